@@ -1,0 +1,88 @@
+"""Where Assent keeps its files, by the XDG base directory specification. Standard library only: the bridge uses it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Folders and files. Nothing is created until `make()`; folders are 0700, files are their writers' duty."""
+
+    config: Path
+    data: Path
+    state: Path
+    runtime: Path
+
+    @classmethod
+    def standard(cls) -> Places:
+        """`ASSENT_HOME` puts everything under one folder; else the XDG variables and their defaults count."""
+        if root := os.environ.get("ASSENT_HOME"):
+            return cls.under(Path(root))
+        home = Path.home()
+        state = _xdg("XDG_STATE_HOME", home / ".local/state")
+        return cls(
+            config=_xdg("XDG_CONFIG_HOME", home / ".config"),
+            data=_xdg("XDG_DATA_HOME", home / ".local/share"),
+            state=state,
+            runtime=_xdg("XDG_RUNTIME_DIR", state),
+        )
+
+    @classmethod
+    def under(cls, root: Path) -> Places:
+        return cls(root / "config", root / "data", root / "state", root / "runtime")
+
+    def make(self) -> None:
+        """Create the folders. Raises OSError where that is not possible."""
+        for folder in (self.config, self.data, self.state, self.runtime, self.artifacts):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    @property
+    def settings(self) -> Path:
+        return self.config / "assent.yaml"
+
+    @property
+    def ledger(self) -> Path:
+        return self.data / "ledger.sqlite3"
+
+    @property
+    def agents(self) -> Path:
+        return self.config / "agents.json"
+
+    @property
+    def secrets(self) -> Path:
+        return self.data / "secrets.json"
+
+    @property
+    def artifacts(self) -> Path:
+        return self.data / "artifacts" / "executions"
+
+    @property
+    def door(self) -> Path:
+        """Address and process of the running console, for the bridge."""
+        return self.runtime / "door.json"
+
+    @property
+    def socket(self) -> Path:
+        """Where a second console raises the first one's window."""
+        return self.runtime / "console.sock"
+
+    @property
+    def faults(self) -> Path:
+        return self.state / "faults.log"
+
+    @property
+    def log(self) -> Path:
+        return self.state / "assent.log"
+
+
+def resources() -> Path:
+    """The bundled resources, in a checkout and in a packaged build alike."""
+    return Path(__file__).resolve().parent.parent / "resources"
+
+
+def _xdg(variable: str, default: Path) -> Path:
+    value = os.environ.get(variable, "")
+    return (Path(value) if value.startswith("/") else default) / "assent"

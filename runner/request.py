@@ -1,0 +1,101 @@
+"""A request: one tool call by an agent, immutable, with the digest that a decision is bound to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Tool(StrEnum):
+    """Tools that make a request. The names are those of the third source document."""
+
+    CODE_EXECUTE = "code_execute"
+    CODE_SANDBOX_INFO = "code_sandbox_info"
+
+
+class Language(StrEnum):
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+    SHELL = "shell"
+
+
+class NetworkMode(StrEnum):
+    """Spec N1: air-gapped unless asked."""
+
+    NONE = "none"
+    REGISTRIES = "registries"
+    DOMAINS = "domains"
+
+
+class Isolation(StrEnum):
+    """Where code can run, weakest first (spec X1)."""
+
+    LOCAL = "local"
+    DOCKER = "docker"
+    GVISOR = "gvisor"
+    CLOUD = "cloud"
+
+    @property
+    def strength(self) -> int:
+        return list(Isolation).index(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use. The defaults are the third source document's (spec X4)."""
+
+    memory_mb: int = 512
+    cpu_cores: float = 0.5
+    disk_mb: int = 1024
+    seconds: float = 30.0
+    output_bytes: int = 1_048_576
+    processes: int = 64
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that decides what would happen, plus who asked and when.
+
+    `context` are the variables handed to the code (JSON text), part of what decides.
+    `title` and `received_at` (seconds since the epoch) do not decide and are not in the digest.
+    """
+
+    id: str
+    agent: str
+    tool: Tool
+    received_at: float
+    language: Language | None = None
+    code: str = ""
+    context: str = "{}"
+    stdin: str = ""
+    files: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    network: NetworkMode = NetworkMode.NONE
+    domains: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    isolation: Isolation = Isolation.LOCAL
+    image: str = ""
+    title: str = ""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) over canonical JSON of all that decides (spec, *Words*)."""
+        return hashlib.sha256(canonical(self.deciding())).hexdigest()
+
+    def deciding(self) -> dict[str, object]:
+        whole = asdict(self)
+        for outside in ("id", "received_at", "title"):
+            del whole[outside]
+        return whole
+
+
+def canonical(value: Mapping[str, object]) -> bytes:
+    """JSON with sorted keys, no spaces and ASCII only: the same value gives the same bytes."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode("ascii")
