@@ -1,0 +1,116 @@
+"""What an agent gets back: the decision and the result, as compact text and as data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from runner.decision import Verdict
+from runner.result import Outcome
+
+if TYPE_CHECKING:
+    from runner.decision import Decision
+    from runner.result import Result
+
+NOTHING_RAN = "Nothing was run; there is no output."
+
+
+class Status(StrEnum):
+    """The first word of every answer."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The end of a request. `facts` is the answer of tools that only read (no run)."""
+
+    request_id: str
+    decision: Decision
+    result: Result | None = None
+    facts: dict[str, object] | None = None
+
+    @property
+    def status(self) -> Status:
+        match self.decision.verdict:
+            case Verdict.APPROVED:
+                good = self.result is None or self.result.outcome is Outcome.OK
+                return Status.FINISHED if good else Status.FAILED
+            case other:
+                return Status(other.value)
+
+    @property
+    def is_error(self) -> bool:
+        return self.status is not Status.FINISHED
+
+    def text(self, limit_kb: int = 10) -> str:
+        """Compact, truncated, self-explaining text (spec I6); at most about `limit_kb` KiB of output."""
+        if self.result is not None:
+            return _told(self.result, limit_kb * 1024)
+        if self.status is Status.FINISHED:
+            return "\n".join(f"{name}: {value}" for name, value in (self.facts or {}).items()) or "Done."
+        told = f"{self.status.value.capitalize()}: {self.decision.reason}".rstrip(": ")
+        return f"{_sentence(told)} {NOTHING_RAN}"
+
+    def structured(self) -> dict[str, object]:
+        """The same as data, for clients that read `structuredContent`."""
+        told: dict[str, object] = {
+            "status": self.status.value,
+            "request_id": self.request_id,
+            "decision": {
+                "verdict": self.decision.verdict.value,
+                "by": self.decision.by.value,
+                "rule": self.decision.rule,
+                "reason": self.decision.reason,
+            },
+        }
+        if self.facts is not None:
+            told["facts"] = self.facts
+        if (result := self.result) is not None:
+            told |= {
+                "outcome": result.outcome.value,
+                "stdout": result.stdout,
+                "stderr": result.stderr,
+                "exit_code": result.exit_code,
+                "duration": round(result.duration, 3),
+                "result": result.value,
+                "error": result.error,
+                "peak_memory": result.peak_memory,
+                "meta": asdict(result.meta),
+            }
+        return told
+
+
+def _told(result: Result, limit: int) -> str:
+    """Output first, as the caller wants it; how it ended last, where it is not lost."""
+    parts: list[str] = []
+    if result.stdout:
+        parts.append(shorten(result.stdout, limit))
+    if result.stderr and (result.stderr != result.stdout):
+        parts.append("stderr:\n" + shorten(result.stderr, limit))
+    if result.value is not None:
+        parts.append(f"result: {shorten(repr(result.value), limit // 4)}")
+    if result.outcome is not Outcome.OK:
+        why = result.error or result.outcome.value
+        parts.append(f"Error (exit_code={result.exit_code}): {why}")
+    return "\n".join(part.rstrip("\n") for part in parts) or "(no output)"
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most about `limit` bytes of UTF-8: head and tail stay, the cut is said and counted (source document 1)."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= limit:
+        return text
+    head = data[: limit // 2].decode("utf-8", "ignore")
+    tail = data[-(limit // 2) :].decode("utf-8", "ignore")
+    missing = len(data) - len(head.encode()) - len(tail.encode())
+    return f"{head}\n... (output truncated: {missing:,} bytes left out) ...\n{tail}"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else text + "."
