@@ -1,0 +1,59 @@
+"""One request's life. `advance` is the only door: check the table, write the ledger, publish the event."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Protocol
+
+from runner.audit.codec import encode
+from runner.lifecycle import Phase, check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from runner.answer import Answer
+    from runner.assessment import Assessment
+    from runner.decision import Decision
+    from runner.events import Event
+    from runner.request import Request
+    from runner.result import Result
+    from runner.sandbox.output import Transcript
+
+
+class Book(Protocol):
+    """The part of the ledger that a case needs."""
+
+    async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> int:
+        """Durable when it returns. Raises LedgerFailed otherwise."""
+        ...
+
+
+class Case:
+    """A request on its way. Only the task that handles it advances it."""
+
+    def __init__(self, request: Request, book: Book, publish: Callable[[Event], None]) -> None:
+        self.request = request
+        self.phase: Phase | None = None
+        self.assessment: Assessment | None = None
+        self.decision: Decision | None = None
+        self.result: Result | None = None
+        self.transcript: Transcript | None = None
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._book = book
+        self._publish = publish
+
+    async def advance(self, phase: Phase, told: object, event: Event) -> None:
+        """Take one step. Nobody hears of it before it is durable.
+
+        Raises IllegalMove for a step the table does not have and LedgerFailed when it cannot be
+        written; the case then stands where it stood.
+        """
+        check(self.phase, phase)
+        await self._book.append(phase.value, self.request.id, encode(told))
+        self.phase = phase
+        self._publish(event)
+
+    def resume(self, phase: Phase, assessment: Assessment | None) -> None:
+        """Take up a case that an earlier process left in `phase`: what the ledger says is where it stands."""
+        self.phase = phase
+        self.assessment = assessment

@@ -1,0 +1,44 @@
+"""The cases of this process: those on their way, and for a while those that are over."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runner.case import Case
+
+KEPT = 500
+"""Closed cases whose answers can still be fetched; the ledger has them all."""
+
+
+class Cases:
+    """By id, oldest first."""
+
+    def __init__(self) -> None:
+        self._active: dict[str, Case] = {}
+        self._closed: OrderedDict[str, Case] = OrderedDict()
+        self._per_agent: Counter[str] = Counter()
+
+    def add(self, case: Case) -> None:
+        self._active[case.request.id] = case
+        self._per_agent[case.request.agent] += 1
+
+    def close(self, case: Case) -> None:
+        """The case is over; its answer can still be fetched until `KEPT` others are over too."""
+        if self._active.pop(case.request.id, None) is None:
+            return
+        self._per_agent[case.request.agent] -= 1
+        self._closed[case.request.id] = case
+        while len(self._closed) > KEPT:
+            self._closed.popitem(last=False)
+
+    def find(self, request_id: str) -> Case | None:
+        return self._active.get(request_id) or self._closed.get(request_id)
+
+    def active(self) -> tuple[Case, ...]:
+        return tuple(self._active.values())
+
+    def waiting(self, agent: str) -> int:
+        """How many requests of `agent` are not over."""
+        return self._per_agent[agent]

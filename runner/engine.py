@@ -1,0 +1,444 @@
+"""The engine: opens the rooms in order, closes them in reverse; `handle` is the path of one request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from runner import intake
+from runner.answer import Answer
+from runner.audit.codec import encode
+from runner.audit.ledger import LedgerFailed
+from runner.case import Case
+from runner.cases import Cases
+from runner.decision import Ask, Decider, Decision, Verdict
+from runner.desk import Desk, Taken
+from runner.errors import KnownError
+from runner.events import (
+    AgentsChanged,
+    CallsRefused,
+    EngineTroubled,
+    GatewayOpened,
+    QuestionAsked,
+    RequestArrived,
+    RequestAssessed,
+    RequestClosed,
+    RequestDecided,
+    RunFinished,
+    RunMeasured,
+    RunStarted,
+    TroubleCleared,
+)
+from runner.lifecycle import Phase
+from runner.modules import imports
+from runner.refusals import Refusals
+from runner.request import Tool
+from runner.result import Meta, Outcome, Result
+from runner.risk.assess import assess
+from runner.sandbox.contract import Job
+from runner.tasks import spawn
+from runner.ticket import Ticket
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from runner.assessment import Assessment
+    from runner.events import Event
+    from runner.request import Request
+    from runner.rooms import LeftOpen, Rooms
+    from runner.sandbox.contract import Run
+    from runner.sandbox.output import Transcript
+    from runner.submission import Submission
+
+log = logging.getLogger(__name__)
+
+LONG_CODE = 20_000
+"""Characters above which code is assessed off the loop; below, the switch costs more than the work."""
+RETRY_SECONDS = 1.0
+CLOSING_SECONDS = 1.2
+"""For stopped runs to be recorded at the end; the whole way out has 2 s."""
+
+REASON_LENGTH = 500
+"""Characters of a reason, as `console.md` has it."""
+
+INTERRUPTED = "The console stopped before anybody answered. Nothing was run; ask again."
+LOST = "The console stopped while this was running; the run was ended and its output is lost."
+STOPPED = "Stopped by a person."
+GONE = "The agent went away."
+MEANING = {
+    Taken.ACCEPTED: "",
+    Taken.UNKNOWN: "This request is no longer open: it was decided, has expired or was withdrawn.",
+    Taken.STALE: "Not accepted: what was on screen is not the request that waits. Look at it again.",
+}
+
+
+class Engine:
+    """One engine on one loop; every method is called on that loop unless it says otherwise."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self.rooms = rooms
+        self.desk = Desk()
+        self._cases = Cases()
+        self._refusals = Refusals(self._tell_refused)
+        self._worker = ThreadPoolExecutor(1, "assent-worker")
+        self._runs: dict[str, Run] = {}
+        self._listeners: list[Callable[[Event], None]] = []
+        self._troubles: dict[str, EngineTroubled] = {}
+        self._closing = ""
+
+    # ---- the path of one request ----
+
+    async def submit(self, submission: Submission) -> Ticket:
+        """Take a tool call in; the request is durable when this returns.
+
+        Raises Refused for what is out of bounds and KnownError where nothing can be taken now: then
+        there is no request and nothing will run.
+        """
+        self._check_open(submission.tool)
+        request = intake.request(submission, self.rooms.settings, self.rooms.isolation)
+        case = Case(request, self.rooms.book, self.publish)
+        try:
+            await self._write(case, Phase.ARRIVED, request, RequestArrived(request))
+        except LedgerFailed as failure:
+            raise KnownError(failure.what, f"Nothing was run. {failure.remedy}") from failure
+        return self._take(case)
+
+    async def handle(self, case: Case) -> None:
+        """The path of one request: assess, decide or ask, run, record, answer."""
+        try:
+            decision = await self._decide(case)
+        except LedgerFailed as failure:
+            decision = await self._deny_unwritten(case, failure)
+        result, facts = None, None
+        if decision.verdict is Verdict.APPROVED:
+            if case.request.tool is Tool.CODE_EXECUTE:
+                result = await self._run(case, decision)
+            else:
+                facts = await self._look(case)
+        await self._close(case, Answer(case.request.id, decision, result, facts))
+
+    async def _decide(self, case: Case) -> Decision:
+        """Assess, then decide by rule or ask; durable when it returns. Raises LedgerFailed."""
+        assessment = case.assessment or await self._assess(case)
+        settled = self.rooms.policy.decide(case.request, assessment)
+        if isinstance(settled, Ask):
+            settled = await self._ask(case, settled)
+        await self._write(case, Phase(settled.verdict.value), settled, RequestDecided(case.request.id, settled))
+        case.decision = settled
+        return settled
+
+    async def _assess(self, case: Case) -> Assessment:
+        request = case.request
+        if len(request.code) > LONG_CODE:
+            assessment = await asyncio.get_running_loop().run_in_executor(self._worker, assess, request)
+        else:
+            assessment = assess(request)
+        case.assessment = self.rooms.policy.weigh(request, assessment)
+        await self._write(case, Phase.ASSESSED, case.assessment, RequestAssessed(request.id, case.assessment))
+        return case.assessment
+
+    async def _ask(self, case: Case, ask: Ask) -> Decision:
+        """Put the question; the first answer wins. Raises LedgerFailed."""
+        request = case.request
+        if self._closing:
+            return Decision(Verdict.DENIED, Decider.ENGINE, self._closing, digest=request.digest)
+        again = case.phase is Phase.ASKED
+        question = self.desk.put(request.id, request.digest, ask)
+        told = {"window": ask.window, "rule": ask.rule, "blocked": ask.blocked, "again": again}
+        event = QuestionAsked(request.id, question.deadline, ask.window, ask.blocked, again)
+        try:
+            await self._write(case, Phase.ASKED, told, event)
+        except LedgerFailed:
+            self.desk.deny(request.id, "The question could not be recorded.")
+            raise
+        return await question.future
+
+    async def _run(self, case: Case, decision: Decision) -> Result:
+        """Run exactly what was approved; whatever happens, its end is recorded."""
+        request = case.request
+        if decision.digest != request.digest:
+            raise AssertionError(f"{request.id}: approved {decision.digest}, would run {request.digest}")
+        try:
+            if request.isolation is not self.rooms.isolation:
+                raise KnownError(f"The {request.isolation} sandbox it was approved for is gone.", "Ask again.")
+            protections = (await self.rooms.sandbox.check()).protections
+            started = RunStarted(request.id, protections)
+            await self._write(case, Phase.RUNNING, {"protections": list(protections)}, started)
+            result = await self._execute(case)
+        except KnownError as error:
+            result = _not_run(request, error)
+        case.result = result
+        told = {**encode(result), "artifact": await self._store(case)}
+        await self._persist(case, Phase.FINISHED, told, RunFinished(request.id, result))
+        return result
+
+    async def _execute(self, case: Case) -> Result:
+        request = case.request
+        job = self._job(request)
+        run = await self.rooms.sandbox.start(job, lambda usage: self.publish(RunMeasured(request.id, usage)))
+        case.transcript = run.transcript
+        self._runs[request.id] = run
+        if self._closing:
+            run.stop(self._closing)
+        try:
+            return await run.finished()
+        finally:
+            del self._runs[request.id]
+
+    def _job(self, request: Request) -> Job:
+        assert request.language is not None
+        return Job(
+            id=request.id,
+            language=request.language,
+            code=request.code,
+            limits=request.limits,
+            context=request.context,
+            stdin=request.stdin,
+            imports=imports(self.rooms.settings),
+            network=request.network,
+        )
+
+    async def _look(self, case: Case) -> dict[str, object]:
+        """The answer of a tool that only reads."""
+        facts = await self.rooms.facts()
+        await self._persist(case, Phase.FINISHED, {"facts": facts}, None)
+        return facts
+
+    async def _store(self, case: Case) -> str:
+        """Keep the artifact as the settings say: its path, or nothing. A full disk is told; the run stands."""
+        assert case.result is not None
+        try:
+            path = await asyncio.get_running_loop().run_in_executor(
+                self._worker, self.rooms.store, case.request, case.assessment, case.decision, case.result
+            )
+        except (OSError, KnownError) as error:
+            self.trouble("artifacts", f"The artifact of a run could not be stored: {error}", "Free disk space.")
+            return ""
+        self.clear("artifacts")
+        return path
+
+    async def _close(self, case: Case, answer: Answer) -> None:
+        await self._persist(case, Phase.CLOSED, {}, RequestClosed(case.request.id))
+        self._cases.close(case)
+        if not case.answer.done():
+            case.answer.set_result(answer)
+
+    # ---- writing ----
+
+    async def _write(self, case: Case, phase: Phase, told: object, event: Event | None) -> None:
+        """One step, durable before anybody hears of it. Raises LedgerFailed and says so in the window."""
+        try:
+            await case.advance(phase, told if isinstance(told, dict) else encode(told), event)
+        except LedgerFailed as failure:
+            self.trouble("ledger", failure.what, failure.remedy)
+            raise
+        self.clear("ledger")
+
+    async def _persist(self, case: Case, phase: Phase, told: object, event: Event | None) -> None:
+        """A step that must not be lost: tried until it is written."""
+        while True:
+            try:
+                return await self._write(case, phase, told, event)
+            except LedgerFailed:
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _deny_unwritten(self, case: Case, failure: LedgerFailed) -> Decision:
+        """What cannot be recorded is not run: the agent hears so at once, the record follows when it can."""
+        why = f"Assent could not write its history: {failure.what}"
+        decision = Decision(Verdict.DENIED, Decider.ENGINE, why, digest=case.request.digest)
+        case.decision = decision
+        case.answer.set_result(Answer(case.request.id, decision))
+        await self._persist(case, Phase.DENIED, decision, RequestDecided(case.request.id, decision))
+        return decision
+
+    # ---- what people and agents say meanwhile ----
+
+    def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> str:
+        """A person's answer to a question: empty when taken, else why not."""
+        if verdict is Verdict.APPROVED and (trouble := self._troubles.get("ledger")):
+            return f"Not approved: {trouble.what} {trouble.remedy}"
+        taken = self.desk.answer(request_id, digest, verdict, reason[:REASON_LENGTH])
+        if taken is Taken.BLOCKED:
+            return next(q.ask.blocked for q in self.desk.waiting() if q.request_id == request_id)
+        return MEANING[taken]
+
+    def withdraw(self, request_id: str, why: str = GONE) -> None:
+        """The caller has gone: its question disappears, its run stops."""
+        if not self.desk.withdraw(request_id, why) and (run := self._runs.get(request_id)):
+            run.stop(why)
+
+    def stop(self, request_id: str, why: str = STOPPED) -> None:
+        """End a run."""
+        if run := self._runs.get(request_id):
+            run.stop(why)
+
+    def stop_all(self, why: str = STOPPED) -> None:
+        """Deny every open question and end every run."""
+        self.desk.clear(why)
+        for run in list(self._runs.values()):
+            run.stop(why)
+
+    async def park(self, request_id: str) -> None:
+        """The caller was told `pending` and will fetch the answer."""
+        self.desk.park(request_id)
+        await self._note("parked", request_id)
+
+    async def delivered(self, request_id: str) -> None:
+        """The answer has been fetched."""
+        await self._note("delivered", request_id)
+
+    def ticket(self, agent: str, request_id: str) -> Ticket | None:
+        """A request of this agent, on its way or over; nobody sees another agent's."""
+        case = self._cases.find(request_id)
+        return None if case is None or case.request.agent != agent else Ticket(case, self.desk)
+
+    def waiting(self, agent: str) -> int:
+        """Requests of `agent` that are not over (spec I5)."""
+        return self._cases.waiting(agent)
+
+    def refused(self, agent: str, reason: str) -> None:
+        """A call that did not become a request: counted, told once per burst."""
+        self._refusals.count(agent, reason)
+
+    def transcript(self, request_id: str) -> Transcript | None:
+        """Live output of a run. Any thread."""
+        case = self._cases.find(request_id)
+        return None if case is None else case.transcript
+
+    async def add_agent(self, name: str) -> str:
+        """Register an agent; its token, to be shown once. Raises KnownError for a name that will not do."""
+        token = self.rooms.agents.add(name)
+        await self._note("agent-added", "", {"agent": name})
+        self.publish(AgentsChanged())
+        return token
+
+    async def revoke_agent(self, name: str) -> None:
+        """Its token is worth nothing from now on; what it asked is withdrawn."""
+        self.rooms.agents.revoke(name)
+        for case in self._cases.active():
+            if case.request.agent == name:
+                self.withdraw(case.request.id, "The agent was revoked.")
+        await self._note("agent-revoked", "", {"agent": name})
+        self.publish(AgentsChanged())
+
+    # ---- listeners and troubles ----
+
+    def listen(self, listener: Callable[[Event], None]) -> None:
+        """Hear of everything from now on, on the engine's loop."""
+        self._listeners.append(listener)
+
+    def publish(self, event: Event) -> None:
+        for listener in self._listeners:
+            listener(event)
+
+    def trouble(self, room: str, what: str, remedy: str) -> None:
+        """Something does not work. Told once, until it changes or is cleared."""
+        told = EngineTroubled(room, what, remedy)
+        if self._troubles.get(room) != told:
+            self._troubles[room] = told
+            log.warning("%s: %s %s", room, what, remedy)
+            self.publish(told)
+
+    def clear(self, room: str) -> None:
+        if self._troubles.pop(room, None):
+            self.publish(TroubleCleared(room))
+
+    def _tell_refused(self, told: CallsRefused) -> None:
+        self.publish(told)
+        body = {"agent": told.agent, "count": told.count, "reason": told.reason}
+        spawn("record refusals", self._note("refused", "", body))
+
+    async def _note(self, kind: str, request_id: str, body: dict[str, object] | None = None) -> None:
+        """An entry that is no step of a request; one that cannot be written is told, nothing hangs on it."""
+        try:
+            await self.rooms.book.append(kind, request_id, body or {})
+        except KnownError as failure:
+            self.trouble("ledger", failure.what, failure.remedy)
+
+    # ---- opening and closing ----
+
+    async def start(self, *, gateway: bool = True) -> None:
+        """Open the rooms in order. What the world keeps from opening is told as trouble, not raised."""
+        await self._open("ledger", self.rooms.open_ledger)
+        await self._open("sandbox", self.rooms.open_sandbox)
+        await self._take_up()
+        if gateway:
+            await self.open_gateway()
+
+    async def open_gateway(self) -> None:
+        await self._open("gateway", lambda: self.rooms.open_gateway(self))
+        if self.rooms.address:
+            self.publish(GatewayOpened(self.rooms.address))
+
+    async def renew_ledger(self) -> None:
+        """Set a ledger that cannot be used aside and begin a new one that names it."""
+        await self._open("ledger", self.rooms.renew_ledger)
+
+    async def _open(self, room: str, opened: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await opened()
+        except KnownError as error:
+            self.trouble(room, error.what, error.remedy)
+        else:
+            self.clear(room)
+
+    async def _take_up(self) -> None:
+        """Settle what an earlier process left open: nothing is replayed, nothing runs twice (spec I4, K6)."""
+        for left in await self.rooms.left_open():
+            case = Case(left.request, self.rooms.book, self.publish)
+            case.resume(left.phase, left.assessment)
+            self.publish(RequestArrived(left.request))
+            if left.assessment is not None:
+                self.publish(RequestAssessed(left.request.id, left.assessment))
+            if left.asked_again:
+                self._take(case)
+            else:
+                self._cases.add(case)
+                spawn(f"settle {left.request.id}", self._settle(case, left))
+
+    async def _settle(self, case: Case, left: LeftOpen) -> None:
+        """Bring a case that cannot go on to its end."""
+        decision, result = left.decision, left.result
+        if case.phase in (Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED):
+            decision = Decision(Verdict.DENIED, Decider.ENGINE, INTERRUPTED, digest=case.request.digest)
+            await self._persist(case, Phase.DENIED, decision, RequestDecided(case.request.id, decision))
+        elif case.phase in (Phase.APPROVED, Phase.RUNNING):
+            result = _not_run(case.request, KnownError(LOST))
+            await self._persist(case, Phase.FINISHED, result, RunFinished(case.request.id, result))
+        assert decision is not None
+        await self._close(case, Answer(case.request.id, decision, result))
+
+    def _check_open(self, tool: Tool) -> None:
+        """Raises KnownError where nothing can be taken in."""
+        if self._closing:
+            raise KnownError("The console is closing.", "Call again when it is back.")
+        if not self.rooms.has_ledger and (trouble := self._troubles.get("ledger")):
+            raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
+        if tool is Tool.CODE_EXECUTE and (trouble := self._troubles.get("sandbox")):
+            raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
+
+    def _take(self, case: Case) -> Ticket:
+        self._cases.add(case)
+        spawn(f"request {case.request.id}", self.handle(case))
+        return Ticket(case, self.desk)
+
+    async def close(self, why: str) -> None:
+        """Deny open questions with `why`, stop runs, let agents have their answers, seal the ledger."""
+        if self._closing:
+            return
+        self._closing = why
+        self.stop_all(why)
+        waiting = [case.answer for case in self._cases.active()]
+        if waiting:
+            await asyncio.wait(waiting, timeout=CLOSING_SECONDS)
+        self._refusals.flush()
+        await self.rooms.close(why)
+        self._worker.shutdown(wait=False, cancel_futures=True)
+
+
+def _not_run(request: Request, error: KnownError) -> Result:
+    """The result of a run that the world prevented or ended."""
+    meta = Meta(runtime=request.isolation.value, limits=request.limits, isolation=request.isolation)
+    return Result(Outcome.ENGINE_LOST, "", str(error), 1, 0.0, error=str(error), meta=meta)

@@ -1,0 +1,107 @@
+"""From a submission to a request: limits checked and filled in, and where it would run."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from typing import TYPE_CHECKING
+
+from runner.errors import Refused
+from runner.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+
+if TYPE_CHECKING:
+    from runner.settings import Settings
+    from runner.submission import Submission
+
+TITLE_LENGTH = 120
+
+
+def request(submission: Submission, settings: Settings, isolation: Isolation) -> Request:
+    """The request that `submission` makes. Raises Refused, naming the argument, for what is out of bounds."""
+    return Request(
+        id=uuid.uuid4().hex,
+        agent=submission.agent,
+        tool=submission.tool,
+        received_at=time.time(),
+        language=_language(submission),
+        code=_code(submission, settings),
+        context=_context(submission),
+        stdin=_clean(submission.stdin, "stdin"),
+        packages=submission.packages,
+        network=_network(submission),
+        domains=submission.allowed_domains,
+        limits=limits(submission, settings),
+        isolation=isolation,
+        title=" ".join(submission.title.split())[:TITLE_LENGTH],
+    )
+
+
+def limits(submission: Submission, settings: Settings) -> Limits:
+    """Configured defaults with what was asked for put in. Raises Refused outside 0 and the configured maximum."""
+    return Limits(
+        memory_mb=int(_within("max_memory_mb", submission.memory_mb, settings.memory_mb, settings.max_memory_mb)),
+        cpu_cores=settings.cpu_cores,
+        disk_mb=int(_within("max_disk_mb", submission.disk_mb, settings.disk_mb, settings.max_disk_mb)),
+        seconds=_within("timeout", submission.timeout, settings.timeout_seconds, settings.max_timeout_seconds),
+        output_bytes=int(
+            _within(
+                "max_output_bytes",
+                submission.max_output_bytes,
+                settings.max_output_bytes,
+                settings.max_output_limit_bytes,
+            )
+        ),
+        processes=settings.processes,
+    )
+
+
+def _within(name: str, asked: float | None, default: float, highest: float) -> float:
+    if asked is None:
+        return default
+    # Written so that NaN fails as well.
+    if not 0 < asked <= highest:
+        raise Refused(f"{name} is {asked:g}; it must be above 0 and at most {highest:g}.", "Change it and call again.")
+    return asked
+
+
+def _language(submission: Submission) -> Language | None:
+    if submission.tool is Tool.CODE_EXECUTE and submission.language is None:
+        raise Refused("language is missing.", f"Use one of {', '.join(Language)}.")
+    return submission.language
+
+
+def _code(submission: Submission, settings: Settings) -> str:
+    size = len(submission.code.encode("utf-8", "surrogatepass"))
+    if size > settings.max_code_kb * 1024:
+        raise Refused(
+            f"code has {size:,} bytes; at most {settings.max_code_kb * 1024:,} are taken.",
+            "Send less, or read the bulk from a file.",
+        )
+    if submission.tool is Tool.CODE_EXECUTE and not submission.code.strip():
+        raise Refused("code is empty.", "Send the code to run.")
+    return _clean(submission.code, "code")
+
+
+def _clean(text: str, name: str) -> str:
+    if "\0" in text:
+        raise Refused(f"{name} contains a NUL character.", "Remove it; no interpreter takes it.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Refused(f"{name} is not valid Unicode at character {error.start}.", "Send valid UTF-8.") from None
+    return text
+
+
+def _context(submission: Submission) -> str:
+    try:
+        text = json.dumps(dict(submission.context or {}), ensure_ascii=False, allow_nan=False, sort_keys=True)
+    except (TypeError, ValueError) as error:
+        raise Refused(f"context is not JSON data: {error}.", "Send numbers, texts, lists and objects.") from None
+    return _clean(text, "context")
+
+
+def _network(submission: Submission) -> NetworkMode:
+    if not submission.network_enabled:
+        return NetworkMode.NONE
+    return NetworkMode.DOMAINS if submission.allowed_domains else NetworkMode.REGISTRIES

@@ -1,0 +1,103 @@
+"""From an assessment to a decision by rule, or to a question for a person."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.assessment import Assessment, Level
+from runner.decision import Ask, Decider, Decision, Verdict
+from runner.request import Isolation, NetworkMode, Tool
+from runner.policy.rules import Action
+
+if TYPE_CHECKING:
+    from runner.policy.rules import Rule, Rules
+    from runner.request import Request
+    from runner.settings import Settings
+
+
+class Policy:
+    """Levels, windows and isolation of spec R1, R4, R5 and R7, as the settings have them."""
+
+    def __init__(self, settings: Settings, rules: Rules) -> None:
+        self._settings = settings
+        self._rules = rules
+
+    def weigh(self, request: Request, assessment: Assessment) -> Assessment:
+        """The assessment with the level that the rules raise it to. Nothing lowers a level (spec R4)."""
+        rule = self._rules.match(request.agent, request.tool, parameters(request))
+        if rule is None or rule.level is None or rule.level <= assessment.level:
+            return assessment
+        reason = f"Your rule {rule.name} sets {rule.level.name}."
+        return replace(assessment, level=rule.level, reasons=(reason, *assessment.reasons))
+
+    def decide(self, request: Request, assessment: Assessment) -> Decision | Ask:
+        """`assessment` is what `weigh` gave."""
+        rule = self._rules.match(request.agent, request.tool, parameters(request))
+        level = assessment.level
+        if rule is not None and rule.action is Action.DENY:
+            return _ruled(Verdict.DENIED, request, rule.name, rule.description or f"Denied by your rule {rule.name}.")
+        if self._may_pass(request, rule, level):
+            name = rule.name if rule is not None and rule.action is Action.ALLOW else "low-risk"
+            return _ruled(Verdict.APPROVED, request, name, "Approved by rule, without asking.")
+        window = rule.window if rule is not None and rule.window else self.window(level)
+        return Ask(window, rule.name if rule is not None else "", self.blocked(request, level))
+
+    def window(self, level: Level) -> float:
+        """Attention window in seconds (spec R1)."""
+        match level:
+            case Level.CRITICAL:
+                return self._settings.window_critical
+            case Level.HIGH:
+                return self._settings.window_high
+            case Level.MEDIUM | Level.LOW:
+                return self._settings.window_medium
+
+    def blocked(self, request: Request, level: Level) -> str:
+        """Why this may not be approved where it would run (spec R7); empty when it may."""
+        if request.tool is not Tool.CODE_EXECUTE:
+            return ""
+        weakest = self._weakest(level)
+        if request.isolation.strength < weakest.strength:
+            return (
+                f"{level.name} may not run on the {request.isolation.value} sandbox: your policy asks for "
+                f"{weakest.value} or stronger. Deny it, or change the weakest isolation in Settings."
+            )
+        if request.isolation is Isolation.LOCAL and request.network is not NetworkMode.NONE:
+            return "The local sandbox has no network to give. Deny it and ask the agent to do without."
+        return ""
+
+    def _may_pass(self, request: Request, rule: Rule | None, level: Level) -> bool:
+        if self._rules.ask_everything or self.blocked(request, level):
+            return False
+        if rule is not None:
+            return rule.action is Action.ALLOW and level <= Level.MEDIUM
+        return level is Level.LOW and self._settings.auto_approve_low
+
+    def _weakest(self, level: Level) -> Isolation:
+        settings = self._settings
+        match level:
+            case Level.CRITICAL:
+                return Isolation(settings.weakest_isolation_critical)
+            case Level.HIGH:
+                return Isolation(settings.weakest_isolation_high)
+            case Level.MEDIUM | Level.LOW:
+                return Isolation(settings.weakest_isolation_medium)
+
+
+def parameters(request: Request) -> dict[str, object]:
+    """The request as rules see it: the names of the tools' arguments."""
+    return {
+        "tool": request.tool.value,
+        "agent": request.agent,
+        "language": request.language.value if request.language else "",
+        "code": request.code,
+        "timeout": request.limits.seconds,
+        "network_enabled": request.network is not NetworkMode.NONE,
+        "allowed_domains": list(request.domains),
+        "packages": list(request.packages),
+    }
+
+
+def _ruled(verdict: Verdict, request: Request, rule: str, reason: str) -> Decision:
+    return Decision(verdict, Decider.RULE, reason, rule=rule, digest=request.digest)
