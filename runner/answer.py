@@ -51,15 +51,15 @@ class Answer:
     def text(self, limit_kb: int = 10) -> str:
         """Compact, truncated, self-explaining text (spec I6); at most about `limit_kb` KiB of output."""
         if self.result is not None:
-            return _told(self.result, limit_kb * 1024)
+            return told(self.result, limit_kb * 1024)
         if self.status is Status.FINISHED:
             return "\n".join(f"{name}: {value}" for name, value in (self.facts or {}).items()) or "Done."
-        told = f"{self.status.value.capitalize()}: {self.decision.reason}".rstrip(": ")
-        return f"{_sentence(told)} {NOTHING_RAN}"
+        reply = f"{self.status.value.capitalize()}: {self.decision.reason}".rstrip(": ")
+        return f"{_sentence(reply)} {NOTHING_RAN}"
 
     def structured(self) -> dict[str, object]:
         """The same as data, for clients that read `structuredContent`."""
-        told: dict[str, object] = {
+        data: dict[str, object] = {
             "status": self.status.value,
             "request_id": self.request_id,
             "decision": {
@@ -70,9 +70,9 @@ class Answer:
             },
         }
         if self.facts is not None:
-            told["facts"] = self.facts
+            data["facts"] = self.facts
         if (result := self.result) is not None:
-            told |= {
+            data |= {
                 "outcome": result.outcome.value,
                 "stdout": result.stdout,
                 "stderr": result.stderr,
@@ -83,11 +83,11 @@ class Answer:
                 "peak_memory": result.peak_memory,
                 "meta": asdict(result.meta),
             }
-        return told
+        return data
 
 
-def _told(result: Result, limit: int) -> str:
-    """Output first, as the caller wants it; how it ended last, where it is not lost."""
+def told(result: Result, limit: int) -> str:
+    """A result as text of at most about `limit` bytes: output first, as the caller wants it; how it ended last, where it is not lost."""
     parts: list[str] = []
     if result.stdout:
         parts.append(shorten(result.stdout, limit))

@@ -1,0 +1,129 @@
+"""Engine events become Qt signals, clicks become engine calls: the only file that knows both sides."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from runner.decision import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from concurrent.futures import Future
+
+    from runner.engine import Engine
+    from runner.events import Event
+    from runner.host import EngineThread
+    from runner.sandbox.output import Transcript
+
+
+class Bridge(QObject):
+    """Lives in the window's thread. Every slot returns at once; what comes of it arrives by signal."""
+
+    happened = Signal(object)
+    """tuple[Event, ...]: what happened since the last time, in order."""
+    declined = Signal(str, str)
+    """Request id and why an answer to it was not taken."""
+    agent_added = Signal(str, str)
+    """Name and token of a new agent; the token is not to be had again."""
+    failed = Signal(str)
+    """A sentence about something asked for that could not be done."""
+    _rung = Signal()
+    _returned = Signal(object, object)
+
+    def __init__(self, host: EngineThread, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._host = host
+        self._lock = threading.Lock()
+        self._batch: list[Event] = []
+        self._rung.connect(self._drain, Qt.ConnectionType.QueuedConnection)
+        self._returned.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+
+    # ---- from the engine ----
+
+    def hear(self, event: Event) -> None:
+        """The engine's listener, called in its thread: one signal per batch however many events come."""
+        with self._lock:
+            self._batch.append(event)
+            first = len(self._batch) == 1
+        if first:
+            self._rung.emit()
+
+    @Slot()
+    def _drain(self) -> None:
+        with self._lock:
+            batch, self._batch = tuple(self._batch), []
+        self.happened.emit(batch)
+
+    # ---- decisions ----
+
+    def approve(self, request_id: str, digest: str) -> None:
+        """Approve exactly what `digest` stands for; `declined` says why where that was not taken."""
+        self._answer(request_id, digest, Verdict.APPROVED, "")
+
+    def deny(self, request_id: str, digest: str, reason: str) -> None:
+        self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
+
+    def stop(self, request_id: str) -> None:
+        """End one run."""
+        self._host.post(lambda engine: engine.stop(request_id))
+
+    def stop_all(self) -> None:
+        """End every run and deny every open question."""
+        self._host.post(lambda engine: engine.stop_all())
+
+    # ---- agents and the ledger ----
+
+    def add_agent(self, name: str) -> None:
+        async def work(engine: Engine) -> str:
+            return await engine.add_agent(name)
+
+        self._ask(work, lambda token: self.agent_added.emit(name, token))
+
+    def revoke_agent(self, name: str) -> None:
+        self._ask(lambda engine: engine.revoke_agent(name), lambda _: None)
+
+    def renew_ledger(self) -> None:
+        """Set a ledger that cannot be read aside and begin a new one."""
+        self._ask(lambda engine: engine.renew_ledger(), lambda _: None)
+
+    def reload_settings(self) -> None:
+        """Take up saved settings that need no restart."""
+        self._host.post(lambda engine: engine.reload())
+
+    def transcript(self, request_id: str) -> Transcript | None:
+        """Live output of a run; None before it runs."""
+        return self._host.engine.transcript(request_id) if self._host.started else None
+
+    def close(self, why: str, timeout: float = 2.0) -> bool:
+        """Close the engine; blocks for at most `timeout` seconds. False when it took longer."""
+        return self._host.close(why, timeout)
+
+    # ---- inside ----
+
+    def _answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> None:
+        async def work(engine: Engine) -> str:
+            return engine.answer(request_id, digest, verdict, reason)
+
+        def told(why_not: str) -> None:
+            if why_not:
+                self.declined.emit(request_id, why_not)
+
+        self._ask(work, told)
+
+    def _ask(self, work: Callable[[Engine], Coroutine[Any, Any, Any]], told: Callable[[Any], None]) -> None:
+        if not self._host.started:
+            self.failed.emit("Assent is still starting. Try again in a moment.")
+            return
+        self._host.call(work).add_done_callback(lambda future: self._returned.emit(future, told))
+
+    @Slot(object, object)
+    def _deliver(self, future: Future[Any], told: Callable[[Any], None]) -> None:
+        if future.cancelled():
+            return
+        if (error := future.exception()) is not None:
+            self.failed.emit(str(error))
+            return
+        told(future.result())
