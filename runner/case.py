@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
-from runner.audit.codec import encode
 from runner.lifecycle import Phase, check
 
 if TYPE_CHECKING:
@@ -42,16 +41,17 @@ class Case:
         self._book = book
         self._publish = publish
 
-    async def advance(self, phase: Phase, told: object, event: Event) -> None:
-        """Take one step. Nobody hears of it before it is durable.
+    async def advance(self, phase: Phase, told: Mapping[str, object], event: Event | None) -> None:
+        """Take one step, recorded with the body `told`. Nobody hears of it before it is durable.
 
         Raises IllegalMove for a step the table does not have and LedgerFailed when it cannot be
         written; the case then stands where it stood.
         """
         check(self.phase, phase)
-        await self._book.append(phase.value, self.request.id, encode(told))
+        await self._book.append(phase.value, self.request.id, told)
         self.phase = phase
-        self._publish(event)
+        if event is not None:
+            self._publish(event)
 
     def resume(self, phase: Phase, assessment: Assessment | None) -> None:
         """Take up a case that an earlier process left in `phase`: what the ledger says is where it stands."""

@@ -9,19 +9,18 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-import time
 import uuid
 from typing import TYPE_CHECKING, TypeVar
 
 from runner import intake
-from runner.answer import shorten
+from runner.answer import told
 from runner.audit import artifacts
 from runner.decision import Decider, Decision, Verdict
 from runner.errors import KnownError
 from runner.modules import imports
 from runner.places import Places
 from runner.request import Language, Request, Tool
-from runner.result import Outcome, Result
+from runner.result import Result
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Job
 from runner.sandbox.local import LocalSandbox

@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from runner.assessment import Assessment
+    from runner.audit.search import Record
     from runner.events import Event
     from runner.request import Request
-    from runner.rooms import LeftOpen, Rooms
+    from runner.rooms import Rooms
     from runner.sandbox.contract import Run
     from runner.sandbox.output import Transcript
     from runner.submission import Submission
@@ -63,6 +64,7 @@ CLOSING_SECONDS = 1.2
 REASON_LENGTH = 500
 """Characters of a reason, as `console.md` has it."""
 
+UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 INTERRUPTED = "The console stopped before anybody answered. Nothing was run; ask again."
 LOST = "The console stopped while this was running; the run was ended and its output is lost."
 STOPPED = "Stopped by a person."
@@ -361,11 +363,25 @@ class Engine:
 
     async def start(self, *, gateway: bool = True) -> None:
         """Open the rooms in order. What the world keeps from opening is told as trouble, not raised."""
+        self._tell_settings()
         await self._open("ledger", self.rooms.open_ledger)
         await self._open("sandbox", self.rooms.open_sandbox)
         await self._take_up()
+        spawn("seal", self._open("secrets", self.rooms.seal))
         if gateway:
             await self.open_gateway()
+
+    def reload(self) -> None:
+        """Take up saved settings and rules."""
+        self.rooms.reload()
+        self._tell_settings()
+
+    def _tell_settings(self) -> None:
+        """Settings or rules that could not be read are a standing trouble: everything is asked meanwhile."""
+        if problems := self.rooms.problems:
+            self.trouble("settings", problems[0], "Correct the file; until then everything is asked.")
+        else:
+            self.clear("settings")
 
     async def open_gateway(self) -> None:
         await self._open("gateway", lambda: self.rooms.open_gateway(self))
@@ -388,20 +404,20 @@ class Engine:
         """Settle what an earlier process left open: nothing is replayed, nothing runs twice (spec I4, K6)."""
         for left in await self.rooms.left_open():
             case = Case(left.request, self.rooms.book, self.publish)
-            case.resume(left.phase, left.assessment)
+            case.resume(left.row.phase, left.assessment)
             self.publish(RequestArrived(left.request))
             if left.assessment is not None:
                 self.publish(RequestAssessed(left.request.id, left.assessment))
-            if left.asked_again:
+            if left.row.phase in UNDECIDED and any(step.entry.kind == "parked" for step in left.steps):
                 self._take(case)
             else:
                 self._cases.add(case)
                 spawn(f"settle {left.request.id}", self._settle(case, left))
 
-    async def _settle(self, case: Case, left: LeftOpen) -> None:
+    async def _settle(self, case: Case, left: Record) -> None:
         """Bring a case that cannot go on to its end."""
         decision, result = left.decision, left.result
-        if case.phase in (Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED):
+        if case.phase in UNDECIDED:
             decision = Decision(Verdict.DENIED, Decider.ENGINE, INTERRUPTED, digest=case.request.digest)
             await self._persist(case, Phase.DENIED, decision, RequestDecided(case.request.id, decision))
         elif case.phase in (Phase.APPROVED, Phase.RUNNING):

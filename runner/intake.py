@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from runner.submission import Submission
 
 TITLE_LENGTH = 120
+UNTELLING = ("#", "//", "import ", "from ", "\"\"\"", "'use strict'", "set -")
+"""Beginnings of lines that tell nobody what the code is for."""
 
 
 def request(submission: Submission, settings: Settings, isolation: Isolation) -> Request:
@@ -33,7 +35,7 @@ def request(submission: Submission, settings: Settings, isolation: Isolation) ->
         domains=submission.allowed_domains,
         limits=limits(submission, settings),
         isolation=isolation,
-        title=" ".join(submission.title.split())[:TITLE_LENGTH],
+        title=_title(submission),
     )
 
 
@@ -54,6 +56,13 @@ def limits(submission: Submission, settings: Settings) -> Limits:
         ),
         processes=settings.processes,
     )
+
+
+def _title(submission: Submission) -> str:
+    """What the agent calls it, else the first line of code that says something."""
+    lines = (line.strip() for line in submission.code.splitlines())
+    telling = next((line for line in lines if line and not line.startswith(UNTELLING)), submission.tool.value)
+    return " ".join((submission.title or telling).split())[:TITLE_LENGTH]
 
 
 def _within(name: str, asked: float | None, default: float, highest: float) -> float:

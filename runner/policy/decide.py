@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from runner.policy.rules import Action
+
 from runner.assessment import Assessment, Level
 from runner.decision import Ask, Decider, Decision, Verdict
 from runner.request import Isolation, NetworkMode, Tool
-from runner.policy.rules import Action
 
 if TYPE_CHECKING:
     from runner.policy.rules import Rule, Rules
-    from runner.request import Request
     from runner.settings import Settings
+
+    from runner.request import Request
 
 
 class Policy:

@@ -1,0 +1,199 @@
+"""What the engine works with: ledger, sandbox, agents, policy, gateway; opened in order, closed in reverse."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from runner.agents import Agents
+from runner.audit import artifacts
+from runner.audit.ledger import Ledger, LedgerFailed, set_aside
+from runner.audit.seal import new_key
+from runner.audit.search import History
+from runner.engine import Engine
+from runner.errors import KnownError
+from runner.places import Places
+from runner.policy.decide import Policy
+from runner.policy.rules import read
+from runner.request import Isolation
+from runner.sandbox.choose import choose
+from runner.sandbox.local import LocalSandbox
+from runner.secrets import Secrets
+from runner.settings import Loaded, load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.assessment import Assessment
+    from runner.audit.search import Record
+    from runner.case import Book
+    from runner.decision import Decision
+    from runner.gateway.server import Gateway
+    from runner.request import Request
+    from runner.result import Result
+    from runner.sandbox.contract import Sandbox
+
+SEAL = "ledger-seal"
+"""Name of the key that signs the heads of the ledger (spec H1), in the keyring."""
+
+
+class Rooms:
+    """Everything with a life of its own. Opening raises KnownError where the world does not allow it."""
+
+    def __init__(self, places: Places, loaded: Loaded) -> None:
+        self.places = places
+        self.loaded = loaded
+        self.settings = loaded.settings
+        self.secrets = Secrets(places, loaded.settings)
+        self.agents = Agents(places)
+        self.rules = read(places, loaded)
+        self.policy = Policy(loaded.settings, self.rules)
+        self._local = LocalSandbox()
+        self._sandbox: Sandbox | None = None
+        self._ledger: Ledger | None = None
+        self._gateway: Gateway | None = None
+
+    # ---- the ledger ----
+
+    @property
+    def has_ledger(self) -> bool:
+        return self._ledger is not None
+
+    @property
+    def book(self) -> Book:
+        """Where entries go. Raises LedgerFailed while there is no ledger."""
+        if self._ledger is None:
+            raise LedgerFailed("The history is not open.", "See the message in the window.")
+        return self._ledger
+
+    async def open_ledger(self) -> None:
+        try:
+            self.places.make()
+        except OSError as error:
+            what = f"Assent cannot use its folder {self.places.data}: {error}."
+            raise KnownError(what, "Give yourself the right to write there.") from error
+        if self._ledger is None:
+            self._ledger = await asyncio.to_thread(Ledger.open, self.places.ledger)
+            await self._ledger.append("opened", "", {"process": os.getpid()})
+
+    async def renew_ledger(self) -> None:
+        """Set the ledger file aside and begin a new one, which names it."""
+        if self._ledger is not None:
+            ledger, self._ledger = self._ledger, None
+            await ledger.close()
+        await asyncio.to_thread(set_aside, self.places.ledger)
+        await self.open_ledger()
+
+    async def seal(self) -> None:
+        """Sign the ledger's heads from now on. The keyring may take its time, so nothing waits for this."""
+        key = await asyncio.to_thread(self._seal_key)
+        if self._ledger is not None:
+            await self._ledger.seal_with(key)
+
+    def _seal_key(self) -> bytes:
+        if stored := self.secrets.get(SEAL):
+            return bytes.fromhex(stored)
+        key = new_key()
+        self.secrets.set(SEAL, key.hex())
+        return key
+
+    async def left_open(self) -> list[Record]:
+        """What an earlier process did not bring to its end."""
+        if self._ledger is None:
+            return []
+        return await asyncio.to_thread(self._read_open)
+
+    def _read_open(self) -> list[Record]:
+        history = History(self.places.ledger)
+        try:
+            return list(history.open_cases())
+        finally:
+            history.close()
+
+    # ---- the sandbox ----
+
+    @property
+    def isolation(self) -> Isolation:
+        return Isolation.LOCAL if self._sandbox is None else self._sandbox.isolation
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Raises KnownError where none was found."""
+        if self._sandbox is None:
+            raise KnownError("There is no sandbox to run in.", "Open Doctor for what is missing.")
+        return self._sandbox
+
+    async def open_sandbox(self) -> None:
+        await asyncio.to_thread(self._local.sweep)
+        self._sandbox = await choose(self.settings.sandbox_type, (self._local,))
+
+    async def facts(self) -> dict[str, object]:
+        """What `code_sandbox_info` tells an agent."""
+        if self._sandbox is None:
+            return {"isolation": "none", "problem": "There is no sandbox to run in."}
+        ready = await self._sandbox.check()
+        return {
+            "isolation": self.isolation.value,
+            "protections": list(ready.protections),
+            "missing": list(ready.missing),
+            "versions": ready.versions,
+            "languages": ["python", "javascript", "shell"],
+            "network": "none",
+            "limits": {
+                "timeout": self.settings.timeout_seconds,
+                "max_memory_mb": self.settings.memory_mb,
+                "max_disk_mb": self.settings.disk_mb,
+                "max_output_bytes": self.settings.max_output_bytes,
+            },
+        }
+
+    def store(
+        self, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result
+    ) -> str:
+        """Keep the artifact of a run as `SANDBOX_STORE_CODE` says; its path or ''. Raises OSError, KnownError."""
+        path = artifacts.store(self.places, self.settings.store_code, request, assessment, decision, result)
+        return "" if path is None else str(path)
+
+    # ---- settings ----
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the settings and rules files, a sentence each."""
+        return (*self.loaded.problems, *self.rules.problems)
+
+    def reload(self, environment: Mapping[str, str] = os.environ) -> None:
+        """Take up saved settings and rules. Port and sandbox type count from the next start."""
+        self.loaded = load(self.places, environment)
+        self.settings = self.loaded.settings
+        self.rules = read(self.places, self.loaded)
+        self.policy = Policy(self.settings, self.rules)
+
+    # ---- the gateway ----
+
+    @property
+    def address(self) -> str:
+        return "" if self._gateway is None else self._gateway.address
+
+    async def open_gateway(self, engine: Engine) -> None:
+        # Half a second of imports: here, so that the window is painted first.
+        from runner.gateway.server import Gateway
+
+        gateway = Gateway(engine, self.agents, self.settings, self.places)
+        await gateway.open()
+        self._gateway = gateway
+
+    async def close(self, why: str) -> None:
+        """In reverse: no more calls, no more runs, then the last entry and its seal."""
+        if self._gateway is not None:
+            await self._gateway.close(why)
+        await self._local.close()
+        if self._ledger is not None:
+            ledger, self._ledger = self._ledger, None
+            await ledger.close()
+
+
+def open_engine(places: Places | None = None, environment: Mapping[str, str] = os.environ) -> Engine:
+    """An engine on the standard places and settings, built but not started."""
+    places = places or Places.standard()
+    return Engine(Rooms(places, load(places, environment)))
