@@ -87,7 +87,7 @@ class Answer:
 
 
 def told(result: Result, limit: int) -> str:
-    """A result as text of at most about `limit` bytes: output first, as the caller wants it; how it ended last, where it is not lost."""
+    """A result as text, at most about `limit` bytes of each stream: output first, how it ended last."""
     parts: list[str] = []
     if result.stdout:
         parts.append(shorten(result.stdout, limit))
