@@ -1,0 +1,35 @@
+"""The front door of the classifier: levels of spec R1."""
+
+from __future__ import annotations
+
+from runner.assessment import Capability, Level
+from runner.request import Language, NetworkMode, Request, Tool
+from runner.risk.assess import MOST_CHARACTERS, assess
+
+
+def asked(code: str = "print(1)", language: Language = Language.PYTHON, **more: object) -> Request:
+    return Request("id", "agent", Tool.CODE_EXECUTE, 0.0, language, code, **more)  # type: ignore[arg-type]
+
+
+def test_looking_at_the_sandbox_is_low() -> None:
+    assert assess(Request("id", "agent", Tool.CODE_SANDBOX_INFO, 0.0)).level is Level.LOW
+
+
+def test_running_any_code_is_high() -> None:
+    assessment = assess(asked())
+    assert assessment.level is Level.HIGH
+    assert assessment.findings == ()
+    assert assessment.reasons
+
+
+def test_network_access_is_critical_and_names_the_hosts() -> None:
+    assessment = assess(asked(network=NetworkMode.DOMAINS, domains=("example.org",)))
+    assert assessment.level is Level.CRITICAL
+    assert Capability.NETWORK in {finding.capability for finding in assessment.findings}
+    assert assessment.touch.hosts == ("example.org",)
+
+
+def test_too_much_code_is_critical_and_says_so() -> None:
+    assessment = assess(asked("x" * (MOST_CHARACTERS + 1)))
+    assert assessment.level is Level.CRITICAL
+    assert "too large to assess" in assessment.reasons[0]
