@@ -41,7 +41,8 @@ SEAL = "ledger-seal"
 class Rooms:
     """Everything with a life of its own. Opening raises KnownError where the world does not allow it."""
 
-    def __init__(self, places: Places, loaded: Loaded) -> None:
+    def __init__(self, places: Places, loaded: Loaded, sandboxes: tuple[Sandbox, ...] | None = None) -> None:
+        """`sandboxes` are the ones to choose from; by default what this machine may have."""
         self.places = places
         self.loaded = loaded
         self.settings = loaded.settings
@@ -49,7 +50,7 @@ class Rooms:
         self.agents = Agents(places)
         self.rules = read(places, loaded)
         self.policy = Policy(loaded.settings, self.rules)
-        self._local = LocalSandbox()
+        self._sandboxes: tuple[Sandbox, ...] = sandboxes or (LocalSandbox(),)
         self._sandbox: Sandbox | None = None
         self._ledger: Ledger | None = None
         self._gateway: Gateway | None = None
@@ -125,8 +126,9 @@ class Rooms:
         return self._sandbox
 
     async def open_sandbox(self) -> None:
-        await asyncio.to_thread(self._local.sweep)
-        self._sandbox = await choose(self.settings.sandbox_type, (self._local,))
+        for sandbox in self._sandboxes:
+            await sandbox.sweep()
+        self._sandbox = await choose(self.settings.sandbox_type, self._sandboxes)
 
     async def facts(self) -> dict[str, object]:
         """What `code_sandbox_info` tells an agent."""
@@ -187,7 +189,8 @@ class Rooms:
         """In reverse: no more calls, no more runs, then the last entry and its seal."""
         if self._gateway is not None:
             await self._gateway.close(why)
-        await self._local.close()
+        for sandbox in self._sandboxes:
+            await sandbox.close()
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()

@@ -1,0 +1,60 @@
+"""Stand-ins where the real thing would only make a test slow or its order uncertain."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from runner.request import Isolation
+from runner.result import Meta, Outcome, Result
+from runner.sandbox.contract import Readiness
+from runner.sandbox.output import Stream, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.result import Usage
+    from runner.sandbox.contract import Job
+
+
+class HeldRun:
+    """Runs until the test says so."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.transcript = Transcript(job.limits.output_bytes)
+        self._end: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+
+    async def finished(self) -> Result:
+        return await asyncio.shield(self._end)
+
+    def finish(self, stdout: str = "", outcome: Outcome = Outcome.OK, error: str = "") -> None:
+        self.transcript.append(Stream.OUT, stdout.encode())
+        self.transcript.end()
+        if not self._end.done():
+            code = 0 if outcome is Outcome.OK else 1
+            meta = Meta(runtime="local", limits=self.job.limits)
+            self._end.set_result(Result(outcome, stdout, "", code, 0.1, error=error, meta=meta))
+
+    def stop(self, why: str) -> None:
+        self.finish(outcome=Outcome.KILLED, error=why)
+
+
+class HeldSandbox:
+    """A sandbox whose runs the test ends."""
+
+    isolation = Isolation.LOCAL
+
+    def __init__(self) -> None:
+        self.runs: list[HeldRun] = []
+
+    async def check(self) -> Readiness:
+        return Readiness(ready=True, protections=("a test",))
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> HeldRun:
+        self.runs.append(HeldRun(job))
+        return self.runs[-1]
+
+    async def close(self) -> None:
+        for run in self.runs:
+            run.stop("closing")
