@@ -1,0 +1,151 @@
+"""Adds entries to the chain and keeps the list of requests in step, each batch in one durable transaction."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from runner.audit.entry import KEY, SEALED, Draft, Entry, chained
+from runner.audit.row import COLUMNS, Row, advance, from_columns, to_columns
+from runner.request import canonical
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from runner.audit.seal import Seal
+
+_ENTRY = "INSERT INTO entries (seq, at, kind, request_id, body_sha256, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_BODY = "INSERT INTO bodies (seq, data) VALUES (?, ?)"
+_HEAD = "REPLACE INTO head (one, seq, hash, key, signature) VALUES (1, ?, ?, ?, ?)"
+_ROW = f"REPLACE INTO requests ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+
+
+class Chain:
+    """The writing end. One thread at a time."""
+
+    def __init__(self, connection: sqlite3.Connection, seal_every: int) -> None:
+        self._connection = connection
+        self._seal_every = seal_every
+        self._seal: Seal | None = None
+        self._head: Entry | None = None
+        self._since_seal = 0
+
+    def write(self, drafts: Sequence[Draft]) -> list[int | Exception]:
+        """For each draft the number of its entry, or why it is none; durable on return.
+
+        Raises sqlite3.Error when nothing at all could be written; the chain is then as it was.
+        """
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            page = _Page(self._connection, self._head or last_entry(self._connection))
+            outcomes = [page.add(draft) for draft in drafts]
+            since_seal = self._since_seal + page.added
+            if self._seal is not None and since_seal >= self._seal_every:
+                page.add(sealing(self._seal, page.head, drafts[-1].at))
+                since_seal = 0
+            page.put_down(self._seal)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._head = None
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        self._head, self._since_seal = page.head, since_seal
+        return outcomes
+
+    def seal_with(self, seal: Seal, at: int) -> None:
+        """From now on sign with `seal`; a key other than the last is recorded. Raises sqlite3.Error."""
+        if seal.public != last_key(self._connection):
+            self._seal = seal
+            (outcome,) = self.write([Draft(at, KEY, "", {"public": seal.public})])
+            if isinstance(outcome, Exception):
+                raise outcome
+        self._seal = seal
+
+    def finish(self, at: int) -> None:
+        """Sign what was added since the last seal. Raises sqlite3.Error."""
+        head = self._head or last_entry(self._connection)
+        if self._seal is not None and head is not None and head.kind != SEALED:
+            self.write([sealing(self._seal, head, at)])
+            self._since_seal = 0
+
+
+class _Page:
+    """What one transaction adds."""
+
+    def __init__(self, connection: sqlite3.Connection, head: Entry | None) -> None:
+        self._connection = connection
+        self._rows: dict[str, Row | None] = {}
+        self._entries: list[tuple[object, ...]] = []
+        self._bodies: list[tuple[int, str]] = []
+        self.head = head
+
+    @property
+    def added(self) -> int:
+        return len(self._entries)
+
+    def add(self, draft: Draft) -> int | Exception:
+        """The new entry's number. A draft that cannot be an entry is a bug of its sender and harms no other."""
+        try:
+            body = canonical(draft.body)
+            entry = chained(self.head, draft, body)
+            row = self._row(draft.request_id)
+            # Through JSON and back: the list must follow from what is stored, not from what was meant.
+            self._rows[draft.request_id] = advance(row, entry, json.loads(body))
+        except Exception as error:  # noqa: BLE001 - goes to the sender alone; the others' entries are written
+            return error
+        self._entries.append(
+            (entry.seq, entry.at, entry.kind, entry.request_id, entry.body_sha256, entry.prev, entry.hash)
+        )
+        self._bodies.append((entry.seq, body.decode("ascii")))
+        self.head = entry
+        return entry.seq
+
+    def put_down(self, seal: Seal | None) -> None:
+        self._connection.executemany(_ENTRY, self._entries)
+        self._connection.executemany(_BODY, self._bodies)
+        self._connection.executemany(_ROW, [to_columns(row) for row in self._rows.values() if row])
+        if self.head is not None:
+            signed = (seal.public, seal.sign(self.head.seq, self.head.hash)) if seal else ("", "")
+            self._connection.execute(_HEAD, (self.head.seq, self.head.hash, *signed))
+
+    def _row(self, request_id: str) -> Row | None:
+        if not request_id:
+            return None
+        if request_id not in self._rows:
+            self._rows[request_id] = stored_row(self._connection, request_id)
+        return self._rows[request_id]
+
+
+def sealing(seal: Seal, head: Entry | None, at: int) -> Draft:
+    """The entry that seals everything up to `head`."""
+    assert head is not None, "a chain begins with its genesis entry"
+    body: dict[str, object] = {
+        "seq": head.seq,
+        "head": head.hash,
+        "key": seal.public,
+        "signature": seal.sign(head.seq, head.hash),
+    }
+    return Draft(at, SEALED, "", body)
+
+
+def last_entry(connection: sqlite3.Connection) -> Entry | None:
+    found = connection.execute(
+        "SELECT seq, at, kind, request_id, body_sha256, prev, hash FROM entries ORDER BY seq DESC LIMIT 1"
+    ).fetchone()
+    return Entry(*found) if found else None
+
+
+def last_key(connection: sqlite3.Connection) -> str:
+    """Public key (hex) that was recorded last; empty when none was."""
+    found = connection.execute(
+        "SELECT data FROM entries JOIN bodies USING (seq) WHERE request_id = '' AND kind = ? ORDER BY seq DESC LIMIT 1",
+        (KEY,),
+    ).fetchone()
+    return str(json.loads(found[0]).get("public", "")) if found else ""
+
+
+def stored_row(connection: sqlite3.Connection, request_id: str) -> Row | None:
+    found = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM requests WHERE id = ?", (request_id,)).fetchone()
+    return from_columns(found) if found else None

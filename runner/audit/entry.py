@@ -1,0 +1,82 @@
+"""One entry of the ledger, its canonical form, and how each is chained to the one before."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.request import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+GENESIS = "genesis"
+KEY = "key"
+SEALED = "sealed"
+RESERVED = frozenset({GENESIS, KEY, SEALED})
+"""Kinds that only the ledger itself writes."""
+
+NOTHING_BEFORE = "0" * 64
+"""The `prev` of the first entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is chained. The body lives apart and is bound by its hash, so it can be dropped one day."""
+
+    seq: int
+    """Counts from 1 without gaps."""
+    at: int
+    """Microseconds since the epoch: whole numbers, so that every machine hashes the same bytes."""
+    kind: str
+    request_id: str
+    """Empty where the entry is about no request."""
+    body_sha256: str
+    prev: str
+    """Hash of the entry before."""
+    hash: str
+    """SHA-256 (hex) over the canonical JSON of all the fields above."""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the epoch."""
+        return self.at / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An entry to be: what is known before its place in the chain is."""
+
+    at: int
+    kind: str
+    request_id: str
+    body: Mapping[str, object]
+
+
+def chained(before: Entry | None, draft: Draft, body: bytes) -> Entry:
+    """The entry that `draft` becomes after `before`; `body` is the canonical JSON of its body."""
+    seq, prev = (before.seq + 1, before.hash) if before else (1, NOTHING_BEFORE)
+    body_sha256 = hashlib.sha256(body).hexdigest()
+    return Entry(
+        seq,
+        draft.at,
+        draft.kind,
+        draft.request_id,
+        body_sha256,
+        prev,
+        fingerprint(seq, draft.at, draft.kind, draft.request_id, body_sha256, prev),
+    )
+
+
+def fingerprint(seq: int, at: int, kind: str, request_id: str, body_sha256: str, prev: str) -> str:
+    """SHA-256 (hex) over canonical JSON: sorted keys, no spaces, ASCII."""
+    fields: dict[str, object] = {
+        "seq": seq,
+        "at": at,
+        "kind": kind,
+        "request_id": request_id,
+        "body_sha256": body_sha256,
+        "prev": prev,
+    }
+    return hashlib.sha256(canonical(fields)).hexdigest()

@@ -1,0 +1,225 @@
+"""The audit log: appends entries durably, through one writer thread that commits whatever is queued together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import sqlite3
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.audit.chain import Chain
+from runner.audit.entry import RESERVED, Draft
+from runner.audit.opening import Lock, open_or_begin, set_aside
+from runner.audit.seal import Seal
+from runner.audit.tables import SET_ASIDE
+from runner.audit.verify import broken_tail
+from runner.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+__all__ = ["Ledger", "LedgerFailed", "set_aside"]
+
+log = logging.getLogger("assent.ledger")
+
+BATCH = 1000
+"""Entries in one transaction at most, so that the first caller of a flood is not kept waiting for the last."""
+SEAL_EVERY = 1000
+TAIL = 200
+"""Entries checked at every start; the whole chain is `verify`'s work."""
+
+
+class LedgerFailed(KnownError):
+    """An entry could not be written: it is not in the ledger, and what it stands for must not happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A caller's wish and where to answer it."""
+
+    what: Draft | Seal | None
+    """An entry, a key to seal with, or the end."""
+    at: int
+    loop: asyncio.AbstractEventLoop
+    answer: asyncio.Future[int]
+
+
+class Ledger:
+    """Open with `Ledger.open`. Any loop may call, also several at once."""
+
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, lock: Lock, clock: Callable[[], float], seal_every: int
+    ) -> None:
+        self.path = path
+        self._connection = connection
+        self._lock = lock
+        self._clock = clock
+        self._chain = Chain(connection, seal_every)
+        self._queue: queue.SimpleQueue[_Wanted] = queue.SimpleQueue()
+        self._closing = False
+        # A daemon, so that a crash elsewhere can end the process: what was acknowledged is on disk anyway.
+        self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def open(cls, path: Path, clock: Callable[[], float] = time.time, seal_every: int = SEAL_EVERY) -> Ledger:
+        """Open the ledger at `path`, or begin it. Blocks for some milliseconds.
+
+        Raises KnownError with a remedy where another process has it open, its folder cannot be written, the file is
+        no ledger or damaged, or its last entries do not form a chain. `clock` gives seconds since the epoch.
+        """
+        lock = Lock(path)
+        try:
+            connection = open_or_begin(path, clock(), _write_first)
+            try:
+                if what := broken_tail(connection, path, TAIL):
+                    raise KnownError(f"The ledger {path} is broken: {what}", SET_ASIDE)
+            except BaseException:
+                connection.close()
+                raise
+        except BaseException:
+            lock.release()
+            raise
+        return cls(path, connection, lock, clock, seal_every)
+
+    async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> int:
+        """Add an entry; on return it is on disk. Its number.
+
+        `body` is JSON data and not changed by the caller afterwards. A caller that is cancelled while it waits may
+        still find its entry written. Raises LedgerFailed where it cannot be written (it may be tried again), and
+        ValueError, IllegalMove or Unreadable where it makes no sense: an unknown request, a step that the life cycle
+        does not have, a body that is not what its kind says.
+        """
+        if kind in RESERVED:
+            raise ValueError(f"{kind} is the ledger's own kind of entry")
+        if not (kind.isascii() and request_id.isascii()):
+            raise ValueError("kinds and request ids are plain ASCII")
+        at = self._now()
+        return await self._ask(Draft(at, kind, request_id, body), at)
+
+    async def seal_with(self, key: bytes) -> None:
+        """Sign from now on with this Ed25519 private key (32 bytes). Raises KnownError, LedgerFailed."""
+        await self._ask(Seal(key), self._now())
+
+    async def close(self) -> None:
+        """Write what is queued, seal, and give the file up. Harmless when closed already.
+
+        A seal that cannot be written is logged and no reason not to close.
+        """
+        if self._closing:
+            return
+        try:
+            await self._ask(None, self._now(), last=True)
+        finally:
+            await asyncio.to_thread(self._thread.join)
+
+    def _now(self) -> int:
+        return int(self._clock() * 1_000_000)
+
+    async def _ask(self, what: Draft | Seal | None, at: int, *, last: bool = False) -> int:
+        if self._closing:
+            raise LedgerFailed("The history is closed.", "Start Assent again.")
+        self._closing = last
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[int] = loop.create_future()
+        self._queue.put(_Wanted(what, at, loop, answer))
+        return await answer
+
+    def _run(self) -> None:
+        """The writer thread."""
+        over = False
+        while not over:
+            batch, then = self._collect()
+            if batch:
+                _answer(batch, self._write([wanted.what for wanted in batch if isinstance(wanted.what, Draft)]))
+            if then is not None:
+                over = then.what is None
+                _answer([then], [self._end(then.at) if over else self._take_key(then)])
+
+    def _collect(self) -> tuple[list[_Wanted], _Wanted | None]:
+        """Everything queued up to the next wish that is not an entry, and that wish; waits for the first."""
+        batch: list[_Wanted] = []
+        wanted = self._queue.get()
+        while isinstance(wanted.what, Draft):
+            batch.append(wanted)
+            if len(batch) == BATCH:
+                return batch, None
+            try:
+                wanted = self._queue.get_nowait()
+            except queue.Empty:
+                return batch, None
+        return batch, wanted
+
+    def _write(self, drafts: list[Draft]) -> list[int | Exception]:
+        try:
+            return self._chain.write(drafts)
+        except Exception as error:  # noqa: BLE001 - the callers get it; the thread must outlive it
+            return [self._told(error)] * len(drafts)
+
+    def _take_key(self, wanted: _Wanted) -> int | Exception:
+        assert isinstance(wanted.what, Seal)
+        try:
+            self._chain.seal_with(wanted.what, wanted.at)
+        except Exception as error:  # noqa: BLE001 - the caller gets it; the thread must outlive it
+            return self._told(error)
+        return 0
+
+    def _end(self, at: int) -> int:
+        try:
+            self._chain.finish(at)
+        except sqlite3.Error as error:
+            # All that was acknowledged is on disk; verify tells up to where it is signed.
+            log.warning("%s", self._told(error))
+        finally:
+            self._connection.close()
+            self._lock.release()
+        return 0
+
+    def _told(self, error: Exception) -> Exception:
+        return self._failed(error) if isinstance(error, sqlite3.Error) else error
+
+    def _failed(self, error: sqlite3.Error) -> LedgerFailed:
+        folder = self.path.parent
+        match getattr(error, "sqlite_errorcode", 0) & 0xFF:
+            case sqlite3.SQLITE_FULL:
+                what, remedy = "the disk is full.", f"Free some space on the disk that holds {folder}."
+            case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+                what, remedy = f"its file is damaged ({error}).", SET_ASIDE
+            case sqlite3.SQLITE_BUSY:
+                what, remedy = "another program holds its file.", f"Close what has {self.path} open."
+            case _:
+                what, remedy = f"{error}.", f"Check space, permissions and health of the disk that holds {folder}."
+        return LedgerFailed(f"The history could not be written: {what}", f"{remedy} Until then nothing is approved.")
+
+
+def _write_first(connection: sqlite3.Connection, genesis: Draft) -> None:
+    (outcome,) = Chain(connection, SEAL_EVERY).write([genesis])
+    if isinstance(outcome, Exception):
+        raise outcome
+
+
+def _answer(batch: list[_Wanted], outcomes: list[int | Exception]) -> None:
+    """Wake the callers, each on its own loop and each loop once."""
+    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[int], int | Exception]]] = {}
+    for wanted, outcome in zip(batch, outcomes, strict=True):
+        loops.setdefault(wanted.loop, []).append((wanted.answer, outcome))
+    for loop, answers in loops.items():
+        try:
+            loop.call_soon_threadsafe(_settle, answers)
+        except RuntimeError:  # the loop was closed: nobody waits any more
+            continue
+
+
+def _settle(answers: list[tuple[asyncio.Future[Any], int | Exception]]) -> None:
+    for future, outcome in answers:
+        if future.done():  # its caller was cancelled
+            continue
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)

@@ -1,0 +1,172 @@
+"""Opens the ledger's file: begun whole or not at all, locked, checked, and moved out of the way when broken."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import secrets
+import sqlite3
+import time
+from typing import TYPE_CHECKING
+
+from runner.audit.entry import GENESIS, Draft
+from runner.audit.tables import SET_ASIDE, altered, connect_to_write, explained, known_version, lay_out, present
+from runner.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SIDECARS = ("-wal", "-shm", "-journal")
+ASIDE = "ledger-corrupt-"
+FORMAT = 1
+"""Of entries and bodies; recorded in the first entry."""
+
+
+class Lock:
+    """Keeps a second process out for as long as this one lives, however it ends.
+
+    On a file of its own: closing any descriptor of the ledger itself would drop SQLite's locks on it.
+    """
+
+    def __init__(self, ledger: Path) -> None:
+        """Raises KnownError where another process holds the lock, or where no lock file can be made."""
+        path = ledger.with_name(ledger.name + ".lock")
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise unusable(ledger, error) from error
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(self._file, 20, 0).decode("ascii", "replace").strip()
+            os.close(self._file)
+            raise KnownError(
+                f"Another Assent (process {holder or 'unknown'}) has the ledger {ledger} open.",
+                "Use that one, or quit it first.",
+            ) from None
+        self._sign()
+
+    def _sign(self) -> None:
+        """Leave our process id for the other's message; on a full disk the lock counts without it."""
+        try:
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, str(os.getpid()).encode(), 0)
+        except OSError:
+            pass
+
+    def release(self) -> None:
+        os.close(self._file)
+
+
+def open_or_begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, Draft], None]) -> sqlite3.Connection:
+    """A connection for writing to the ledger at `path`; the caller holds the lock.
+
+    Where nothing is there yet, `begin` writes the first entry into a new file, which gets its name only when it is
+    complete. Raises KnownError with a remedy for whatever is wrong with the file or its folder.
+    """
+    if not path.exists() and not path.is_symlink():
+        _begin(path, now, begin)
+    present(path)
+    try:
+        connection = connect_to_write(path)
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+    try:
+        _fit(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    path.chmod(0o600)
+    return connection
+
+
+def set_aside(path: Path) -> Path:
+    """Move the ledger at `path`, and what SQLite keeps beside it, to `ledger-corrupt-<time>.sqlite3`; that new path.
+
+    The next ledger begun in this folder names it in its first entry. Raises KnownError where another process has the
+    ledger open or the folder may not be written.
+    """
+    lock = Lock(path)
+    try:
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+        target = path.with_name(f"{ASIDE}{stamp}.sqlite3")
+        count = 1
+        while target.exists():
+            count += 1
+            target = path.with_name(f"{ASIDE}{stamp}-{count}.sqlite3")
+        for suffix in ("", *SIDECARS):
+            part = path.with_name(path.name + suffix)
+            if part.exists():
+                part.rename(target.with_name(target.name + suffix))
+        return target
+    except OSError as error:
+        raise unusable(path, error) from error
+    finally:
+        lock.release()
+
+
+def unusable(path: Path, error: OSError) -> KnownError:
+    return KnownError(
+        f"The ledger cannot be kept in {path.parent}: {error.strerror or error}.",
+        f"Make sure that the folder {path.parent} exists, that you may write to it, and that its disk has room.",
+    )
+
+
+def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, Draft], None]) -> None:
+    orphans = [path.name + suffix for suffix in SIDECARS if path.with_name(path.name + suffix).exists()]
+    if orphans:
+        # SQLite would read the old file's journal into the new file.
+        raise KnownError(f"The ledger {path} is gone, but {orphans[0]} is still there.", "Put it back, or " + _lower)
+    draft = path.with_name(path.name + ".new")
+    try:
+        for suffix in ("", *SIDECARS):
+            draft.with_name(draft.name + suffix).unlink(missing_ok=True)
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        genesis: dict[str, object] = {"format": FORMAT, "nonce": secrets.token_hex(16), "after": _left_aside(path)}
+        connection = connect_to_write(draft)
+        try:
+            lay_out(connection)
+            begin(connection, Draft(int(now * 1_000_000), GENESIS, "", genesis))
+        finally:
+            connection.close()
+        draft.rename(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise unusable(path, error) from error
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+
+
+_lower = SET_ASIDE[0].lower() + SET_ASIDE[1:]
+
+
+def _left_aside(path: Path) -> dict[str, object] | None:
+    """Name, size and SHA-256 of the ledger that was last set aside in this folder, if any."""
+    old = max(path.parent.glob(f"{ASIDE}*.sqlite3"), key=lambda file: file.stat().st_mtime, default=None)
+    if old is None:
+        return None
+    if not old.is_file():
+        return {"file": old.name, "bytes": 0, "sha256": ""}
+    with old.open("rb") as file:
+        return {
+            "file": old.name,
+            "bytes": old.stat().st_size,
+            "sha256": hashlib.file_digest(file, "sha256").hexdigest(),
+        }
+
+
+def _fit(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises KnownError unless this is a ledger of ours with all its tables and guards."""
+    try:
+        known_version(connection, path)
+        difference = altered(connection)
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+    if difference:
+        raise KnownError(f"The ledger {path} was altered: {difference}.", SET_ASIDE)

@@ -1,0 +1,150 @@
+"""One line of the history: what the entries about a request add up to."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from runner.assessment import Assessment, Level
+from runner.audit.codec import Unreadable, decode
+from runner.decision import Decider, Decision, Verdict
+from runner.lifecycle import Phase, check
+from runner.request import Language, Request, Tool
+from runner.result import Outcome, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.audit.entry import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A request in the list. Times are seconds since the epoch, durations are seconds."""
+
+    seq: int
+    """The entry with which it arrived: unique, and rising with time."""
+    id: str
+    agent: str
+    tool: Tool
+    language: Language | None
+    title: str
+    digest: str
+    phase: Phase
+    arrived_at: float
+    level: Level | None = None
+    asked_at: float | None = None
+    verdict: Verdict | None = None
+    decider: Decider | None = None
+    rule: str = ""
+    decided_at: float | None = None
+    waited: float | None = None
+    """Between question and answer."""
+    started_at: float | None = None
+    outcome: Outcome | None = None
+    exit_code: int | None = None
+    duration: float | None = None
+    """Of the run alone."""
+    finished_at: float | None = None
+    finished_seq: int | None = None
+    """The entry that holds the result."""
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+PHASES = frozenset(Phase)
+
+
+def advance(row: Row | None, entry: Entry, body: Mapping[str, Any]) -> Row | None:
+    """The row after `entry`, or None where the entry is about no request's phase.
+
+    Raises IllegalMove where the life-cycle table has no such step, Unreadable where the body is not what its kind
+    says, ValueError where the request never arrived.
+    """
+    if entry.kind not in PHASES:
+        return row
+    phase = Phase(entry.kind)
+    if row is None and phase is not Phase.ARRIVED:
+        raise ValueError(f"request {entry.request_id} is {phase} before it arrived")
+    check(row.phase if row else None, phase)
+    if row is None:
+        return _arrived(entry, body)
+    row = replace(row, phase=phase)
+    match phase:
+        case Phase.ASSESSED:
+            return replace(row, level=decode(Assessment, body).level)
+        case Phase.ASKED:
+            return replace(row, asked_at=entry.seconds)
+        case Phase.APPROVED | Phase.DENIED | Phase.EXPIRED | Phase.WITHDRAWN:
+            return _decided(row, entry, decode(Decision, body))
+        case Phase.RUNNING:
+            return replace(row, started_at=entry.seconds)
+        case Phase.FINISHED:
+            return _finished(row, entry, body)
+        case _:
+            return row
+
+
+def _arrived(entry: Entry, body: Mapping[str, Any]) -> Row:
+    request = decode(Request, body)
+    if request.id != entry.request_id:
+        raise Unreadable(f"The entry is about request {entry.request_id}, its body about {request.id}.")
+    return Row(
+        seq=entry.seq,
+        id=request.id,
+        agent=storable(request.agent),
+        tool=request.tool,
+        language=request.language,
+        title=storable(request.title),
+        digest=request.digest,
+        phase=Phase.ARRIVED,
+        arrived_at=entry.seconds,
+    )
+
+
+def _decided(row: Row, entry: Entry, decision: Decision) -> Row:
+    if decision.verdict.value != entry.kind:
+        raise Unreadable(f"The entry says {entry.kind}, its decision {decision.verdict}.")
+    return replace(
+        row,
+        verdict=decision.verdict,
+        decider=decision.by,
+        rule=storable(decision.rule),
+        decided_at=entry.seconds,
+        waited=decision.after_seconds,
+    )
+
+
+def _finished(row: Row, entry: Entry, body: Mapping[str, Any]) -> Row:
+    """Tools that only read finish without a run, so without an outcome."""
+    row = replace(row, finished_at=entry.seconds, finished_seq=entry.seq)
+    if "outcome" not in body:
+        return row
+    result = decode(Result, body)
+    return replace(row, outcome=result.outcome, exit_code=result.exit_code, duration=result.duration)
+
+
+def storable(text: str) -> str:
+    """`text` without lone surrogates, which no UTF-8 column can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def to_columns(row: Row) -> tuple[object, ...]:
+    """In the order of COLUMNS; enums as their plain value (levels as numbers, so that they sort)."""
+    return tuple(_bare(value) for value in astuple(row))
+
+
+def from_columns(values: tuple[Any, ...]) -> Row:
+    """Raises Unreadable where a column holds what this version does not know."""
+    data = dict(zip(COLUMNS, values, strict=True))
+    try:
+        if data["level"] is not None:
+            data["level"] = Level(data["level"]).name
+    except ValueError:
+        raise Unreadable(f"The history lists a level {data['level']!r}.", "Run `assent verify`.") from None
+    return decode(Row, data)
+
+
+def _bare(value: object) -> object:
+    if isinstance(value, Level):
+        return int(value)
+    return str(value) if isinstance(value, str) else value

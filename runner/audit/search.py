@@ -1,0 +1,201 @@
+"""Reads the history: pages of requests, one request as values again, and what was left open."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.assessment import Assessment, Level
+from runner.audit.codec import decode
+from runner.audit.entry import Entry
+from runner.audit.row import COLUMNS, Row, from_columns
+from runner.audit.tables import connect_to_read, explained
+from runner.decision import Decision, Verdict
+from runner.errors import KnownError
+from runner.lifecycle import Phase
+from runner.request import Request
+from runner.result import Outcome, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+DECIDED = (Phase.APPROVED, Phase.DENIED, Phase.EXPIRED, Phase.WITHDRAWN)
+
+_ROW = f"SELECT {', '.join(COLUMNS)} FROM requests"
+_ENTRIES = (
+    "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
+    " FROM entries LEFT JOIN bodies USING (seq) WHERE request_id = ? ORDER BY seq"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which requests to list; what is not given does not count."""
+
+    agent: str = ""
+    level: Level | None = None
+    verdict: Verdict | None = None
+    outcome: Outcome | None = None
+    text: str = ""
+    """Somewhere in title, code, output or error. Case does not matter for the letters a to z."""
+    since: float | None = None
+    """Seconds since the epoch, inclusive."""
+    until: float | None = None
+    """Seconds since the epoch, exclusive."""
+
+
+ANYTHING = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One entry about a request, with its body."""
+
+    entry: Entry
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Everything the ledger knows of one request."""
+
+    row: Row
+    request: Request
+    assessment: Assessment | None
+    decision: Decision | None
+    result: Result | None
+    steps: tuple[Step, ...]
+    """All its entries, oldest first; bodies of kinds without a value of their own are read here."""
+
+
+class History:
+    """A reader with a connection of its own. Usable from any thread; calls wait for each other.
+
+    Every method raises KnownError where the ledger cannot be read. A reader that must not wait for another thread's
+    search uses its own History.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection = connect_to_read(path)
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Stop what runs and give the file up."""
+        self.interrupt()
+        with self._lock:
+            self._connection.close()
+
+    def interrupt(self) -> None:
+        """Make the query that runs in another thread end at once, with Interrupted."""
+        self._connection.interrupt()
+
+    def page(self, wanted: Filter = ANYTHING, before: int | None = None, limit: int = 200) -> list[Row]:
+        """The newest requests that fit, newest first. `before` is the `seq` of the last row of the page above."""
+        where, values = _where(wanted, before)
+        found = self._all(f"{_ROW}{where} ORDER BY seq DESC LIMIT ?", (*values, limit))
+        return [from_columns(columns) for columns in found]
+
+    def count(self, wanted: Filter = ANYTHING) -> int:
+        """How many requests fit."""
+        where, values = _where(wanted, None)
+        ((number,),) = self._all(f"SELECT count(*) FROM requests{where}", values)
+        return int(number)
+
+    def row(self, request_id: str) -> Row | None:
+        """The line of one request."""
+        found = self._all(f"{_ROW} WHERE id = ?", (request_id,))
+        return from_columns(found[0]) if found else None
+
+    def case(self, request_id: str) -> Record | None:
+        """One request as values; None where it never arrived."""
+        row = self.row(request_id)
+        return None if row is None else self._record(row)
+
+    def open_cases(self) -> tuple[Record, ...]:
+        """Requests that were not closed, oldest first: what a start finds of the session before."""
+        found = self._all(f"{_ROW} WHERE phase <> 'closed' ORDER BY seq", ())
+        return tuple(self._record(from_columns(columns)) for columns in found)
+
+    def _record(self, row: Row) -> Record:
+        steps = tuple(
+            Step(Entry(*columns), _body(data, columns[0])) for *columns, data in self._all(_ENTRIES, (row.id,))
+        )
+        bodies = {step.entry.kind: step.body for step in steps}
+        decided = next((bodies[phase] for phase in DECIDED if phase in bodies), None)
+        finished = bodies.get(Phase.FINISHED, {})
+        return Record(
+            row=row,
+            request=decode(Request, bodies.get(Phase.ARRIVED)),
+            assessment=decode(Assessment, bodies[Phase.ASSESSED]) if Phase.ASSESSED in bodies else None,
+            decision=None if decided is None else decode(Decision, decided),
+            result=decode(Result, finished) if "outcome" in finished else None,
+            steps=steps,
+        )
+
+    def _all(self, statement: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
+        with self._lock:
+            try:
+                return self._connection.execute(statement, tuple(values)).fetchall()
+            except sqlite3.ProgrammingError as error:
+                raise Interrupted("The history was closed.", "Open it again.") from error
+            except sqlite3.Error as error:
+                if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+                    raise Interrupted("The search was stopped.") from error
+                raise explained(error, self.path) from error
+
+
+class Interrupted(KnownError):
+    """A query was ended by `interrupt` or `close`."""
+
+
+def _body(data: str | None, seq: int) -> dict[str, Any]:
+    try:
+        body = json.loads(data or "null")
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise KnownError(f"The body of entry {seq} is missing or damaged.", "Run `assent verify`.")
+    return body
+
+
+def _where(wanted: Filter, before: int | None) -> tuple[str, list[object]]:
+    """The WHERE clause and its values."""
+    tests: list[tuple[str, object]] = [
+        ("seq < ?", before),
+        ("agent = ?", wanted.agent or None),
+        ("level = ?", None if wanted.level is None else int(wanted.level)),
+        ("verdict = ?", wanted.verdict),
+        ("outcome = ?", wanted.outcome),
+        ("arrived_at >= ?", wanted.since),
+        ("arrived_at < ?", wanted.until),
+    ]
+    kept = [(clause, value) for clause, value in tests if value is not None]
+    clauses = [clause for clause, _ in kept]
+    values = [value for _, value in kept]
+    if wanted.text:
+        clauses.append(_CONTAINS)
+        rough, exact = _like(json.dumps(wanted.text)[1:-1]), _like(wanted.text)
+        values += [exact, rough, exact, rough, exact, exact, exact]
+    return (f" WHERE {' AND '.join(clauses)}" if clauses else ""), values
+
+
+# The body is JSON: its raw text is looked through first, as that is cheap, and only then taken apart.
+_CONTAINS = (
+    "(title LIKE ? ESCAPE '\\'"
+    " OR EXISTS (SELECT 1 FROM bodies WHERE bodies.seq = requests.seq AND data LIKE ? ESCAPE '\\'"
+    " AND data ->> '$.code' LIKE ? ESCAPE '\\')"
+    " OR EXISTS (SELECT 1 FROM bodies WHERE bodies.seq = requests.finished_seq AND data LIKE ? ESCAPE '\\'"
+    " AND (data ->> '$.stdout' LIKE ? ESCAPE '\\' OR data ->> '$.stderr' LIKE ? ESCAPE '\\'"
+    " OR data ->> '$.error' LIKE ? ESCAPE '\\')))"
+)
+
+
+def _like(text: str) -> str:
+    for special in ("\\", "%", "_"):
+        text = text.replace(special, "\\" + special)
+    return f"%{text}%"
