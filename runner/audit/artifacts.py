@@ -1,0 +1,110 @@
+"""Keeps what a run was and produced as a JSON file, without the credentials in it (spec F3)."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from typing import TYPE_CHECKING, Any
+
+from runner.audit.codec import encode
+from runner.audit.redact import SOURCE, redacted
+from runner.request import Language
+from runner.result import Outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.assessment import Assessment
+    from runner.decision import Decision
+    from runner.places import Places
+    from runner.request import Request
+    from runner.result import Result
+
+SCHEMA = 1
+POLICIES = ("always", "on_error", "never")
+"""Values of `SANDBOX_STORE_CODE` (source document 1)."""
+
+
+def store(
+    places: Places,
+    policy: str,
+    request: Request,
+    assessment: Assessment | None,
+    decision: Decision | None,
+    result: Result,
+    now: float | None = None,
+) -> Path | None:
+    """Keep the run as `policy` says; the new file, or None where nothing is to be kept.
+
+    The file is `<UTC time>_<begin of the request's digest>.json`, 0600, and appears whole or not at all. Looking for
+    credentials takes about a second for each MiB, five at most: call this off the loop. `now` is in seconds since the epoch.
+    Raises OSError where the file cannot be written and ValueError for an unknown policy.
+    """
+    if policy not in POLICIES:
+        raise ValueError(f"{policy!r} is not one of {', '.join(POLICIES)}")
+    if policy == "never" or (policy == "on_error" and result.outcome is Outcome.OK):
+        return None
+    stamp = _stamp(time.time() if now is None else now)
+    text = json.dumps(_content(stamp, request, assessment, decision, result), indent=2, allow_nan=False)
+    places.artifacts.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return _write(places.artifacts, f"{stamp}_{request.digest[:16]}", text)
+
+
+def _content(
+    stamp: str, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result
+) -> dict[str, Any]:
+    asked = encode(request)
+    produced = encode(result)
+    kept = redacted(
+        {
+            "code": asked.pop("code"),
+            "request": asked,
+            "assessment": assessment and encode(assessment),
+            "decision": decision and encode(decision),
+            "metadata": produced.pop("meta"),
+            "result": produced,
+        },
+        # A shell assigns without quotes, so its code is looked through like output.
+        source=frozenset() if request.language is Language.SHELL else SOURCE,
+    )
+    return {
+        "schema": SCHEMA,
+        "timestamp": stamp,
+        "digest": request.digest,
+        "redacted": list(kept.kinds),
+        "complete": kept.complete,
+        **kept.data,
+    }
+
+
+def _stamp(now: float) -> str:
+    """UTC to the microsecond, in a form that file names may have and that sorts by time."""
+    whole, micros = divmod(int(now * 1_000_000), 1_000_000)
+    return time.strftime("%Y%m%dT%H%M%S", time.gmtime(whole)) + f".{micros:06}Z"
+
+
+def _write(folder: Path, name: str, text: str) -> Path:
+    draft = folder / f".{name}.{secrets.token_hex(4)}"
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        return _publish(draft, folder, name)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _publish(draft: Path, folder: Path, name: str) -> Path:
+    """Give the finished draft its name, or the next free one: an artifact never replaces another."""
+    target, count = folder / f"{name}.json", 1
+    while True:
+        try:
+            os.link(draft, target)
+        except FileExistsError:
+            count += 1
+            target = folder / f"{name}-{count}.json"
+        else:
+            return target

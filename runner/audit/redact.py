@@ -1,0 +1,263 @@
+"""Takes credentials out of what is kept of a run; never used on what a person must see to decide.
+
+The detectors are those of detect-secrets (Yelp), which read line by line. Importing them takes about 150 ms, so that
+happens with the first artifact, and reading 1 MiB about half a second: call this off every loop.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from detect_secrets.plugins.base import BasePlugin
+    from detect_secrets.plugins.high_entropy_strings import HighEntropyStringsPlugin
+    from detect_secrets.plugins.keyword import KeywordDetector
+
+PIECE = 2048
+"""Characters looked at together. Some detectors need time in the square of it, and code chooses what it prints."""
+OVERLAP = 512
+LINE = 400
+"""Characters of a line that the slowest detector looks at together."""
+LINE_OVERLAP = 100
+SHORTEST = 4
+"""Fewer characters are no credential: taking them out everywhere would only garble the text."""
+PREFIX = 7
+"""A detector's group of so many characters or fewer may be a prefix such as `ghp`: the whole match is taken."""
+NOT_CREDENTIALS = frozenset({"Public IP (ipv4)"})
+LEFT_OUT = "[left out: too much to look through for credentials]"
+
+_MORE = {
+    "Bearer Token": r"(?i)\bbearer\s+([a-z0-9._~+/=-]{16,})",
+    "Token": r"(?i)\b\w*token['\"]?\s*[:=]\s*['\"]?([a-z0-9._~+/=-]{16,})",
+    "JSON Web Token": r"\beyJ[\w=-]+\.eyJ[\w=-]+\.[\w=-]*",
+    "Anthropic Key": r"\bsk-ant-[A-Za-z0-9_-]{20,}",
+    "Google Key": r"\bAIza[0-9A-Za-z_-]{35}",
+    "GitHub Fine-grained Token": r"\bgithub_pat_[0-9A-Za-z_]{22,}",
+    "Hugging Face Token": r"\bhf_[A-Za-z0-9]{30,}",
+}
+"""What agents' programs use and detect-secrets 1.5 does not know, or knows in part. A group, where there is one, is the secret."""
+
+_WIDE = re.compile(r" {2,}")
+"""Some detectors need time in the cube of such runs, and tokens have no spaces in them."""
+_KEY_ENDS = re.compile(r"-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----|\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    data: dict[str, Any]
+    kinds: tuple[str, ...]
+    """Kinds of credentials that were taken out."""
+    complete: bool
+    """False where text was left out because there was no time to look through it."""
+
+
+SOURCE = frozenset({"code", "evidence"})
+"""Names of texts that are source code by default."""
+
+
+def redacted(data: dict[str, Any], source: frozenset[str] = SOURCE, seconds: float = 5.0) -> Redacted:
+    """A copy of JSON data in which credentials are replaced by what they were.
+
+    Texts named in `source` are in a language that quotes its strings; in others `password=x` counts too. Text that
+    cannot be looked through within `seconds` is left out, not let through.
+    """
+    search = _Search(source, time.monotonic() + seconds)
+    search.look(data)
+    return Redacted(search.clean(data), tuple(sorted(set(search.found.values()))), search.complete)
+
+
+class _OutOfTime(Exception):
+    pass
+
+
+class _Search:
+    """First everything is looked at, then all that was found is taken out wherever it stands: what code names, its
+    output may print.
+    """
+
+    def __init__(self, source: frozenset[str], deadline: float) -> None:
+        self._source = source
+        self._deadline = deadline
+        self._too_late: set[str] = set()
+        self.found: dict[str, str] = {}
+        """Kind of each credential that was met."""
+
+    @property
+    def complete(self) -> bool:
+        return not self._too_late
+
+    def look(self, data: Any, name: str = "") -> None:
+        """Find the credentials in `data`; `name` is its key in a mapping."""
+        match data:
+            case dict():
+                for key, value in data.items():
+                    self.look(key)
+                    self.look(value, key)
+            case list():
+                for value in data:
+                    self.look(value, name)
+            case str():
+                try:
+                    self.found |= self._met(data, name)
+                except _OutOfTime:
+                    self._too_late.add(data)
+            case _:
+                pass
+
+    def clean(self, data: Any) -> Any:
+        """`data` without what was found."""
+        match data:
+            case dict():
+                return {self.clean(key): self.clean(value) for key, value in data.items()}
+            case list():
+                return [self.clean(value) for value in data]
+            case str() if data in self._too_late:
+                return LEFT_OUT
+            case str():
+                return self._clean_text(data)
+            case _:
+                return data
+
+    def _clean_text(self, text: str) -> str:
+        try:
+            for value in sorted(self.found, key=len, reverse=True):
+                self._check_time()
+                text = text.replace(value, f"[redacted: {self.found[value]}]")
+        except _OutOfTime:
+            self._too_late.add(text)
+            return LEFT_OUT
+        return text
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self._deadline:
+            raise _OutOfTime
+
+    def _met(self, text: str, name: str) -> dict[str, str]:
+        detectors = _detectors()
+        met = {text[start:end]: "Private Key" for start, end in _private_keys(text, detectors.private_key)}
+        for piece in _pieces(text):
+            narrow = _WIDE.sub(" ", piece)
+            for kind, pattern in detectors.patterns:
+                self._check_time()
+                met |= {_secret(match): kind for match in pattern.finditer(narrow)}
+            met |= dict.fromkeys(detectors.entropic(piece), "High Entropy String")
+            if detectors.keywords.search(piece):
+                for line in _lines(piece):
+                    self._check_time()
+                    met |= dict.fromkeys(detectors.named(line, quoted=name in self._source), "Secret Keyword")
+        if detectors.keywords.search(name) and len(text) < LINE:
+            met |= dict.fromkeys(detectors.named(f'{name} = "{text}"', quoted=True), "Secret Keyword")
+        return {value: kind for value, kind in met.items() if len(value) >= SHORTEST}
+
+
+@dataclass(frozen=True, slots=True)
+class _Detectors:
+    """The library's detectors, each by the way in which it is asked."""
+
+    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+    private_key: re.Pattern[str]
+    keyword: KeywordDetector
+    keywords: re.Pattern[str]
+    """Finds whether the slow keyword detector has to look at all."""
+    entropy: tuple[HighEntropyStringsPlugin, ...]
+
+    def named(self, line: str, *, quoted: bool) -> Iterator[str]:
+        """Values given to names such as `password`; those without quotes only where `quoted` is not demanded."""
+        from detect_secrets.plugins.keyword import CONFIG_DENYLIST_REGEX_TO_GROUP
+
+        while self.keywords.search(line):
+            values = [*self.keyword.analyze_string(line)]
+            if not values and not quoted:
+                values = [*self.keyword.analyze_string(line, CONFIG_DENYLIST_REGEX_TO_GROUP)]
+            if not values:
+                return
+            yield from (value.strip() for value in values)
+            # The detector names one value at a time: go on behind it.
+            line = line[max(line.index(value) + len(value) for value in values) :]
+
+    def entropic(self, piece: str) -> Iterator[str]:
+        """Quoted strings that look random."""
+        from detect_secrets.filters.heuristic import is_potential_uuid, is_sequential_string
+
+        for plugin in self.entropy:
+            for value in plugin.analyze_string(piece):
+                random = plugin.calculate_shannon_entropy(value) > plugin.entropy_limit
+                if random and not is_potential_uuid(value) and not is_sequential_string(value):
+                    yield value
+
+
+@cache
+def _detectors() -> _Detectors:
+    from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+    from detect_secrets.plugins.base import RegexBasedDetector
+    from detect_secrets.plugins.high_entropy_strings import Base64HighEntropyString, HexHighEntropyString
+    from detect_secrets.plugins.keyword import DENYLIST, KeywordDetector
+
+    patterns = [(kind, re.compile(pattern)) for kind, pattern in _MORE.items()]
+    private = []
+    plugins: Mapping[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
+    for kind, plugin in plugins.items():
+        if not issubclass(plugin, RegexBasedDetector) or kind in NOT_CREDENTIALS:
+            continue
+        if kind == "Private Key":
+            private += [pattern.pattern for pattern in plugin().denylist]
+        else:
+            patterns += [(kind, pattern) for pattern in plugin().denylist]
+    return _Detectors(
+        patterns=tuple(patterns),
+        private_key=re.compile("(?:-----)?(?:" + "|".join(private) + ")"),
+        keyword=KeywordDetector(),
+        keywords=re.compile("|".join(DENYLIST), re.IGNORECASE),
+        entropy=(Base64HighEntropyString(), HexHighEntropyString()),
+    )
+
+
+def _secret(match: re.Match[str]) -> str:
+    """The last group is the secret itself, unless it is as short as a prefix."""
+    number = match.lastindex
+    whole = match[0].strip(" \t\r\n\"'=:")
+    return whole if number is None or len(match[number]) <= PREFIX else match[number]
+
+
+def _private_keys(text: str, begin: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """The library tells where a key begins; it goes to its end line, or to the end of the text."""
+    position = 0
+    for match in begin.finditer(text):
+        if match.start() < position:
+            continue
+        end = _KEY_ENDS.search(text, match.end())
+        position = end.end() if end else len(text)
+        yield match.start(), position
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Whole lines, as many as fit in a piece; longer lines in overlapping parts."""
+    held: list[str] = []
+    size = 0
+    for line in text.splitlines(keepends=True):
+        if held and size + len(line) > PIECE:
+            yield "".join(held)
+            held, size = [], 0
+        if len(line) > PIECE:
+            yield from _parts(line, PIECE, OVERLAP)
+        else:
+            held.append(line)
+            size += len(line)
+    if held:
+        yield "".join(held)
+
+
+def _lines(piece: str) -> Iterator[str]:
+    for line in piece.splitlines():
+        yield from _parts(line, LINE, LINE_OVERLAP)
+
+
+def _parts(line: str, size: int, overlap: int) -> Iterator[str]:
+    for start in range(0, max(1, len(line) - overlap), size - overlap):
+        yield line[start : start + size]
