@@ -1,0 +1,1 @@
+"""The window around the engine: Qt lives here and nowhere else."""

@@ -1,0 +1,38 @@
+"""Amounts in words for a person: sizes, times and counts."""
+
+from __future__ import annotations
+
+
+def size(count: float) -> str:
+    """Bytes as `312 MB`; a thousand and twenty-four of each make one of the next, as limits are counted."""
+    amount = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if amount < 999.5 or unit == "GB":
+            break
+        amount /= 1024
+    whole = unit == "B" or amount >= 99.95 or amount == int(amount)
+    return f"{amount:.0f} {unit}" if whole else f"{amount:.1f} {unit}"
+
+
+def percent(share: float) -> str:
+    """`37 %`, where 100 is one core busy."""
+    return f"{share:.0f} %"
+
+
+def clock(seconds: float) -> str:
+    """A countdown as `0:24`. Rounds up, so that `0:00` means over."""
+    whole = max(0, -int(-seconds // 1))
+    hours, rest = divmod(whole, 3600)
+    minutes, secs = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{secs:02}" if hours else f"{minutes}:{secs:02}"
+
+
+def time_left(seconds: float) -> str:
+    """`24 s left`, `2 min left`."""
+    whole = max(0, -int(-seconds // 1))
+    return f"{whole} s left" if whole < 120 else f"{whole // 60} min left"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 line`, `1,204 lines`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

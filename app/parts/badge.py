@@ -1,0 +1,64 @@
+"""The risk level as a word on its color, as a widget and for item delegates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+if TYPE_CHECKING:
+    from app.look import Look
+    from runner.assessment import Level
+
+_STEP = -2.0
+
+
+def badge_size(look: Look, level: Level) -> QSize:
+    """The room `paint_badge` needs."""
+    metrics = QFontMetricsF(look.font(_STEP, bold=True))
+    return QSize(round(metrics.horizontalAdvance(level.name) + look.px(14)), round(metrics.height() + look.px(4)))
+
+
+def paint_badge(painter: QPainter, look: Look, level: Level, corner: QPointF) -> None:
+    """Draw the badge with its upper left at `corner`."""
+    room = QRectF(corner, badge_size(look, level))
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(look.tokens.tint(level)))
+    painter.drawRoundedRect(room, room.height() / 2, room.height() / 2)
+    painter.setPen(QColor(look.tokens.ink(level)))
+    painter.setFont(look.font(_STEP, bold=True))
+    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, level.name)
+    painter.restore()
+
+
+class Badge(QWidget):
+    """A level badge. Hidden text for screen readers: `Risk HIGH`."""
+
+    def __init__(self, look: Look, level: Level, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.set_level(level)
+        look.changed.connect(self.update)
+
+    @property
+    def level(self) -> Level:
+        return self._level
+
+    def set_level(self, level: Level) -> None:
+        self._level = level
+        self.setAccessibleName(f"Risk {level.name}")
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return badge_size(self._look, self._level)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        paint_badge(painter, self._look, self._level, QPointF(0, 0))
+        painter.end()

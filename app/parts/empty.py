@@ -1,0 +1,61 @@
+"""What a panel shows while it has nothing to show: a picture, a title, what to do next, and perhaps a button."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from app.look import Look
+
+
+class EmptyState(QWidget):
+    """`sentence` says what will appear here or what to do; `button` is left out where there is nothing to do."""
+
+    pressed = Signal()
+
+    def __init__(
+        self, look: Look, icon: str, title: str, sentence: str, button: str = "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._icon = icon
+        self._picture = QLabel()
+        self._title = QLabel()
+        self._title.setProperty("role", "title")
+        self._sentence = QLabel()
+        self._sentence.setProperty("role", "muted")
+        self._sentence.setWordWrap(True)
+        self._sentence.setMaximumWidth(look.px(420))
+        column = QVBoxLayout(self)
+        column.setSpacing(look.px(8))
+        column.addStretch(2)
+        for label in (self._picture, self._title, self._sentence):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column.addWidget(self._picture)
+        column.addWidget(self._title)
+        column.addWidget(self._sentence, alignment=Qt.AlignmentFlag.AlignHCenter)
+        self.button: QPushButton | None = None
+        if button:
+            self.button = QPushButton(button)
+            self.button.setProperty("kind", "primary")
+            self.button.clicked.connect(self.pressed)
+            column.addSpacing(look.px(8))
+            column.addWidget(self.button, alignment=Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(3)
+        self.say(title, sentence)
+        self._paint_icon()
+        look.changed.connect(self._paint_icon)
+
+    def say(self, title: str, sentence: str) -> None:
+        """Replace both texts."""
+        self._title.setText(title)
+        self._sentence.setText(sentence)
+        self._sentence.setMinimumWidth(min(self._look.px(420), self._sentence.fontMetrics().horizontalAdvance(sentence)))
+        self.setAccessibleName(f"{title}. {sentence}")
+
+    def _paint_icon(self) -> None:
+        self._picture.setPixmap(self._look.pixmap(self._icon, "muted", 36))

@@ -1,0 +1,200 @@
+"""A card for one resource of a run: what it uses now, its limit, its peak, and the curve so far."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from app.look import Look
+
+_POINTS = 600
+"""As many as a finished run keeps."""
+_NEAR = 0.8
+_AT = 0.97
+
+
+class Gauge(QFrame):
+    """`words` turns a value into text, e.g. `amounts.size`."""
+
+    def __init__(
+        self, look: Look, icon: str, title: str, words: Callable[[float], str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._icon = icon
+        self._name = title
+        self._words = words
+        self._limit: float | None = None
+        self._peak: float | None = None
+        self._last: float | None = None
+        self._reason = "it has not started"
+        self.setProperty("card", True)
+        self._picture = QLabel()
+        self._value = _label("large")
+        self._below = _label("small")
+        self._curve = Sparkline(look)
+        heading = QHBoxLayout()
+        heading.setSpacing(look.px(6))
+        heading.addWidget(self._picture)
+        heading.addWidget(_label("muted", title))
+        heading.addStretch()
+        figures = QVBoxLayout()
+        figures.setSpacing(look.px(2))
+        figures.addLayout(heading)
+        figures.addSpacing(look.px(2))
+        figures.addWidget(self._value)
+        figures.addWidget(self._below)
+        figures.addStretch()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(look.px(12), look.px(10), look.px(12), look.px(10))
+        row.setSpacing(look.px(12))
+        row.addLayout(figures)
+        row.addWidget(self._curve, 1)
+        self._paint_icon()
+        self._tell()
+        look.changed.connect(self._paint_icon)
+
+    @property
+    def peak(self) -> float | None:
+        return self._peak
+
+    def set_limit(self, limit: float | None) -> None:
+        """The most this run may use, in the unit of the values; None where there is no limit."""
+        self._limit = limit
+        self._tell()
+
+    def add(self, at: float, value: float | None) -> None:
+        """A reading `at` seconds after the start. None: the sandbox could not tell this time."""
+        if value is None:
+            return
+        self._last = value
+        self._peak = value if self._peak is None else max(self._peak, value)
+        self._curve.add(at, value)
+        self._tell()
+
+    def show_curve(self, points: Iterable[tuple[float, float]], peak: float | None = None) -> None:
+        """A whole curve of a finished run, as (seconds, value); `peak` where it was measured apart from the curve."""
+        points = list(points)
+        self._curve.set_points(points)
+        self._last = points[-1][1] if points else None
+        self._peak = max((value for _, value in points), default=None) if peak is None else peak
+        self._tell()
+
+    def no_data(self, reason: str) -> None:
+        """Say why there is nothing to show; `reason` completes "No data because ..."."""
+        self._last = self._peak = None
+        self._reason = reason
+        self._curve.set_points(())
+        self._tell()
+
+    def _tell(self) -> None:
+        now = self._last if self._last is not None else self._peak
+        self._curve.setVisible(self._last is not None)
+        self._value.setVisible(now is not None)
+        self._below.setWordWrap(now is None)
+        if now is None:
+            below = f"No data because {self._reason}."
+            self.setAccessibleName(f"{self._name}: {below}")
+        else:
+            limit = [f"of {self._words(self._limit)}"] if self._limit else []
+            peak = [f"peak {self._words(self._peak)}"] if self._peak is not None else []
+            near = self._near(now)
+            below = " \N{MIDDLE DOT} ".join(limit + peak)
+            self._value.setText(self._words(now))
+            self._curve.set_scale(self._limit, near)
+            self.setAccessibleName(f"{self._name}: {self._words(now)} {', '.join(limit + peak)}{_NEAR_WORDS[near]}")
+        self._below.setText(below)
+
+    def _near(self, value: float) -> str:
+        share = value / self._limit if self._limit else 0.0
+        return "high" if share >= _AT else "medium" if share >= _NEAR else "accent"
+
+    def _paint_icon(self) -> None:
+        self._picture.setPixmap(self._look.pixmap(self._icon, "muted", 14))
+
+
+_NEAR_WORDS = {"accent": "", "medium": ", near the limit", "high": ", at the limit"}
+
+
+class Sparkline(QWidget):
+    """A small curve from zero to the limit, or to its own top where there is no limit."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._points: deque[tuple[float, float]] = deque(maxlen=_POINTS)
+        self._limit: float | None = None
+        self._ink = "accent"
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        look.changed.connect(self.update)
+
+    def add(self, at: float, value: float) -> None:
+        self._points.append((at, value))
+        self.update()
+
+    def set_points(self, points: Iterable[tuple[float, float]]) -> None:
+        self._points = deque(points, maxlen=_POINTS)
+        self.update()
+
+    def set_scale(self, limit: float | None, ink: str) -> None:
+        """The value at the upper edge, and the token to draw in."""
+        self._limit, self._ink = limit, ink
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._look.px(120), self._look.px(56))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self._look.px(48), self._look.px(32))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        room = QRectF(self.rect()).adjusted(1, 2, -1, -2)
+        ink = QColor(getattr(self._look.tokens, self._ink))
+        painter.setPen(QPen(QColor(self._look.tokens.border), 1))
+        painter.drawLine(room.bottomLeft(), room.bottomRight())
+        points = self._placed(room)
+        if len(points) > 1:
+            self._fill(painter, room, points, ink)
+            # Separate lines: a polyline wider than a pixel takes ten times as long over noisy values.
+            painter.setPen(QPen(ink, 1.5))
+            painter.drawLines([QLineF(one, two) for one, two in pairwise(points)])
+        painter.end()
+
+    def _placed(self, room: QRectF) -> list[QPointF]:
+        if not self._points:
+            return []
+        first, last = self._points[0][0], self._points[-1][0]
+        top = max(max(value for _, value in self._points), self._limit or 0.0) or 1.0
+        width = room.width() / ((last - first) or 1.0)
+        return [
+            QPointF(room.left() + (at - first) * width, room.bottom() - value / top * room.height())
+            for at, value in self._points
+        ]
+
+    def _fill(self, painter: QPainter, room: QRectF, points: list[QPointF], ink: QColor) -> None:
+        shade = QLinearGradient(room.topLeft(), room.bottomLeft())
+        strong, faint = QColor(ink), QColor(ink)
+        strong.setAlphaF(0.28)
+        faint.setAlphaF(0.04)
+        shade.setColorAt(0, strong)
+        shade.setColorAt(1, faint)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(shade)
+        foot = [QPointF(points[-1].x(), room.bottom()), QPointF(points[0].x(), room.bottom())]
+        painter.drawPolygon(QPolygonF([*points, *foot]))
+
+
+def _label(role: str, text: str = "") -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setProperty("role", role)
+    return label

@@ -1,0 +1,92 @@
+"""A banner inside the window: something to know, a warning, or something that stops Assent from working."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+
+if TYPE_CHECKING:
+    from app.look import Look
+
+
+class Tone(StrEnum):
+    INFO = "info"
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+
+
+_ICONS = {
+    Tone.INFO: ("info", "accent_ink"),
+    Tone.GOOD: ("circle-check", "low"),
+    Tone.WARN: ("triangle-alert", "medium"),
+    Tone.BAD: ("circle-alert", "high"),
+}
+
+
+class Notice(QFrame):
+    """Text that wraps, at most one action, and a cross to close it where `closable`."""
+
+    acted = Signal()
+    closed = Signal()
+
+    def __init__(
+        self,
+        look: Look,
+        tone: Tone,
+        text: str,
+        action: str = "",
+        closable: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._picture = QLabel()
+        self._text = QLabel()
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setWordWrap(True)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.action = QPushButton()
+        self.action.clicked.connect(self.acted)
+        self._cross = QToolButton()
+        self._cross.setAccessibleName("Close this notice")
+        self._cross.setToolTip("Close")
+        self._cross.setVisible(closable)
+        self._cross.clicked.connect(self._close)
+        look.dress(self._cross, "x")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(look.px(12), look.px(8), look.px(8), look.px(8))
+        row.setSpacing(look.px(10))
+        row.addWidget(self._picture, alignment=Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._text, 1)
+        row.addWidget(self.action)
+        row.addWidget(self._cross)
+        self.say(tone, text, action)
+        look.changed.connect(self._paint_icon)
+
+    def say(self, tone: Tone, text: str, action: str = "") -> None:
+        """Replace tone, text and the words on the button; no words, no button."""
+        self._tone = tone
+        self._text.setText(text)
+        self.action.setText(action)
+        self.action.setVisible(bool(action))
+        self.setProperty("tone", str(tone))
+        self.setAccessibleName(text)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self._paint_icon()
+
+    @property
+    def text(self) -> str:
+        return self._text.text()
+
+    def _close(self) -> None:
+        self.hide()
+        self.closed.emit()
+
+    def _paint_icon(self) -> None:
+        self._picture.setPixmap(self._look.pixmap(*_ICONS[self._tone], 16))

@@ -1,0 +1,178 @@
+"""Draws every part in its states, light and dark, at 100 % and 200 %, into build/gallery, to be looked at.
+
+Run: QT_QPA_PLATFORM=offscreen python tests/gui/parts/gallery.py
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QPushButton,
+    QSpinBox,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.look import Look, Theme
+from app.parts import amounts
+from app.parts.badge import Badge
+from app.parts.elide import ElidedLabel
+from app.parts.empty import EmptyState
+from app.parts.gauge import Gauge
+from app.parts.notice import Notice, Tone
+from app.parts.ring import CountdownRing
+from runner.assessment import Level
+
+OUT = Path(__file__).resolve().parents[3] / "build" / "gallery"
+
+
+def small_parts(look: Look) -> QWidget:
+    page = QWidget()
+    column = QVBoxLayout(page)
+    column.setSpacing(look.px(12))
+    for tone, text, action in (
+        (Tone.INFO, "Assent runs in the background. Agents can reach it on this computer only.", ""),
+        (Tone.GOOD, "The ledger is whole: 1,204 entries, each follows from the one before.", ""),
+        (Tone.WARN, "The settings file could not be read (line 12). Assent asks for everything.", "Open settings"),
+        (Tone.BAD, "The disk is full. Nothing is approved until there is room for the record. " * 2, "Try again"),
+    ):
+        column.addWidget(Notice(look, tone, text, action, closable=tone is not Tone.BAD))
+    row = QHBoxLayout()
+    row.setSpacing(look.px(12))
+    for level in Level:
+        row.addWidget(Badge(look, level))
+    for left in (48.0, 21.0, 7.0):
+        ring = CountdownRing(look)
+        ring.set_deadline(time.monotonic() + left, 60)
+        row.addWidget(ring)
+    row.addWidget(ElidedLabel("POST metrics to api.example.com and then go on with a very long title indeed " * 2), 1)
+    column.addLayout(row)
+    row = QHBoxLayout()
+    row.setSpacing(look.px(8))
+    for kind, text, icon, ink in (
+        ("primary", "Approve once", "play", "on_accent"),
+        ("danger", "Deny", "ban", "high"),
+        ("", "Edit", "pencil", "muted"),
+        ("quiet", "Copy", "copy", "muted"),
+    ):
+        button = QPushButton(text)
+        button.setProperty("kind", kind)
+        look.dress(button, icon, ink)
+        row.addWidget(button)
+    off = QPushButton("Approve once")
+    off.setProperty("kind", "primary")
+    off.setEnabled(False)
+    row.addWidget(off)
+    tool = QToolButton()
+    look.dress(tool, "settings")
+    row.addWidget(tool)
+    row.addStretch()
+    column.addLayout(row)
+    row = QHBoxLayout()
+    row.setSpacing(look.px(8))
+    field = QLineEdit()
+    field.setPlaceholderText("Search history")
+    box = QComboBox()
+    box.addItems(["All levels", "HIGH and above"])
+    number = QSpinBox()
+    number.setRange(1, 3600)
+    number.setSuffix(" s")
+    check = QCheckBox("Only mine")
+    check.setChecked(True)
+    off_check = QCheckBox("Later")
+    for widget in (field, box, number, check, off_check):
+        row.addWidget(widget)
+    column.addLayout(row)
+    tabs = QTabBar()
+    tabs.addTab("run 1841")
+    tabs.addTab("run 1842")
+    column.addWidget(tabs)
+    rows = QListWidget()
+    rows.addItems(["Analyze sales CSV and plot", "Read ~/.ssh/config", "Resize images in ./assets"])
+    rows.setCurrentRow(1)
+    rows.setMaximumHeight(look.px(110))
+    column.addWidget(rows)
+    for role in ("title", "large", "heading", "muted", "small", "ok", "warn", "bad", "mono"):
+        label = QLabel(f"{role}: 312 MB of 512 MB != -> https://")
+        label.setProperty("role", role)
+        column.addWidget(label)
+    return page
+
+
+def cards(look: Look) -> QWidget:
+    page = QWidget()
+    grid = QGridLayout(page)
+    grid.setSpacing(look.px(12))
+    cpu = Gauge(look, "cpu", "CPU", amounts.percent)
+    cpu.set_limit(50)
+    memory = Gauge(look, "memory-stick", "Memory", amounts.size)
+    memory.set_limit(512 << 20)
+    disk = Gauge(look, "hard-drive", "Disk", amounts.size)
+    disk.set_limit(1 << 30)
+    disk.add(0, 0)
+    disk.add(1, 18 << 20)
+    network = Gauge(look, "network", "Network", amounts.size)
+    network.no_data("the run has no network")
+    processes = Gauge(look, "layers", "Processes", lambda value: f"{value:.0f}")
+    processes.set_limit(64)
+    full = Gauge(look, "memory-stick", "Memory", amounts.size)
+    full.set_limit(512 << 20)
+    for at in range(120):
+        cpu.add(at, 20 + 15 * math.sin(at / 7) + 5 * math.sin(at * 1.7))
+        memory.add(at, (100 + at * 2.7 + 20 * math.sin(at / 3)) * (1 << 20))
+        processes.add(at, 1 + at // 30)
+        full.add(at, min(512, 40 + at * 6) * (1 << 20))
+    for place, gauge in enumerate((cpu, memory, disk, network, processes, full)):
+        grid.addWidget(gauge, place // 2, place % 2)
+    return page
+
+
+def empty(look: Look) -> QWidget:
+    return EmptyState(
+        look,
+        "inbox",
+        "Nothing to decide",
+        "When an agent asks to run code, it appears here. No agent is connected yet.",
+        "Connect an agent",
+    )
+
+
+PAGES = {"small": (small_parts, QSize(900, 760)), "gauges": (cards, QSize(560, 330)), "empty": (empty, QSize(600, 340))}
+
+
+def draw(app: QApplication, only: str = "") -> None:
+    """One picture for each page, theme and scale."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    for scale in (1.0, 2.0):
+        for theme in (Theme.LIGHT, Theme.DARK):
+            look = Look(app, theme, scale)
+            for name, (build, size) in PAGES.items():
+                if only and only != name:
+                    continue
+                page = build(look)
+                page.resize(size * scale)
+                page.show()
+                until = time.monotonic() + 0.4
+                while time.monotonic() < until:
+                    app.processEvents()
+                page.grab().save(str(OUT / f"{name}-{theme}-{scale * 100:.0f}.png"))
+                page.close()
+
+
+if __name__ == "__main__":
+    draw(QApplication(sys.argv), *sys.argv[1:2])
