@@ -1,0 +1,63 @@
+"""Starts programs without namespaces, below a reaper that leaves none of their processes behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.sandbox import tree
+from runner.sandbox.child import Child, Program, View, rlimits
+
+if TYPE_CHECKING:
+    from runner.sandbox.interpreters import Interpreter
+
+REAPER = Path(__file__).with_name("inside") / "reaper.py"
+
+
+class Bare:
+    """No walls: for machines without bubblewrap. The reaper needs `python`, whatever the code's language."""
+
+    def __init__(self, python: Interpreter, why: str) -> None:
+        self._python = python
+        self._why = why
+
+    @property
+    def protections(self) -> tuple[str, ...]:
+        limited = () if os.geteuid() == 0 else ("number of processes limited",)
+        return (*limited, "detached processes are found and ended")
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return (
+            f"network namespace: {self._why}",
+            f"read-only system and hidden files: {self._why}",
+            f"own process namespace: {self._why}",
+        )
+
+    @property
+    def identity(self) -> int | None:
+        return None
+
+    def view(self, folder: Path) -> View:
+        return View(str(folder / "workspace"), str(folder / "inside"), str(folder / "workspace"))
+
+    def start(self, program: Program) -> Child:
+        """Raises OSError."""
+        bounds = rlimits(program.limits)
+        if os.geteuid() != 0:  # root is never bound by it; the watch over the tree is
+            bounds["NPROC"] = tree.own_threads() + program.limits.processes
+        limits = ",".join(f"{name}={value}" for name, value in bounds.items())
+        process = subprocess.Popen(
+            [self._python.path, "-I", "-S", "-B", str(REAPER), limits, *program.command],
+            stdin=program.stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=program.environment,
+            cwd=program.folder / "workspace",
+            pass_fds=(program.report,),
+            start_new_session=True,
+        )
+        return Child(process, process.pid, signal.SIGTERM, str(program.folder / "workspace"))

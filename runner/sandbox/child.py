@@ -1,0 +1,111 @@
+"""A started program as the watcher sees it: its pipes, its processes, and the two ways to end it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from runner.sandbox import tree
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from runner.request import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Paths as the code sees them."""
+
+    workspace: str
+    inside: str
+    """Folder with what starts the code."""
+    temporary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is to be started, ready in its folder on the host."""
+
+    folder: Path
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    limits: Limits
+    stdin: int
+    report: int
+    """Descriptor that the program inherits for its report."""
+    identity: int | None
+    folders: tuple[str, ...]
+    """To be shown read-only besides the system's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    process: subprocess.Popen[bytes]
+    root: int
+    """Process below which everything the code starts stands, itself not the code's."""
+    final: signal.Signals
+    """Sent to `root`, takes everything below along."""
+    workspace: str
+    """Where the host can look at the workspace, a template with `{pid}` for any process of the code."""
+
+    def processes(self) -> list[int]:
+        return tree.descendants(self.root)
+
+    def ask_to_end(self) -> None:
+        """SIGTERM for every process of the code."""
+        for pid in self.processes():
+            send(pid, signal.SIGTERM)
+
+    def end(self) -> None:
+        """Nothing below `root` survives this."""
+        send(self.root, self.final)
+
+    def give_up(self) -> None:
+        """The last resort, should `root` itself not end."""
+        send(self.process.pid, signal.SIGKILL)
+
+
+class Launcher(Protocol):
+    """A way to start programs: with walls around them or without."""
+
+    @property
+    def protections(self) -> tuple[str, ...]: ...
+
+    @property
+    def missing(self) -> tuple[str, ...]: ...
+
+    @property
+    def identity(self) -> int | None:
+        """User id the program has to take on itself; a new one at each call."""
+        ...
+
+    def view(self, folder: Path) -> View: ...
+
+    def start(self, program: Program) -> Child:
+        """Start it; it runs under its limits from its first instruction. Raises KnownError and OSError."""
+        ...
+
+
+def send(pid: int, signum: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signum)
+
+
+def rlimits(limits: Limits) -> dict[str, int]:
+    """Limits of each single process by the names of the `resource` module without `RLIMIT_`.
+
+    DATA and not AS: what a process may write to counts, not what it reserves; Node.js reserves gigabytes.
+    Files are bound by FSIZE as well as by the size of the workspace.
+    """
+    return {
+        "CORE": 0,
+        "DATA": limits.memory_mb << 20,
+        "FSIZE": limits.disk_mb << 20,
+        "NOFILE": 1024,
+    }

@@ -1,0 +1,180 @@
+"""Starts Python code inside a sandbox: gives it its variables, keeps its import rule, hands `result` out.
+
+Runs under the sandbox's interpreter with `-I -S`, so it imports next to nothing: each import here is
+paid by every run. `site` is not run (its start-up hooks are the host's), only its builtins are given.
+"""
+
+import builtins
+import marshal
+import posix
+import sys
+
+START_PID = posix.getpid()
+NO_SPACE = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT
+
+
+def start(orders):
+    """Prepare the interpreter as `orders` say and run the file; what it raises is shown as Python shows it."""
+    if orders["identity"] is not None:
+        _become(orders["identity"])
+    posix.set_inheritable(orders["report"], False)
+    main = _main_module(orders)
+    report = {}
+    if orders["allowed"] is not None or orders["blocked"]:
+        _guard_imports(orders, report)
+    try:
+        exec(_compiled(orders["main"]), main.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as error:
+        _show(error)
+        report["fault"] = _fault(error)
+        sys.exit(130 if isinstance(error, KeyboardInterrupt) else 1)
+    finally:
+        if posix.getpid() == START_PID:  # a forked child that falls off the end has nothing to report
+            _hand_out(orders["report"], main.__dict__, report)
+
+
+def _become(identity):
+    """Give up root for a user that owns nothing."""
+    posix.setgroups([])
+    posix.setresgid(identity, identity, identity)
+    posix.setresuid(identity, identity, identity)
+
+
+def _main_module(orders):
+    sys.argv[:] = [orders["main"]]
+    sys.path[:] = [orders["workspace"], *orders["path"]]
+    sys.prefix = sys.exec_prefix = orders["prefix"]
+    if posix.access(orders["executable"], posix.X_OK):
+        sys.executable = orders["executable"]
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)
+    _give_site_builtins()
+    main = type(sys)("__main__")
+    main.__dict__.update(orders["context"], __builtins__=builtins, __file__=orders["main"])
+    sys.modules["__main__"] = main
+    return main
+
+
+def _give_site_builtins():
+    from _sitebuiltins import Quitter, _Helper
+
+    builtins.quit = Quitter("quit", "Ctrl-D (i.e. EOF)")
+    builtins.exit = Quitter("exit", "Ctrl-D (i.e. EOF)")
+    builtins.help = _Helper()
+
+
+def _compiled(path):
+    with open(path, "rb") as file:
+        source = file.read()
+    try:
+        return compile(source, path, "exec", dont_inherit=True)
+    except ValueError as error:  # NUL bytes: a ValueError until Python 3.12, although the fault is in the text
+        raise SyntaxError(str(error)) from None
+
+
+def _show(error):
+    """Let Python print the error without the frames of this file."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == _show.__code__.co_filename:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    sys.excepthook(type(error), error, trace)
+
+
+def _fault(error):
+    if isinstance(error, MemoryError):
+        return "memory"
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        return "disk"
+    return ""
+
+
+def _guard_imports(orders, report):
+    """Refuse imports that the user's own code makes and the rule does not allow.
+
+    What is imported by code below the interpreter's own folders is that code's affair. This keeps honest
+    code to its list; it is no wall against code that sets out to get around it.
+    """
+    import importlib
+
+    allowed, blocked, own = orders["allowed"], orders["blocked"], (*orders["trusted"], start.__code__.co_filename)
+    refused = report["blocked"] = []
+    original, original_module = builtins.__import__, importlib.import_module
+
+    def check(name, importer):
+        if importer.startswith(own) or importer.startswith("<frozen "):
+            return
+        if not _permitted(name, allowed, blocked):
+            refused.append(name)
+            raise ImportError(f"import of {name!r} is not allowed here. {orders['hint']}", name=name)
+
+    def guarded_import(name, globals=None, locals=None, fromlist=(), level=0):
+        if level == 0:
+            check(name, sys._getframe(1).f_code.co_filename)
+        return original(name, globals, locals, fromlist, level)
+
+    def guarded_import_module(name, package=None):
+        if not name.startswith("."):
+            check(name, sys._getframe(1).f_code.co_filename)
+        return original_module(name, package)
+
+    builtins.__import__ = importlib.__import__ = guarded_import
+    importlib.import_module = guarded_import_module
+
+
+def _permitted(name, allowed, blocked):
+    parts = name.split(".")
+    names = {".".join(parts[: count + 1]) for count in range(len(parts))}
+    if names & set(blocked):
+        return False
+    return allowed is None or parts[0] == "__future__" or bool(names & set(allowed))
+
+
+def _hand_out(report_fd, namespace, report):
+    """Write the report as JSON. A closed descriptor or a full limit is the code's own doing and told nowhere."""
+    report["peak"] = _peak()
+    if "result" in namespace:
+        _add_value(report, namespace["result"])
+    try:
+        posix.write(report_fd, _encoded(report))
+    except Exception:
+        return
+
+
+def _encoded(report):
+    if len(report) == 1:  # nothing but the peak: spares the import
+        return b'{"peak": %d}' % report["peak"]
+    import json
+
+    return json.dumps(report).encode("ascii")
+
+
+def _add_value(report, value):
+    try:
+        import json
+
+        report["value"] = json.loads(json.dumps(value, allow_nan=False))
+    except Exception:
+        try:
+            report["value"] = repr(value)[:100_000]
+        except Exception as error:
+            report["value"] = f"<{type(value).__name__}, whose repr fails: {type(error).__name__}>"
+        report["note"] = f"result is of type {type(value).__name__}, which JSON cannot carry; its repr is given."
+
+
+def _peak():
+    """Most memory this process held, in bytes; 0 where /proc cannot be read."""
+    try:
+        with open("/proc/self/status", "rb") as file:
+            for line in file:
+                if line.startswith(b"VmHWM:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+with open(sys.argv[1], "rb") as orders_file:
+    start(marshal.load(orders_file))

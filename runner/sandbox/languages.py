@@ -1,0 +1,127 @@
+"""How code of each language is started: its files, its command, its environment."""
+
+from __future__ import annotations
+
+import json
+import marshal
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from runner.request import Language
+from runner.sandbox.imports import hint
+from runner.sandbox.interpreters import SYSTEM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.sandbox.child import View
+    from runner.sandbox.contract import Job
+    from runner.sandbox.interpreters import Interpreter
+
+SUFFIXES = {Language.PYTHON: "py", Language.JAVASCRIPT: "js", Language.SHELL: "sh"}
+HEAP_SHARE = 0.75
+"""Part of the memory limit that V8's old generation may take; the rest is for buffers, stacks and V8 itself."""
+RESERVED = re.compile(r"LD_\w*|PATH|HOME|TMPDIR|IFS|ENV|BASH\w*|SHELLOPTS|PS4|GCONV_PATH|ASSENT_\w*")
+"""Names that would change how programs are started, not what they are told."""
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class BadContext(ValueError):
+    """The variables handed in cannot be given to this language; the text says why."""
+
+
+def main_name(language: Language) -> str:
+    return f"main.{SUFFIXES[language]}"
+
+
+def files(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, bytes]:
+    """What stands in the folder `inside`. Raises BadContext."""
+    match job.language:
+        case Language.PYTHON:
+            orders = marshal.dumps(_orders(job, tool, view, report, identity), 2)  # read by any Python 3
+            return {"start.pyc": tool.starter, "orders": orders}
+        case Language.JAVASCRIPT:
+            preload = (Path(__file__).with_name("inside") / "node.cjs").read_bytes()
+            return {"node.cjs": preload, "context.json": json.dumps(_context(job)).encode()}
+        case Language.SHELL:
+            return {}
+        case _:
+            assert_never(job.language)
+
+
+def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tuple[str, ...]:
+    """The command line; the code is always in a file, never an argument."""
+    main = f"{view.workspace}/{main_name(job.language)}"
+    match job.language:
+        case Language.PYTHON:
+            flags = ("-I", "-S", "-B", "-X", "utf8")
+            return (tool.path, *flags, f"{view.inside}/start.pyc", f"{view.inside}/orders")
+        case Language.JAVASCRIPT:
+            heap = f"--max-old-space-size={int(job.limits.memory_mb * HEAP_SHARE)}"
+            return (*_as_user(identity), tool.path, heap, "--require", f"{view.inside}/node.cjs", main)
+        case Language.SHELL:
+            return (*_as_user(identity), tool.path, "--noprofile", "--norc", main)
+        case _:
+            assert_never(job.language)
+
+
+def environment(job: Job, tool: Interpreter, view: View) -> dict[str, str]:
+    """Everything the code finds in its environment; nothing is inherited. Raises BadContext."""
+    paths = [str(Path(tool.path).parent), "/usr/local/bin", "/usr/bin", "/bin"]
+    given = {
+        "PATH": ":".join(dict.fromkeys(paths)),
+        "HOME": view.workspace,
+        "TMPDIR": view.temporary,
+        "LANG": "C.UTF-8",
+        "USER": "sandbox",
+        "LOGNAME": "sandbox",
+    }
+    return {**given, **_variables(job)} if job.language is Language.SHELL else given
+
+
+def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, object]:
+    allowed = job.imports.allowed
+    return {
+        "main": f"{view.workspace}/{main_name(job.language)}",
+        "workspace": view.workspace,
+        "report": report,
+        "identity": identity,
+        "path": list(tool.search),
+        "prefix": tool.prefix,
+        "executable": tool.executable,
+        "context": _context(job),
+        "allowed": None if allowed is None else list(allowed),
+        "blocked": list(job.imports.blocked),
+        "hint": hint(job.imports),
+        "trusted": [f"{folder}/" for folder in (*SYSTEM, *tool.folders)],
+    }
+
+
+def _context(job: Job) -> dict[str, object]:
+    try:
+        context = json.loads(job.context)
+    except ValueError as error:
+        raise BadContext(f"The context is not JSON: {error}.") from error
+    if not isinstance(context, dict):
+        raise BadContext("The context is not a JSON object.")
+    return context
+
+
+def _variables(job: Job) -> Mapping[str, str]:
+    """Strings as they are, everything else as JSON."""
+    variables: dict[str, str] = {}
+    for name, value in _context(job).items():
+        text = value if isinstance(value, str) else json.dumps(value)
+        if not VARIABLE.fullmatch(name) or RESERVED.fullmatch(name) or "\0" in text:
+            raise BadContext(f"{name!r} of the context cannot be an environment variable.")
+        variables[name] = text
+    return variables
+
+
+def _as_user(identity: int | None) -> tuple[str, ...]:
+    """Gives up root before the interpreter starts. Python does it itself, which is faster."""
+    if identity is None:
+        return ()
+    return (shutil.which("setpriv") or "setpriv", f"--reuid={identity}", f"--regid={identity}", "--clear-groups")

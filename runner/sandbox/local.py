@@ -1,0 +1,144 @@
+"""The local sandbox: code in a process of this machine, behind bubblewrap where that works (spec X7)."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from runner.errors import KnownError
+from runner.request import Isolation, Language, NetworkMode
+from runner.sandbox import folder
+from runner.sandbox.bare import Bare
+from runner.sandbox.contract import Readiness
+from runner.sandbox.interpreters import Interpreter, find
+from runner.sandbox.run import LocalRun
+from runner.sandbox.verdict import Setting
+from runner.sandbox.walls import Walls
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from runner.result import Usage
+    from runner.sandbox.child import Launcher
+    from runner.sandbox.contract import Job
+
+ALWAYS = (
+    "time, memory, disk and output limits",
+    "own folder, removed afterwards",
+    "environment given, not inherited",
+)
+NO_CPU_SHARE = "share of the processor: only containers can bind it"
+CLOSING = "Stopped: the console is closing"
+
+
+class LocalSandbox:
+    """Runs code as processes of this machine.
+
+    `root` is where the folders of runs are made. `python`, `node` and `bash` are paths, '' to find them.
+    With `bubblewrap` False it does without, else it takes bubblewrap where that works.
+    """
+
+    def __init__(
+        self, root: Path | None = None, *, python: str = "", node: str = "", bash: str = "", bubblewrap: bool = True
+    ) -> None:
+        self._root = root or folder.standard_root()
+        self._given = {Language.PYTHON: python, Language.JAVASCRIPT: node, Language.SHELL: bash}
+        self._bubblewrap = bubblewrap
+        self._lock = threading.RLock()
+        self._tools: dict[Language, Interpreter | KnownError] = {}
+        self._launcher: Launcher | None = None
+        self._readiness: Readiness | None = None
+        self._runs: set[LocalRun] = set()
+
+    @property
+    def isolation(self) -> Isolation:
+        return Isolation.LOCAL
+
+    async def check(self) -> Readiness:
+        if self._readiness is None:
+            self._readiness = await asyncio.to_thread(self._examine)
+        return self._readiness
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> LocalRun:
+        if job.network is not NetworkMode.NONE:
+            raise KnownError("The local sandbox has no network to give.", "Run the code without network.")
+        tool, launcher = await self._prepared(job.language)
+        setting = Setting((*launcher.protections, *ALWAYS), {job.language.value: tool.version})
+        run = LocalRun(job, tool, launcher, setting, self._root, measured)
+        self._runs.add(run)
+        run.on_end(self._runs.discard)
+        await run.begin()
+        return run
+
+    async def close(self) -> None:
+        runs = list(self._runs)
+        for run in runs:
+            run.stop(CLOSING)
+        await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
+
+    def sweep(self) -> tuple[str, ...]:
+        """End and remove what consoles that were killed left behind; names of the runs. Blocks: some 10 ms."""
+        return folder.sweep(self._root)
+
+    # ---- what there is on this machine, found out once ----
+
+    def _examine(self) -> Readiness:
+        """Try everything. Blocks."""
+        versions: dict[str, str] = {}
+        absent: list[str] = []
+        for language in Language:
+            try:
+                versions[language.value] = self._tool(language).version
+            except KnownError as error:
+                absent.append(f"{language.value}: {error}")
+        try:
+            launcher = self._ready_launcher()
+        except KnownError as error:
+            return Readiness(False, missing=tuple(absent), problem=error.what, remedy=error.remedy)
+        if isinstance(launcher, Walls):
+            versions["bubblewrap"] = launcher.version()
+        missing = (*launcher.missing, NO_CPU_SHARE, *absent)
+        return Readiness(bool(versions), (*launcher.protections, *ALWAYS), missing, versions)
+
+    async def _prepared(self, language: Language) -> tuple[Interpreter, Launcher]:
+        """Raises KnownError where the language or the sandbox does not work here."""
+        tool = self._tools.get(language)
+        if isinstance(tool, Interpreter) and self._launcher is not None:
+            return tool, self._launcher
+        return await asyncio.to_thread(lambda: (self._tool(language), self._ready_launcher()))
+
+    def _tool(self, language: Language) -> Interpreter:
+        with self._lock:
+            if language not in self._tools:
+                try:
+                    self._tools[language] = find(language, self._given[language])
+                except KnownError as error:
+                    self._tools[language] = error
+            tool = self._tools[language]
+        if isinstance(tool, KnownError):
+            raise tool
+        return tool
+
+    def _ready_launcher(self) -> Launcher:
+        if not sys.platform.startswith("linux"):
+            raise KnownError("The local sandbox needs Linux.", "Run Assent on Linux.")
+        with self._lock:
+            if self._launcher is None:
+                try:
+                    folder.make_root(self._root)
+                except OSError as error:
+                    raise KnownError(f"No folder for runs: {error}.", "Set TMPDIR to a folder of yours.") from error
+                self._launcher = self._walls_or_bare()
+            return self._launcher
+
+    def _walls_or_bare(self) -> Launcher:
+        why = "bubblewrap is switched off"
+        if self._bubblewrap:
+            try:
+                return Walls.raised()
+            except KnownError as error:
+                why = error.what.rstrip(".")
+        return Bare(self._tool(Language.PYTHON), why)

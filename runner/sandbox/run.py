@@ -1,0 +1,170 @@
+"""One run on the local sandbox: its folder, its thread, its result."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import threading
+from typing import TYPE_CHECKING
+
+from runner.errors import KnownError
+from runner.request import Language
+from runner.sandbox import folder as folders
+from runner.sandbox import imports, languages, report, verdict
+from runner.sandbox.child import Program
+from runner.sandbox.output import Transcript
+from runner.sandbox.watch import StopSignal, Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from runner.result import Result, Usage
+    from runner.sandbox.child import Child, Launcher
+    from runner.sandbox.contract import Job
+    from runner.sandbox.interpreters import Interpreter
+    from runner.sandbox.verdict import Setting
+
+
+class LocalRun:
+    """A run and its thread. Everything that may block happens in the thread."""
+
+    def __init__(
+        self,
+        job: Job,
+        tool: Interpreter,
+        launcher: Launcher,
+        setting: Setting,
+        root: Path,
+        measured: Callable[[Usage], None],
+    ) -> None:
+        self._job = job
+        self._tool = tool
+        self._launcher = launcher
+        self._setting = setting
+        self._root = root
+        self._measured = measured
+        self._loop = asyncio.get_running_loop()
+        self._begun: asyncio.Future[None] = self._loop.create_future()
+        self._result: asyncio.Future[Result] = self._loop.create_future()
+        self._asked = StopSignal()
+        self._transcript = Transcript(job.limits.output_bytes)
+        # Not a daemon: a thread that ends takes bubblewrap along, and nothing is left half removed.
+        self._thread = threading.Thread(target=self._work, name=f"run {job.id}")
+
+    @property
+    def transcript(self) -> Transcript:
+        return self._transcript
+
+    async def begin(self) -> None:
+        """Start the thread and wait until the code runs, or is not going to. Raises KnownError."""
+        self._thread.start()
+        await asyncio.shield(self._begun)
+
+    async def finished(self) -> Result:
+        return await asyncio.shield(self._result)
+
+    def on_end(self, function: Callable[[LocalRun], object]) -> None:
+        """Call `function` on the loop when the run is over."""
+        self._result.add_done_callback(lambda _: function(self))
+
+    def stop(self, why: str) -> None:
+        self._asked.give(why)
+
+    # ---- in the thread ----
+
+    def _work(self) -> None:
+        try:
+            result = self._refused() or self._ran()
+        except BaseException as error:  # handed over, never lost
+            self._tell(_fail, self._begun, error)
+            self._tell(_fail, self._result, error)
+        else:
+            self._tell(_settle, self._begun, None)
+            self._tell(_settle, self._result, result)
+        finally:
+            self._transcript.end()
+            self._asked.close()
+
+    def _refused(self) -> Result | None:
+        """The result when the code's imports already say that it may not run."""
+        rule = self._job.imports
+        if self._job.language is not Language.PYTHON:
+            return None
+        if not (found := imports.refused(self._job.code, rule)):
+            return None
+        names = tuple(dict.fromkeys(entry.module for entry in found))
+        error = f"Import of {', '.join(names)} is not allowed"
+        return verdict.not_run(self._job, self._setting, imports.told(found, rule), error, names)
+
+    def _ran(self) -> Result:
+        try:
+            folder = folders.make_folder(self._root)
+        except OSError as error:
+            raise KnownError(f"No folder for the run can be made: {error}.", "Free disk space.") from error
+        channel = report.open_channel()
+        try:
+            return self._watched(folder, channel)
+        except languages.BadContext as error:
+            return verdict.not_run(self._job, self._setting, f"{error}\n", str(error))
+        finally:
+            os.close(channel)
+            folders.remove(folder)
+
+    def _watched(self, folder: Path, channel: int) -> Result:
+        child = self._start(folder, channel)
+        self._tell(_settle, self._begun, None)
+        watch = Watch(child, self._job.limits, self._transcript, self._asked, self._publish)
+        ended = watch.run()
+        return verdict.result(self._job, self._setting, self._transcript, ended, report.read(channel))
+
+    def _start(self, folder: Path, channel: int) -> Child:
+        """Raises KnownError, and BadContext where the variables do not suit the language."""
+        job, tool, identity = self._job, self._tool, self._launcher.identity
+        view = self._launcher.view(folder)
+        inside = languages.files(job, tool, view, channel, identity)
+        environment = languages.environment(job, tool, view) | {folders.MARKER: folder.name}
+        stdin = _input(job.stdin)
+        try:
+            folders.prepare(folder, inside, languages.main_name(job.language), job.code.encode("utf-8", "surrogatepass"))
+            command = languages.command(job, tool, view, identity)
+            program = Program(folder, command, environment, job.limits, stdin, channel, identity, tool.folders)
+            return self._launcher.start(program)
+        except OSError as error:
+            raise KnownError(f"The run could not be started: {error}.", "Free memory or disk space.") from error
+        finally:
+            if stdin != subprocess.DEVNULL:
+                os.close(stdin)
+
+    def _publish(self, usage: Usage) -> None:
+        self._tell(self._measured, usage)
+
+    def _tell(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call on the loop; a loop that is gone no longer wants to know."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+
+def _settle(future: asyncio.Future[object], value: object) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
+def _fail(future: asyncio.Future[object], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
+        future.exception()  # looked at: whoever waits still gets it, and nobody is warned about the other one
+
+
+def _input(text: str) -> int:
+    """Standard input as a descriptor: a file in memory, so nobody has to feed it."""
+    if not text:
+        return subprocess.DEVNULL
+    fd = os.memfd_create("stdin")
+    data = memoryview(text.encode("utf-8", "replace"))
+    while data:
+        data = data[os.write(fd, data) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd

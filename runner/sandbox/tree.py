@@ -1,0 +1,86 @@
+"""Reads what a tree of processes uses, straight from /proc (proc(5)): some 50 microseconds a process."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the processes use together at one moment."""
+
+    memory: int
+    """Resident bytes; pages that several processes share count for each of them."""
+    cpu_seconds: float
+    """Used so far, with that of children that have ended."""
+    processes: int
+    threads: int
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below `pid`, parents first. What comes or goes meanwhile may be missed."""
+    found: list[int] = []
+    queue = [pid]
+    while queue:
+        children = _children(queue.pop())
+        found += children
+        queue += children
+    return found
+
+
+def read(pids: list[int]) -> Reading:
+    memory = threads = count = ticks = 0
+    for pid in pids:
+        stat = _file(f"/proc/{pid}/stat")
+        if not stat:
+            continue
+        fields = stat.rpartition(b")")[2].split()
+        ticks += sum(map(int, fields[11:15]))
+        threads += int(fields[17])
+        memory += int(fields[21]) * PAGE
+        count += 1
+    return Reading(memory, ticks / TICKS, count, threads)
+
+
+def proportional_memory(pids: list[int]) -> int:
+    """Bytes with shared pages counted once among those who share them. Slow: milliseconds a process."""
+    total = 0
+    for pid in pids:
+        for line in _file(f"/proc/{pid}/smaps_rollup").splitlines():
+            if line.startswith(b"Pss:"):
+                total += int(line.split()[1]) * 1024
+    return total
+
+
+def own_threads() -> int:
+    """Threads of this user on the whole machine: what RLIMIT_NPROC counts outside a namespace."""
+    me = os.getuid()
+    total = 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == me and (stat := _file(f"/proc/{entry.name}/stat")):
+                    total += int(stat.rpartition(b")")[2].split()[17])
+            except OSError:
+                continue
+    return total
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
+    return [int(child) for thread in threads for child in _file(f"/proc/{pid}/task/{thread}/children").split()]
+
+
+def _file(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read() or b""
+    except OSError:
+        return b""

@@ -1,0 +1,131 @@
+"""Takes readings of what a running child uses, keeps the curve, and says when a limit is passed."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from runner.result import Outcome, Usage
+from runner.sandbox import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.request import Limits
+    from runner.sandbox.child import Child
+
+CURVE = 600
+"""Readings in a result at the most (`Result.curve`)."""
+WALK_SECONDS = 1.0
+"""Between two walks over a workspace that is a plain folder."""
+WALK_ENTRIES = 20_000
+DISK_FULL = 0.98
+"""Part of the limit from which a workspace counts as full: the last block that does not fit stays out."""
+
+
+class Meter:
+    """Readings of one child. Used by one thread; `measured` is called in it."""
+
+    def __init__(self, child: Child, limits: Limits, measured: Callable[[Usage], None]) -> None:
+        self._child = child
+        self._limits = limits
+        self._measured = measured
+        self._begun = time.monotonic()
+        self._curve: list[Usage] = []
+        self._last_cpu = (0.0, 0.0)
+        self._walked = 0.0
+        self._disk: int | None = None
+        self.peak_memory = 0
+        """Bytes of all processes together, as far as readings saw it."""
+
+    def read(self) -> tuple[Outcome, str] | None:
+        """Take a reading; how the run has to end, and why in words, when a limit is passed."""
+        pids = self._child.processes()
+        if not pids:
+            return None
+        at = time.monotonic() - self._begun
+        reading = tree.read(pids)
+        memory = self._memory(pids, reading)
+        self._look_at_disk(pids[0], at)
+        usage = Usage(round(at, 3), self._cpu_percent(at, reading), memory, self._disk, reading.processes)
+        self._measured(usage)
+        self._keep(usage)
+        return self._judged(memory, reading)
+
+    @property
+    def curve(self) -> tuple[Usage, ...]:
+        """The whole run, thinned."""
+        return tuple(self._curve if len(self._curve) <= CURVE else _halved(self._curve))
+
+    @property
+    def disk_is_full(self) -> bool:
+        return self._disk is not None and self._disk >= (self._limits.disk_mb << 20) * DISK_FULL
+
+    def _memory(self, pids: list[int], reading: tree.Reading) -> int:
+        memory = reading.memory
+        if memory > self._limits.memory_mb << 20 and len(pids) > 1:
+            # Forked processes share most of theirs: look closely before judging.
+            memory = tree.proportional_memory(pids) or memory
+        self.peak_memory = max(self.peak_memory, memory)
+        return memory
+
+    def _look_at_disk(self, pid: int, at: float) -> None:
+        path = self._child.workspace
+        if "{pid}" in path:
+            self._disk = _filled(path.format(pid=pid), self._disk)
+        elif at - self._walked >= WALK_SECONDS or self._disk is None:
+            self._walked = at
+            self._disk = _occupied(path)
+
+    def _cpu_percent(self, at: float, reading: tree.Reading) -> float:
+        then, before = self._last_cpu
+        self._last_cpu = (at, reading.cpu_seconds)
+        used = max(0.0, reading.cpu_seconds - before)  # lower when a process has left without being waited for
+        return round(used / (at - then) * 100, 1) if at > then else 0.0
+
+    def _keep(self, usage: Usage) -> None:
+        self._curve.append(usage)
+        if len(self._curve) >= 2 * CURVE:
+            self._curve = _halved(self._curve)
+
+    def _judged(self, memory: int, reading: tree.Reading) -> tuple[Outcome, str] | None:
+        limits = self._limits
+        if memory > limits.memory_mb << 20:
+            return Outcome.OUT_OF_MEMORY, ""
+        if self._disk is not None and self._disk > limits.disk_mb << 20:
+            return Outcome.OUT_OF_DISK, ""
+        if reading.processes > limits.processes:
+            return Outcome.FAILED, f"Stopped: more than {limits.processes} processes (limit)"
+        return None
+
+
+def _halved(curve: list[Usage]) -> list[Usage]:
+    """Of each two readings the one with more memory: peaks stay."""
+    return [max(curve[index : index + 2], key=lambda usage: usage.memory_bytes or 0) for index in range(0, len(curve), 2)]
+
+
+def _filled(path: str, before: int | None) -> int | None:
+    """Bytes used of the file system at `path`; the last known where it cannot be seen any more."""
+    try:
+        told = os.statvfs(path)
+    except OSError:
+        return before
+    return (told.f_blocks - told.f_bfree) * told.f_frsize
+
+
+def _occupied(folder: str) -> int:
+    """Bytes that files below `folder` occupy; what lies beyond so many entries is not counted."""
+    total = seen = 0
+    folders = [folder]
+    while folders and seen < WALK_ENTRIES:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    seen += 1
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+        except OSError:
+            continue
+    return total

@@ -1,0 +1,145 @@
+"""Turns how a run ended into a result: one outcome, and words for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
+
+from runner.request import Isolation
+from runner.result import Meta, Outcome, Result
+from runner.sandbox.output import Stream
+
+if TYPE_CHECKING:
+    from runner.sandbox.contract import Job
+    from runner.sandbox.output import Transcript
+    from runner.sandbox.report import Report
+    from runner.sandbox.watch import Ended
+
+TAIL = 4096
+"""Characters of stderr in which a runtime's last words are looked for."""
+MEMORY_WORDS = (
+    "JavaScript heap out of memory",
+    "Array buffer allocation failed",
+    "Cannot allocate memory",
+    "cannot allocate",
+    "std::bad_alloc",
+)
+DISK_WORDS = ("No space left on device", "ENOSPC", "File too large", "EFBIG", "File size limit exceeded")
+KILLED_STATUS = 128 + 9
+FILE_SIZE_STATUS = 128 + 25
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known before a run: how it is protected and with what it runs."""
+
+    protections: tuple[str, ...]
+    versions: dict[str, str]
+
+
+def result(job: Job, setting: Setting, transcript: Transcript, ended: Ended, report: Report) -> Result:
+    """The result of a run that took place."""
+    stdout, dropped_out = transcript.text(Stream.OUT)
+    stderr, dropped_err = transcript.text(Stream.ERR)
+    outcome = _outcome(ended, report, stderr[-TAIL:])
+    error = words(outcome, job, ended)
+    meta = Meta(
+        runtime=Isolation.LOCAL.value,
+        versions=setting.versions,
+        limits=job.limits,
+        isolation=Isolation.LOCAL,
+        protections=setting.protections,
+        truncated=bool(dropped_out or dropped_err),
+        timed_out=outcome is Outcome.TIMED_OUT,
+        blocked_imports=report.blocked,
+        dropped_stdout=dropped_out,
+        dropped_stderr=dropped_err,
+    )
+    return Result(
+        outcome=outcome,
+        stdout=stdout,
+        stderr=_with_lines(stderr, _stderr_lines(outcome, job, error, report)),
+        exit_code=-1 if outcome is Outcome.TIMED_OUT else ended.status,
+        duration=ended.seconds,
+        value=report.value,
+        error=error,
+        peak_memory=max(ended.peak_memory, report.peak) or None,
+        meta=meta,
+        curve=ended.curve,
+    )
+
+
+def not_run(job: Job, setting: Setting, stderr: str, error: str, blocked: tuple[str, ...] = ()) -> Result:
+    """The result of a run that was refused before it began."""
+    meta = Meta(
+        runtime=Isolation.LOCAL.value,
+        versions=setting.versions,
+        limits=job.limits,
+        isolation=Isolation.LOCAL,
+        protections=setting.protections,
+        blocked_imports=blocked,
+    )
+    return Result(Outcome.FAILED, "", stderr, 1, 0.0, error=error, meta=meta)
+
+
+def _outcome(ended: Ended, report: Report, last_words: str) -> Outcome:
+    if ended.why is not None:
+        return ended.why
+    if ended.status == 0:
+        return Outcome.OK
+    if report.fault == "memory" or any(word in last_words for word in MEMORY_WORDS):
+        return Outcome.OUT_OF_MEMORY
+    full = ended.disk_is_full or ended.status == FILE_SIZE_STATUS
+    if report.fault == "disk" or full or any(word in last_words for word in DISK_WORDS):
+        return Outcome.OUT_OF_DISK
+    return Outcome.FAILED
+
+
+def words(outcome: Outcome, job: Job, ended: Ended) -> str:
+    """How it ended, for a person."""
+    limits = job.limits
+    match outcome:
+        case Outcome.OK:
+            return ""
+        case Outcome.FAILED:
+            return ended.reason or _status(ended.status)
+        case Outcome.TIMED_OUT:
+            return f"Stopped after {limits.seconds:g} s (limit)"
+        case Outcome.OUT_OF_MEMORY:
+            return f"Ran out of memory ({limits.memory_mb} MB limit)"
+        case Outcome.OUT_OF_DISK:
+            return f"Ran out of disk space ({limits.disk_mb} MB limit)"
+        case Outcome.OUTPUT_LIMIT:
+            return f"Stopped for writing too much output ({limits.output_bytes:,} bytes are kept of each stream)"
+        case Outcome.KILLED:
+            return ended.reason or "Stopped"
+        case Outcome.ENGINE_LOST:
+            return "The sandbox failed"
+        case _:
+            assert_never(outcome)
+
+
+def _status(status: int) -> str:
+    if status == KILLED_STATUS:
+        return "Killed by the system (signal 9), most likely for want of memory"
+    if status > 128:
+        return f"Ended by signal {status - 128}"
+    return f"Exit code {status}"
+
+
+def _stderr_lines(outcome: Outcome, job: Job, error: str, report: Report) -> list[str]:
+    """What an agent that only reads stderr has to know."""
+    lines = [f"Note: {report.note}"] if report.note else []
+    match outcome:
+        case Outcome.TIMED_OUT:
+            lines.append(f"Execution timed out after {job.limits.seconds:g} s.")
+        case Outcome.OUT_OF_MEMORY | Outcome.OUT_OF_DISK | Outcome.OUTPUT_LIMIT | Outcome.KILLED:
+            lines.append(f"{error}.".replace("..", "."))
+    return lines
+
+
+def _with_lines(stderr: str, lines: list[str]) -> str:
+    if not lines:
+        return stderr
+    gap = "" if not stderr or stderr.endswith("\n") else "\n"
+    return stderr + gap + "\n".join(lines) + "\n"

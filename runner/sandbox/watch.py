@@ -1,0 +1,200 @@
+"""Follows one child in a thread: reads its output, keeps it within its limits, ends it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.result import Outcome, Usage
+from runner.sandbox.output import Stream, Transcript
+from runner.sandbox.usage import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.request import Limits
+    from runner.sandbox.child import Child
+
+CHUNK = 1 << 18
+GRACE = 0.5
+"""Seconds from SIGTERM to SIGKILL: the whole console has 2 s to leave."""
+LAST_GRACE = 2.0
+"""Seconds from SIGKILL below the launcher to SIGKILL of the launcher."""
+DRAIN_SECONDS = 1.0
+"""For output that is still in the pipes when everything has ended."""
+FIRST_READING = 0.03
+READING_EVERY = 0.1
+OUTPUT_STOP = 64
+"""A program that has written so many times its output limit is ended."""
+OUTPUT_STOP_LEAST = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a child ended."""
+
+    status: int
+    """Exit status, 128 + signal when killed by one."""
+    seconds: float
+    why: Outcome | None
+    """What it was ended for; None when it ended by itself."""
+    reason: str
+    """In words, where there is more to say."""
+    curve: tuple[Usage, ...]
+    peak_memory: int
+    """Bytes."""
+    disk_is_full: bool
+
+
+class Watch:
+    """One child. `run` is called once, in the thread that started the child: bubblewrap dies with that thread."""
+
+    def __init__(
+        self, child: Child, limits: Limits, transcript: Transcript, asked: StopSignal, measured: Callable[[Usage], None]
+    ) -> None:
+        self._child = child
+        self._limits = limits
+        self._transcript = transcript
+        self._asked = asked
+        self._meter = Meter(child, limits, measured)
+        self._why: Outcome | None = None
+        self._reason = ""
+        self._kill_at = float("inf")
+        self._killed = False
+        self._poll = select.poll()
+        self._streams: dict[int, Stream] = {}
+        self._begun = time.monotonic()
+
+    def run(self) -> Ended:
+        """Blocks until the child and everything below it is gone and its output is read."""
+        process = self._child.process
+        own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        pidfd = os.pidfd_open(process.pid)
+        try:
+            self._open(pidfd)
+            self._follow(pidfd)
+            _, status, usage = os.wait4(process.pid, 0)
+            seconds = time.monotonic() - self._begun
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self._poll.unregister(pidfd)
+            self._drain()
+        finally:
+            os.close(pidfd)
+            self._close()
+        # Linux counts the peak of the process that forked it as the child's: only a higher one is its own.
+        own = usage.ru_maxrss * 1024 if usage.ru_maxrss > own_peak else 0
+        code = process.returncode
+        return Ended(
+            status=code if code >= 0 else 128 - code,
+            seconds=seconds,
+            why=self._why,
+            reason=self._reason,
+            curve=self._meter.curve,
+            peak_memory=max(own, self._meter.peak_memory),
+            disk_is_full=self._meter.disk_is_full,
+        )
+
+    def _open(self, pidfd: int) -> None:
+        out, err = self._child.process.stdout, self._child.process.stderr
+        assert out is not None
+        assert err is not None
+        self._streams = {out.fileno(): Stream.OUT, err.fileno(): Stream.ERR}
+        for fd in (*self._streams, pidfd, self._asked.fd):
+            self._poll.register(fd, select.POLLIN)
+
+    def _follow(self, pidfd: int) -> None:
+        """Until the child has ended."""
+        deadline = self._begun + self._limits.seconds
+        next_reading = self._begun + FIRST_READING
+        while True:
+            wake = min(next_reading, self._kill_at, deadline if self._why is None else self._kill_at)
+            ready = [fd for fd, _ in self._poll.poll(max(0.0, wake - time.monotonic()) * 1000)]
+            self._read(ready)
+            if pidfd in ready:
+                return
+            if self._asked.fd in ready:
+                self._poll.unregister(self._asked.fd)
+                self._end(Outcome.KILLED, self._asked.why, GRACE)
+            now = time.monotonic()
+            if now >= deadline:
+                self._end(Outcome.TIMED_OUT, "", GRACE)
+            if now >= next_reading:
+                next_reading = now + READING_EVERY
+                if passed := self._meter.read():
+                    self._end(*passed, 0.0)
+            if now >= self._kill_at:
+                self._kill(now)
+
+    def _read(self, ready: list[int]) -> None:
+        """One chunk of each stream that has something."""
+        for fd in ready:
+            if (stream := self._streams.get(fd)) is None:
+                continue
+            if data := os.read(fd, CHUNK):
+                self._transcript.append(stream, data)
+            else:
+                self._poll.unregister(fd)
+                del self._streams[fd]
+        if self._transcript.total > output_stop(self._limits):
+            self._end(Outcome.OUTPUT_LIMIT, "", 0.0)
+
+    def _end(self, why: Outcome, reason: str, grace: float) -> None:
+        """Begin to end the child; the first reason stands."""
+        if self._why is not None:
+            return
+        self._why, self._reason = why, reason
+        self._kill_at = time.monotonic() + grace
+        if grace:
+            self._child.ask_to_end()
+
+    def _kill(self, now: float) -> None:
+        self._kill_at = now + LAST_GRACE
+        if self._killed:
+            self._child.give_up()
+        else:
+            self._child.end()
+        self._killed = True
+
+    def _drain(self) -> None:
+        """What is left in the pipes. Nobody who could write is alive, so they end at once."""
+        deadline = time.monotonic() + DRAIN_SECONDS
+        while self._streams and time.monotonic() < deadline:
+            self._read([fd for fd, _ in self._poll.poll(DRAIN_SECONDS * 1000)])
+
+    def _close(self) -> None:
+        for pipe in (self._child.process.stdout, self._child.process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+class StopSignal:
+    """Wakes a watch from any thread. The first reason stands."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.fd = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self.why = ""
+        self._given = False
+        self._closed = False
+
+    def give(self, why: str) -> None:
+        with self._lock:
+            if not (self._given or self._closed):
+                self._given, self.why = True, why
+                os.eventfd_write(self.fd, 1)
+
+    def close(self) -> None:
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                os.close(self.fd)
+
+
+def output_stop(limits: Limits) -> int:
+    """Bytes after which a program that keeps writing is ended."""
+    return max(OUTPUT_STOP * limits.output_bytes, OUTPUT_STOP_LEAST)
