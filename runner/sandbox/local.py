@@ -79,9 +79,8 @@ class LocalSandbox:
             run.stop(CLOSING)
         await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
 
-    def sweep(self) -> tuple[str, ...]:
-        """End and remove what consoles that were killed left behind; names of the runs. Blocks: some 10 ms."""
-        return folder.sweep(self._root)
+    async def sweep(self) -> tuple[str, ...]:
+        return await asyncio.to_thread(folder.sweep, self._root)
 
     # ---- what there is on this machine, found out once ----
 

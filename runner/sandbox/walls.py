@@ -138,6 +138,7 @@ class Walls:
             *_in_memory("/dev/shm", small),  # noqa: S108 - inside
             *_in_memory("/tmp", small),  # noqa: S108 - inside
             *_in_memory(VIEW.workspace, size),
+            *_parents((*program.folders, "/etc/passwd", VIEW.inside)),
             *_shown((path, path) for path in program.folders),
             *self._own_files(program),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", VIEW.workspace),
@@ -158,7 +159,8 @@ class Walls:
         (inside / "passwd").write_text(passwd)
         (inside / "group").write_text(f"root:x:0:\nsandbox:x:{user}:\n")
         main = next((program.folder / "workspace").iterdir())
-        return _shown(
+        libraries = [word for name in SHOWN_ETC for word in ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")]
+        return libraries + _shown(
             (
                 (str(inside), VIEW.inside),
                 (str(inside / "passwd"), "/etc/passwd"),
@@ -200,9 +202,13 @@ def _system() -> list[str]:
             options += ["--symlink", os.readlink(path), path]
         elif os.path.isdir(path):
             options += ["--ro-bind", path, path]
-    for name in SHOWN_ETC:
-        options += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     return options
+
+
+def _parents(paths: Iterable[str]) -> list[str]:
+    """The folders above `paths`, open to everybody: those bubblewrap makes by itself are open to root alone."""
+    above = {str(parent) for path in paths for parent in Path(path).parents}
+    return [word for parent in sorted(above - {"/", *SYSTEM}) for word in ("--perms", "0755", "--dir", parent)]
 
 
 def _in_memory(path: str, size: int) -> tuple[str, ...]:
