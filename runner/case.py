@@ -37,6 +37,8 @@ class Case:
         self.decision: Decision | None = None
         self.result: Result | None = None
         self.transcript: Transcript | None = None
+        self.gone = ""
+        """Why its caller has gone; empty while somebody waits."""
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._book = book
         self._publish = publish

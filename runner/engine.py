@@ -146,6 +146,8 @@ class Engine:
         request = case.request
         if self._closing:
             return Decision(Verdict.DENIED, Decider.ENGINE, self._closing, digest=request.digest)
+        if case.gone:
+            return Decision(Verdict.WITHDRAWN, Decider.AGENT, case.gone, digest=request.digest)
         again = case.phase is Phase.ASKED
         question = self.desk.put(request.id, request.digest, ask)
         told = {"window": ask.window, "rule": ask.rule, "blocked": ask.blocked, "again": again}
@@ -182,8 +184,8 @@ class Engine:
         run = await self.rooms.sandbox.start(job, lambda usage: self.publish(RunMeasured(request.id, usage)))
         case.transcript = run.transcript
         self._runs[request.id] = run
-        if self._closing:
-            run.stop(self._closing)
+        if why := self._closing or case.gone:
+            run.stop(why)
         try:
             return await run.finished()
         finally:
@@ -267,9 +269,11 @@ class Engine:
         return MEANING[taken]
 
     def withdraw(self, request_id: str, why: str = GONE) -> None:
-        """The caller has gone: its question disappears, its run stops."""
-        if not self.desk.withdraw(request_id, why) and (run := self._runs.get(request_id)):
-            run.stop(why)
+        """The caller has gone: its question disappears or is never put, its run stops."""
+        if self.desk.withdraw(request_id, why) or (case := self._cases.find(request_id)) is None:
+            return
+        case.gone = why
+        self.stop(request_id, why)
 
     def stop(self, request_id: str, why: str = STOPPED) -> None:
         """End a run."""

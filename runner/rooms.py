@@ -127,7 +127,7 @@ class Rooms:
 
     async def open_sandbox(self) -> None:
         for sandbox in self._sandboxes:
-            await sandbox.sweep()
+            await asyncio.to_thread(sandbox.sweep)
         self._sandbox = await choose(self.settings.sandbox_type, self._sandboxes)
 
     async def facts(self) -> dict[str, object]:

@@ -55,6 +55,9 @@ class HeldSandbox:
         self.runs.append(HeldRun(job))
         return self.runs[-1]
 
+    def sweep(self) -> tuple[str, ...]:
+        return ()
+
     async def close(self) -> None:
         for run in self.runs:
             run.stop("closing")

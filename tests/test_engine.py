@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -126,8 +127,7 @@ async def test_a_stale_digest_approves_nothing(stage: Stage) -> None:
 
 
 async def test_critical_cannot_be_approved_for_the_local_sandbox(stage: Stage) -> None:
-    code = "import os\nos.system('rm -rf ~')"
-    ticket = await stage.asked(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, code))
+    ticket = await stage.asked(replace(HELLO, network_enabled=True))
     why = stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
     assert "CRITICAL may not run on the local sandbox" in why
     assert stage.sandbox.runs == []
@@ -149,6 +149,14 @@ async def test_a_caller_that_goes_away_withdraws_its_question(stage: Stage) -> N
     late = stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
     assert "no longer open" in late
     assert stage.sandbox.runs == []
+
+
+async def test_a_caller_that_goes_away_before_the_question_is_put_withdraws_it(stage: Stage) -> None:
+    ticket = await stage.engine.submit(HELLO)
+    stage.engine.withdraw(ticket.request_id)
+    answer = await ticket.answered(5)
+    assert answer is not None and answer.status is Status.WITHDRAWN
+    assert not any(isinstance(event, QuestionAsked) for event in stage.heard)
 
 
 async def test_a_caller_that_goes_away_ends_its_run(stage: Stage) -> None:
