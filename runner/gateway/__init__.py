@@ -1,0 +1,1 @@
+"""Where agents come in. Imports nothing, so that the stdio bridge starts in milliseconds."""

@@ -1,0 +1,420 @@
+"""`assent mcp`: carries MCP messages between a client's standard streams and the console's HTTP address.
+
+Standard library only, and little of it: an agent starts this and waits for it. Messages are handed on
+as they are; only what HTTP needs besides is added, for both protocol eras. While the console is not
+running, the bridge itself answers enough for the client to start, and every tool call says so.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import socket
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from runner.gateway import catalog, door
+from runner.places import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Json = dict[str, Any]
+
+PATH = "/mcp"
+MODERN = "2026-07-28"
+"""The first protocol version without a handshake; each message then says which version it speaks."""
+HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CONNECT_SECONDS = 5.0
+GOODBYE_SECONDS = 0.5
+PARSE_ERROR, INVALID_REQUEST, OWN_ERROR = -32700, -32600, -32000
+NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Methods whose subject goes into the `Mcp-Name` header of the modern era."""
+
+START = "Start it with the command `assent` (or from the applications menu), then call again."
+NOT_RUNNING = f"Assent is not running, so nobody can approve this and nothing was run. {START}"
+FOREIGN = (
+    "Assent is not running and its port is taken by another account of this machine, so nothing was sent there "
+    "and nothing was run. Start Assent; it will say what has its port."
+)
+NO_TOKEN = (
+    "This agent has no token: the variable ASSENT_TOKEN is not set for `assent mcp`. Nothing was run. "
+    "Add the agent in Assent's window and copy the configuration it shows."
+)
+LOST = (
+    "The connection to Assent broke before the answer came. It is not known here whether the code ran: "
+    "look at the history in Assent before you call again."
+)
+
+
+class Unreachable(Exception):
+    """The console cannot be spoken to; the text is for the agent."""
+
+
+class Client:
+    """The side with the standard streams. Messages are written whole, one a line."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._lock = threading.Lock()
+
+    def send(self, message: str) -> None:
+        with self._lock:
+            self._out.write(message.encode() + b"\n")
+            self._out.flush()
+
+    def result(self, request: Json, result: Json) -> None:
+        self.send(json.dumps({"jsonrpc": "2.0", "id": request.get("id"), "result": result}))
+
+    def error(self, request_id: object, code: int, text: str) -> None:
+        error = {"code": code, "message": text}
+        self.send(json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}))
+
+    def fail(self, request: Json, text: str) -> None:
+        """Answer a request that got no answer: for a tool call in a form that the model gets to read."""
+        if "id" not in request or "method" not in request:
+            return
+        if request["method"] != "tools/call":
+            self.error(request["id"], OWN_ERROR, text)
+            return
+        content = [{"type": "text", "text": text}]
+        data = {"status": "unavailable", "error": text}
+        self.result(request, {"content": content, "structuredContent": data, "isError": True, **_modern(request)})
+
+
+class Line:
+    """One HTTP exchange that can be cut from another thread."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._http = http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+        self.cut_off = False
+
+    def open(self, method: str, body: bytes, headers: dict[str, str]) -> http.client.HTTPResponse:
+        """Send and wait for the head of the response, however long that takes. Raises OSError, HTTPException."""
+        self._http.connect()
+        self._http.sock.settimeout(None)
+        self._http.request(method, PATH, body, headers)
+        return self._http.getresponse()
+
+    def cut(self) -> None:
+        self.cut_off = True
+        if self._http.sock is not None:
+            try:
+                self._http.sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def close(self) -> None:
+        self._http.close()
+
+
+class Bridge:
+    """Everything between two streams and one address. `wait` is the client's patience in seconds, as text."""
+
+    def __init__(self, places: Places, token: str, wait: str, client: Client) -> None:
+        self._places = places
+        self._token = token
+        self._wait = wait
+        self._client = client
+        self._lines: dict[str, Line] = {}
+        self._lock = threading.Lock()
+        self._session = ""
+        self._version = ""
+        self._introduction: Json | None = None
+        """The client's own `initialize`, to be repeated to a console that started later."""
+        self._session_lock = threading.Lock()
+
+    # ---- from the client ----
+
+    def run(self, lines: BinaryIO) -> None:
+        """Carry messages until the client closes its side."""
+        for line in lines:
+            if line.strip():
+                self._take(line)
+        self.leave()
+
+    def leave(self) -> None:
+        """The client has gone: let the console know, so that what it asked is withdrawn."""
+        with self._lock:
+            lines = list(self._lines.values())
+        for line in lines:
+            line.cut()
+        if self._session:
+            try:
+                host, port = self._address()
+                http_ = http.client.HTTPConnection(host, port, timeout=GOODBYE_SECONDS)
+                http_.request("DELETE", PATH, headers=self._headers({}))
+                http_.getresponse()
+            except (OSError, http.client.HTTPException, Unreachable):
+                pass
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self._client.error(None, PARSE_ERROR, "This line is not JSON.")
+            return
+        if not isinstance(message, dict):
+            self._client.error(None, INVALID_REQUEST, "Send one JSON object a line; batches are not taken.")
+        elif message.get("method") == "notifications/cancelled":
+            self._cancel(message)
+        elif message.get("method") == "initialize" or "id" not in message:
+            # In order: nothing may overtake the handshake.
+            self._carry(message)
+        else:
+            threading.Thread(target=self._carry, args=(message,), daemon=True).start()
+
+    def _cancel(self, message: Json) -> None:
+        params = message.get("params")
+        key = json.dumps(params.get("requestId") if isinstance(params, dict) else None)
+        with self._lock:
+            line = self._lines.get(key)
+        if line is not None:
+            line.cut_off = True
+        if self._session:
+            self._carry(message)
+        if line is not None:
+            # In the modern era closing the stream is how one cancels.
+            line.cut()
+
+    # ---- to the console ----
+
+    def _carry(self, message: Json) -> None:
+        try:
+            if message.get("method") == "initialize":
+                self._introduction = message
+                self._session = ""
+            elif not _speaks_modern(message) and self._introduction is not None and not self._session:
+                self._introduce()
+            self._exchange(message, again=True)
+        except Unreachable as why:
+            self._answer_alone(message, str(why))
+        except (OSError, http.client.HTTPException):
+            self._client.fail(message, LOST)
+
+    def _exchange(self, message: Json, *, again: bool) -> None:
+        """Send one message and hand back all that comes. Raises Unreachable before, OSError after it was sent."""
+        host, port = self._address()
+        line, key = Line(host, port), json.dumps(message.get("id"))
+        if "id" in message:
+            with self._lock:
+                self._lines[key] = line
+        try:
+            response = self._opened(line, message)
+            if response.status == 404 and again and not _speaks_modern(message) and self._introduction is not None:
+                # The console was started anew since; it does not know this session.
+                self._session = ""
+                self._introduce()
+                self._exchange(message, again=False)
+                return
+            self._hand_back(message, response)
+        except (OSError, http.client.HTTPException, ValueError):
+            # A line that was cut from our side breaks in whatever way; nobody waits for its answer.
+            if not line.cut_off:
+                raise
+        finally:
+            with self._lock:
+                if self._lines.get(key) is line:
+                    del self._lines[key]
+            line.close()
+
+    def _opened(self, line: Line, message: Json) -> http.client.HTTPResponse:
+        try:
+            return line.open("POST", json.dumps(message).encode(), self._headers(message))
+        except ConnectionRefusedError:
+            raise Unreachable(NOT_RUNNING) from None
+
+    def _hand_back(self, message: Json, response: http.client.HTTPResponse) -> None:
+        if session := response.getheader("mcp-session-id"):
+            self._session = session
+        kind = (response.getheader("content-type") or "").split(";")[0]
+        if kind == "text/event-stream":
+            answered = False
+            for data in _events(response):
+                self._note(message, data)
+                self._client.send(data)
+                answered = answered or '"id"' in data
+            if not answered:
+                raise http.client.IncompleteRead(b"")
+            return
+        text = response.read().decode("utf-8", "replace")
+        if response.status == 200 and kind == "application/json":
+            self._note(message, text)
+            self._client.send(text)
+        elif response.status != 202:
+            self._refused(message, text)
+
+    def _refused(self, message: Json, text: str) -> None:
+        """An HTTP error: what the console says about it reaches the agent."""
+        try:
+            body = json.loads(text)
+            error = body["error"]
+            if body.get("id") is not None:
+                self._client.send(json.dumps(body))
+                return
+            told = str(error["message"])
+        except (ValueError, KeyError, TypeError):
+            told = f"Assent did not take this message: {text[:200]}"
+        self._client.fail(message, told)
+
+    def _introduce(self) -> None:
+        """Open a session of the handshake era on the client's behalf. Raises Unreachable, OSError."""
+        with self._session_lock:
+            if self._session or self._introduction is None:
+                return
+            host, port = self._address()
+            for message in (
+                {**self._introduction, "id": "assent-bridge"},
+                {"jsonrpc": "2.0", "method": "notifications/initialized"},
+            ):
+                line = Line(host, port)
+                try:
+                    response = self._opened(line, message)
+                    text = response.read().decode("utf-8", "replace")
+                    if response.status not in (200, 202):
+                        raise Unreachable(_told(text))
+                    self._session = response.getheader("mcp-session-id") or self._session
+                finally:
+                    line.close()
+            self._version = self._version or str(self._introduction["params"]["protocolVersion"])
+
+    def _address(self) -> tuple[str, int]:
+        """Where the console listens. Raises Unreachable with what to tell the agent."""
+        known = door.read(self._places)
+        if known is None:
+            raise Unreachable(NOT_RUNNING)
+        if door.foreign(known.port):
+            raise Unreachable(FOREIGN)
+        if not self._token:
+            raise Unreachable(NO_TOKEN)
+        return known.host, known.port
+
+    def _headers(self, message: Json) -> dict[str, str]:
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "Authorization": f"Bearer {self._token}",
+        }
+        if self._wait:
+            headers["Assent-Hold"] = self._wait
+        method = str(message.get("method", ""))
+        if version := _modern_version(message):
+            headers["MCP-Protocol-Version"] = version
+            headers["Mcp-Method"] = _header_text(method)
+            if (named := NAMED.get(method)) and named in message["params"]:
+                headers["Mcp-Name"] = _header_text(str(message["params"][named]))
+        elif method != "initialize":
+            if self._version:
+                headers["MCP-Protocol-Version"] = self._version
+            if self._session:
+                headers["Mcp-Session-Id"] = self._session
+        return headers
+
+    def _note(self, message: Json, text: str) -> None:
+        """Remember the version the console chose in the handshake."""
+        if message.get("method") == "initialize":
+            try:
+                self._version = str(json.loads(text)["result"]["protocolVersion"])
+            except (ValueError, KeyError, TypeError):
+                pass
+
+    # ---- while there is no console ----
+
+    def _answer_alone(self, message: Json, why: str) -> None:
+        """What a client needs to start is answered from here; everything else says why it is not."""
+        alone: dict[str, Callable[[Json], Json]] = {
+            "initialize": self._greet,
+            "ping": lambda _request: {},
+            "tools/list": lambda _request: {"tools": catalog.TOOLS},
+            "server/discover": lambda _request: {
+                "supportedVersions": [MODERN],
+                "capabilities": {"tools": {}},
+                "instructions": catalog.INSTRUCTIONS,
+            },
+        }
+        if "id" in message and (answer := alone.get(str(message.get("method")))) is not None:
+            self._client.result(message, {**answer(message), **_modern(message)})
+        else:
+            self._client.fail(message, why)
+
+    def _greet(self, request: Json) -> Json:
+        params = request.get("params")
+        asked = params.get("protocolVersion") if isinstance(params, dict) else None
+        self._version = asked if isinstance(asked, str) and asked in HANDSHAKES else HANDSHAKES[-1]
+        return {
+            "protocolVersion": self._version,
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": catalog.SERVER_NAME, "title": catalog.SERVER_TITLE, "version": "0"},
+            "instructions": catalog.INSTRUCTIONS,
+        }
+
+
+def main(argv: list[str]) -> int:
+    """Run until standard input ends. Takes no arguments; reads ASSENT_TOKEN and ASSENT_HOLD."""
+    if argv:
+        sys.stderr.write("assent mcp takes no arguments. An MCP client starts it and speaks to it on stdin.\n")
+        return 2
+    environment = os.environ
+    client = Client(sys.stdout.buffer)
+    bridge = Bridge(
+        Places.standard(), environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", ""), client
+    )
+    try:
+        bridge.run(sys.stdin.buffer)
+    except (BrokenPipeError, KeyboardInterrupt):
+        bridge.leave()
+    # Not sys.exit: threads that wait for an answer nobody will read must not keep the process.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _events(response: http.client.HTTPResponse) -> Any:
+    """The data of each server-sent event that has any."""
+    data: list[str] = []
+    for raw in response:
+        line = raw.decode("utf-8").rstrip("\r\n")
+        if line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+        elif not line and data:
+            if text := "\n".join(data):
+                yield text
+            data = []
+
+
+def _modern_version(message: Json) -> str:
+    """The protocol version a message of the modern era names itself; else empty."""
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
+    return _header_text(version) if isinstance(version, str) else ""
+
+
+def _speaks_modern(message: Json) -> bool:
+    return bool(_modern_version(message))
+
+
+def _modern(request: Json) -> Json:
+    """What results of the modern era carry besides."""
+    return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if _speaks_modern(request) else {}
+
+
+def _header_text(value: str) -> str:
+    """As the protocol writes values that do not fit a header: base64 between marks."""
+    if value.isascii() and value.isprintable() and value.strip() == value:
+        return value
+    return f"=?base64?{base64.b64encode(value.encode('utf-8', 'surrogatepass')).decode()}?="
+
+
+def _told(text: str) -> str:
+    try:
+        return str(json.loads(text)["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return f"Assent did not open a session: {text[:200]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,246 @@
+"""The MCP server on 127.0.0.1: opens the port, serves both protocol eras, and closes so that everybody has an answer.
+
+Imports the SDK (half a second, some 60 MB), so it is imported in the engine's thread once the window is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import resource
+import socket
+import time
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Protocol
+
+import anyio
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent, Tool
+
+from runner.errors import KnownError
+from runner.gateway import catalog, door
+from runner.gateway.connection import Connection
+from runner.gateway.guard import CALLER, Doorway, Guard
+from runner.gateway.limits import Limits, Terms
+from runner.gateway.tools import Tools, UnknownTool
+from runner.gateway.waiting import Waiting
+from runner.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from mcp.server.context import ServerRequestContext
+    from mcp_types import CallToolRequestParams, PaginatedRequestParams
+
+    from runner.agents import Agents
+    from runner.gateway.tools import Counter
+    from runner.gateway.waiting import Caller
+    from runner.places import Places
+
+HOST = "127.0.0.1"
+PATH = "/mcp"
+BODY_PER_CODE = 4
+"""JSON escapes make code longer, fourfold at most in practice (six-character escapes of two-byte characters: three)."""
+BODY_BESIDES_CODE = 1 << 20
+MOST_SESSIONS = 1000
+"""Of the handshake era, which keeps a session per client; idle ones end after half an hour."""
+ANSWER_SECONDS = 0.5
+"""For waiting calls to get their last answer; the whole way out has 2 s."""
+STOP_SECONDS = 1.0
+
+
+class GatewayTerms(Terms, Protocol):
+    """The settings the gateway reads."""
+
+    @property
+    def port(self) -> int:
+        """0 takes any free port."""
+        ...
+
+    @property
+    def hold_seconds(self) -> float: ...
+    @property
+    def max_code_kb(self) -> int: ...
+    @property
+    def max_output_kb(self) -> int: ...
+
+
+class Gateway:
+    """Opened and closed once, on the engine's loop."""
+
+    def __init__(self, counter: Counter, agents: Agents, settings: GatewayTerms, places: Places) -> None:
+        self._counter = counter
+        self._agents = agents
+        self._settings = settings
+        self._places = places
+        self._waiting = Waiting()
+        self._limits = Limits(settings, counter.waiting)
+        self._tools = Tools(counter, self._limits, self._waiting, settings.max_output_kb)
+        self._guard: Guard | None = None
+        self._server: _Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self.address = ""
+        """URL of the MCP endpoint; empty while closed."""
+
+    async def open(self) -> str:
+        """Take the port and serve; the address. Raises KnownError where the port cannot be had."""
+        listener = _listen(self._settings.port, self._places)
+        port = listener.getsockname()[1]
+        self._guard = Guard(self._application(), self._doorway(port))
+        self._server = _Server(_config(self._guard))
+        self._serving = spawn("gateway", self._server.serve(sockets=[listener]))
+        while not self._server.started:
+            if self._serving.done():
+                await self._serving
+                raise AssertionError("the server ended before it started")
+            await asyncio.sleep(0.005)
+        self.address = f"http://{HOST}:{port}{PATH}"
+        try:
+            door.write(self._places, door.Door(HOST, port, os.getpid(), time.time()))
+        except OSError as error:
+            what = f"The address could not be written to {self._places.door}: {error.strerror}."
+            raise KnownError(what, "Agents with the stdio bridge cannot find Assent until that is possible.") from error
+        return self.address
+
+    async def close(self, why: str) -> None:
+        """Answer every waiting call, then stop; within about a second and a half, usually far less."""
+        if self._server is None or self._guard is None or self._serving is None:
+            return
+        server, self._server = self._server, None
+        self.address = ""
+        door.remove(self._places, os.getpid())
+        self._waiting.close(why)
+        await self._guard.idle(ANSWER_SECONDS)
+        self._guard.hang_up()
+        server.should_exit = True
+        done, _ = await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
+        if not done:
+            server.force_exit = True
+            await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
+
+    def _doorway(self, port: int) -> Doorway:
+        return Doorway(
+            hosts=frozenset({f"{HOST}:{port}".encode(), f"localhost:{port}".encode()}),
+            agents=self._agents,
+            limits=self._limits,
+            refused=self._counter.refused,
+            body_limit=BODY_PER_CODE * self._settings.max_code_kb * 1024 + BODY_BESIDES_CODE,
+            hold=self._settings.hold_seconds,
+        )
+
+    def _application(self) -> Any:
+        # The low-level server, not MCPServer: it hands over the arguments as they came, so that unknown
+        # ones and wrong types can be refused; MCPServer drops the former and converts the latter.
+        server: Server[Any] = Server(
+            catalog.SERVER_NAME,
+            version=_version(),
+            title=catalog.SERVER_TITLE,
+            instructions=catalog.INSTRUCTIONS,
+            # Spares the SDK a walk through tools/list before every call.
+            get_tool_input_schema=catalog.SCHEMAS.get,
+            on_list_tools=_list_tools,
+            on_call_tool=self._call,
+        )
+        return server.streamable_http_app(
+            streamable_http_path=PATH,
+            # Not JSON: in that mode nobody notices that a caller has gone.
+            json_response=False,
+            max_request_body_size=1 << 40,
+            max_sessions=MOST_SESSIONS,
+            # The guard is stricter; the SDK's own check would let pages of localhost in.
+            transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
+        )
+
+    async def _call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
+        assert context.request is not None
+        caller: Caller = context.request.scope[CALLER]
+
+        async def report(waited: float, most: float, message: str) -> None:
+            # The stream may have been closed by a caller that went away in this very moment.
+            with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                await context.session.report_progress(round(waited, 1), round(most, 1), message)
+
+        try:
+            reply = await self._tools.call(params.name, params.arguments, caller, report)
+        except UnknownTool as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        # Both: Claude Code and Codex read the data, Gemini the text.
+        text = TextContent(type="text", text=reply.text)
+        return CallToolResult(content=[text], structured_content=reply.data, is_error=reply.is_error)
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its hands on the process's signals: the console has its own way out."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+
+async def _list_tools(
+    _context: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
+) -> ListToolsResult:
+    return ListToolsResult(tools=[Tool.model_validate(tool) for tool in catalog.TOOLS])
+
+
+def _config(app: Guard) -> uvicorn.Config:
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return uvicorn.Config(
+        app,
+        http=Connection,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=1,
+        # Half of the files this process may open stay for everything else.
+        limit_concurrency=max(64, files // 2),
+    )
+
+
+def _listen(port: int, places: Places) -> socket.socket:
+    # IPPROTO_TCP: asyncio only turns Nagle's algorithm off where the socket says so itself; with 0 a call takes 45 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(1024)
+        listener.setblocking(False)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise _taken(port, places) from error
+        what = f"Assent cannot listen on {HOST}:{port}: {error.strerror}."
+        raise KnownError(what, "Choose another port in Settings, then start Assent again.") from error
+    return listener
+
+
+def _taken(port: int, places: Places) -> KnownError:
+    """The port is taken: by whom, and what to do."""
+    holder = door.holder(port)
+    known = door.read(places)
+    if known is not None and holder is not None and holder.pid == known.pid:
+        return KnownError(
+            f"Port {port} is taken by another Assent (process {holder.pid}).",
+            "Use that window, or quit it and start Assent again.",
+        )
+    who = f"{holder.name} (process {holder.pid})" if holder is not None else "a program of another user"
+    return KnownError(
+        f"Port {port} is taken by {who}.",
+        "End that program, or choose another port in Settings and give your agents the new address.",
+    )
+
+
+def _version() -> str:
+    try:
+        return metadata.version("assent")
+    except metadata.PackageNotFoundError:
+        return "0"

@@ -1,0 +1,104 @@
+"""The configuration a person pastes into an agent's client, for each client and for the stdio bridge."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import NamedTuple
+
+LONG_WAIT = 200
+"""Seconds a call may take in clients whose limit can be set."""
+LONG_HOLD = 180
+"""What Assent is told to use of them: the answer has to arrive before the client gives up."""
+SHORT_HOLD = 50
+"""Below the 60 s of clients whose limit is fixed."""
+
+
+class Snippet(NamedTuple):
+    """`text` goes into `file`, or is run as a command where `file` is empty."""
+
+    client: str
+    file: str
+    text: str
+
+
+def configurations(agent: str, token: str, url: str, command: str = "assent") -> tuple[Snippet, ...]:
+    """What to paste for `agent`. Every text holds the token: show it once, keep it nowhere.
+
+    Where a client's own time limit is raised, the same text tells Assent how long it may hold a call.
+    `command` starts the stdio bridge, followed by `mcp`.
+    """
+    return (
+        _claude_code(token, url),
+        _codex(token, url),
+        _gemini(token, url),
+        _cursor(token, url),
+        _vs_code(token, url),
+        _bridge(token, command),
+        _bridge_codex(token, command),
+    )
+
+
+def _headers(token: str, hold: int) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "Assent-Hold": str(hold)}
+
+
+def _claude_code(token: str, url: str) -> Snippet:
+    server = {"type": "http", "url": url, "headers": _headers(token, LONG_HOLD), "timeout": LONG_WAIT * 1000}
+    return Snippet("Claude Code", ".mcp.json", _json({"mcpServers": {"assent": server}}))
+
+
+def _codex(token: str, url: str) -> Snippet:
+    headers = _headers(token, LONG_HOLD)
+    text = (
+        "[mcp_servers.assent]\n"
+        f"url = {_toml(url)}\n"
+        "http_headers = { " + ", ".join(f"{_toml(name)} = {_toml(value)}" for name, value in headers.items()) + " }\n"
+        f"tool_timeout_sec = {LONG_WAIT}\n"
+        'default_tools_approval_mode = "approve"\n'
+    )
+    return Snippet("Codex", "~/.codex/config.toml", text)
+
+
+def _gemini(token: str, url: str) -> Snippet:
+    server = {"httpUrl": url, "headers": _headers(token, LONG_HOLD), "timeout": LONG_WAIT * 1000, "trust": True}
+    return Snippet("Gemini CLI", "~/.gemini/settings.json", _json({"mcpServers": {"assent": server}}))
+
+
+def _cursor(token: str, url: str) -> Snippet:
+    server = {"url": url, "headers": _headers(token, SHORT_HOLD)}
+    return Snippet("Cursor", "~/.cursor/mcp.json", _json({"mcpServers": {"assent": server}}))
+
+
+def _vs_code(token: str, url: str) -> Snippet:
+    server = {"type": "http", "url": url, "headers": _headers(token, SHORT_HOLD)}
+    return Snippet("VS Code", ".vscode/mcp.json", _json({"servers": {"assent": server}}))
+
+
+def _bridge(token: str, command: str) -> Snippet:
+    program, *arguments = shlex.split(command)
+    environment = {"ASSENT_TOKEN": token, "ASSENT_HOLD": str(SHORT_HOLD)}
+    server = {"command": program, "args": [*arguments, "mcp"], "env": environment}
+    return Snippet("Any client that starts a command", "its mcpServers", _json({"mcpServers": {"assent": server}}))
+
+
+def _bridge_codex(token: str, command: str) -> Snippet:
+    program, *arguments = shlex.split(command)
+    text = (
+        "[mcp_servers.assent]\n"
+        f"command = {_toml(program)}\n"
+        f"args = [{', '.join(_toml(part) for part in (*arguments, 'mcp'))}]\n"
+        f'env = {{ "ASSENT_TOKEN" = {_toml(token)}, "ASSENT_HOLD" = "{LONG_HOLD}" }}\n'
+        f"tool_timeout_sec = {LONG_WAIT}\n"
+        'default_tools_approval_mode = "approve"\n'
+    )
+    return Snippet("Codex, starting a command", "~/.codex/config.toml", text)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2) + "\n"
+
+
+def _toml(text: str) -> str:
+    """A basic string; JSON's escapes are a subset of TOML's for all that can occur here."""
+    return json.dumps(text)

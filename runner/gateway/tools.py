@@ -1,0 +1,172 @@
+"""The tools agents call: each call becomes a request at the counter and comes back as a reply."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Protocol
+
+from runner.errors import KnownError, Refused
+from runner.gateway import catalog, replies
+from runner.gateway.arguments import Arguments, submission
+from runner.gateway.waiting import Ended
+from runner.request import Tool
+from runner.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.answer import Answer
+    from runner.gateway.limits import Limits
+    from runner.gateway.replies import Reply
+    from runner.gateway.waiting import Caller, Report, Waiting
+    from runner.submission import Submission
+    from runner.ticket import Ticket
+
+KEPT_SECONDS = 3600.0
+GONE = "The agent went away."
+
+
+class Counter(Protocol):
+    """The engine as the gateway sees it; all on the engine's loop."""
+
+    async def submit(self, submission: Submission) -> Ticket:
+        """Take a call in. Raises Refused for what is out of bounds, KnownError when nothing can be taken."""
+        ...
+
+    def ticket(self, agent: str, request_id: str) -> Ticket | None:
+        """A request of this very agent, on its way or over."""
+        ...
+
+    def waiting(self, agent: str) -> int:
+        """How many requests of `agent` are not over."""
+        ...
+
+    def withdraw(self, request_id: str, why: str) -> None: ...
+
+    async def park(self, request_id: str) -> None:
+        """The caller was told `pending`; the question stays."""
+        ...
+
+    async def delivered(self, request_id: str) -> None:
+        """The answer of a parked request was fetched."""
+        ...
+
+    def refused(self, agent: str, reason: str) -> None:
+        """Count a call that did not become a request."""
+        ...
+
+
+class UnknownTool(Refused):
+    """There is no tool of that name."""
+
+
+class Tools:
+    """Calls by name. `limit_kb` is how much output an agent is given, in KiB."""
+
+    def __init__(self, counter: Counter, limits: Limits, waiting: Waiting, limit_kb: int) -> None:
+        self._counter = counter
+        self._limits = limits
+        self._waiting = waiting
+        self._limit_kb = limit_kb
+        self._fetched: OrderedDict[str, float] = OrderedDict()
+
+    async def call(
+        self, name: str, given: Mapping[str, object] | None, caller: Caller, report: Report
+    ) -> Reply:
+        """One tool call from its arguments to its reply. Raises UnknownTool."""
+        if self._waiting.closed:
+            return replies.closing(self._waiting.why)
+        try:
+            if name == catalog.CODE_RESULT:
+                return await self._fetch(given, caller, report)
+            return await self._ask(_tool(name), given, caller, report)
+        except Refused as error:
+            self._counter.refused(caller.agent, error.what)
+            if isinstance(error, UnknownTool):
+                raise
+            return replies.refused(error)
+        except KnownError as error:
+            return replies.unavailable(error)
+
+    async def _ask(
+        self, tool: Tool, given: Mapping[str, object] | None, caller: Caller, report: Report
+    ) -> Reply:
+        wanted = submission(caller.agent, tool, given)
+        with self._limits.entering(caller.agent):
+            ticket = await self._submit(wanted)
+        try:
+            end = await self._waiting.hold(ticket, caller, caller.hold, report)
+        except asyncio.CancelledError:
+            self._counter.withdraw(ticket.request_id, GONE)
+            raise
+        match end:
+            case Ended.PATIENCE:
+                await self._counter.park(ticket.request_id)
+                return replies.pending(ticket, caller.hold)
+            case Ended.GONE:
+                self._counter.withdraw(ticket.request_id, GONE)
+                return replies.withdrawn(ticket)
+            case Ended.CLOSING:
+                return replies.closing(self._waiting.why, ticket)
+            case answer:
+                return replies.answered(answer, self._limit_kb)
+
+    async def _submit(self, wanted: Submission) -> Ticket:
+        """Never cut in half: a caller that leaves while its request is being written withdraws it afterwards."""
+        task = spawn("submit", self._counter.submit(wanted))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                task.add_done_callback(self._withdraw_late)
+            raise
+
+    def _withdraw_late(self, task: asyncio.Task[Ticket]) -> None:
+        if not task.cancelled() and task.exception() is None:
+            self._counter.withdraw(task.result().request_id, GONE)
+
+    async def _fetch(
+        self, given: Mapping[str, object] | None, caller: Caller, report: Report
+    ) -> Reply:
+        arguments = Arguments(catalog.CODE_RESULT, given)
+        request_id, wait = arguments.required("id"), arguments.number("wait")
+        if wait is not None and wait < 0:
+            raise Refused(f"wait is {wait:g}; it must not be below 0.", "Use 0 to look without waiting.")
+        ticket = self._counter.ticket(caller.agent, request_id)
+        if ticket is None or self._too_old(request_id):
+            return replies.unknown_request(request_id)
+        seconds = caller.hold if wait is None else min(wait, caller.hold)
+        match await self._waiting.hold(ticket, caller, seconds, report):
+            case Ended.CLOSING:
+                return replies.closing(self._waiting.why, ticket)
+            case Ended():
+                return replies.pending(ticket, caller.hold)
+            case answer:
+                return await self._deliver(answer)
+
+    async def _deliver(self, answer: Answer) -> Reply:
+        """Once; whoever asks again within the hour is told that it is the same answer."""
+        reply = replies.answered(answer, self._limit_kb)
+        if answer.request_id in self._fetched:
+            return replies.delivered_before(reply)
+        self._fetched[answer.request_id] = time.monotonic()
+        await self._counter.delivered(answer.request_id)
+        return reply
+
+    def _too_old(self, request_id: str) -> bool:
+        """Fetched more than an hour ago. Forgets what is older still, so that the table stays small."""
+        now = time.monotonic()
+        while self._fetched and now - next(iter(self._fetched.values())) > 2 * KEPT_SECONDS:
+            self._fetched.popitem(last=False)
+        fetched_at = self._fetched.get(request_id)
+        return fetched_at is not None and now - fetched_at > KEPT_SECONDS
+
+
+def _tool(name: str) -> Tool:
+    try:
+        return Tool(name)
+    except ValueError:
+        known = ", ".join(catalog.SCHEMAS)
+        raise UnknownTool(f"There is no tool {name[:100]!a}.", f"Assent has {known}.") from None

@@ -1,0 +1,113 @@
+"""Holding the line: progress while a request waits, then its answer, or `pending` when the caller's patience ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from runner.gateway import replies
+from runner.tasks import spawn
+
+if TYPE_CHECKING:
+    from runner.answer import Answer
+    from runner.ticket import Ticket
+
+PROGRESS_SECONDS = 5.0
+LONGEST_HOLD = 3600.0
+"""Seconds; no client that was measured waits longer for a call."""
+TOLD_OUTPUT = 200
+"""Characters of a run's newest output in a progress message."""
+
+Report = Callable[[float, float, str], Coroutine[Any, Any, None]]
+"""Tells the caller seconds waited, seconds it will be held at most, and where its request stands."""
+
+
+class Ended(Enum):
+    """Why nobody holds the line although there is no answer."""
+
+    PATIENCE = auto()
+    GONE = auto()
+    CLOSING = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who is on the line, and whether still."""
+
+    agent: str
+    hold: float
+    """Seconds this caller can be kept waiting."""
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Waiting:
+    """All the lines that are held. `close` lets every one of them go with an answer."""
+
+    def __init__(self) -> None:
+        self._closing = asyncio.Event()
+        self.why = ""
+        """Why the lines are let go, for those who held them."""
+
+    @property
+    def closed(self) -> bool:
+        return self._closing.is_set()
+
+    def close(self, why: str) -> None:
+        self.why = why
+        self._closing.set()
+
+    async def hold(self, ticket: Ticket, caller: Caller, seconds: float, report: Report) -> Answer | Ended:
+        """Wait at most `seconds` for the answer; say where the request stands at once and then every 5 s."""
+        answer = spawn(f"answer {ticket.request_id}", ticket.answered(None))
+        gone = spawn(f"caller {ticket.request_id}", caller.gone.wait())
+        closing = spawn(f"closing {ticket.request_id}", self._closing.wait())
+        try:
+            await _until({answer, gone, closing}, ticket, seconds, report)
+            # In this order: an answer that is there is always given.
+            if answer.done() and (told := answer.result()) is not None:
+                return told
+            if gone.done():
+                return Ended.GONE
+            return Ended.CLOSING if closing.done() else Ended.PATIENCE
+        finally:
+            for task in (answer, gone, closing):
+                task.cancel()
+
+
+async def _until(
+    ends: set[asyncio.Task[Answer | None] | asyncio.Task[bool]], ticket: Ticket, seconds: float, report: Report
+) -> None:
+    """Return when one of `ends` is done or `seconds` are over; both are looked at once even for 0 seconds."""
+    start = time.monotonic()
+    output = _Output(ticket)
+    while True:
+        waited = time.monotonic() - start
+        # In a task of its own: a caller that does not read must not keep us from its own answer or from the way out.
+        told = spawn(f"progress {ticket.request_id}", report(waited, seconds, output.message()))
+        pause = min(PROGRESS_SECONDS, max(0.0, seconds - waited))
+        done, _ = await asyncio.wait(ends, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+        told.cancel()
+        if done or time.monotonic() - start >= seconds:
+            return
+
+
+class _Output:
+    """What to tell of a run: where it stands and the newest line it printed."""
+
+    def __init__(self, ticket: Ticket) -> None:
+        self._ticket = ticket
+        self._position = 0
+
+    def message(self) -> str:
+        state = replies.state(self._ticket)
+        transcript = self._ticket.transcript
+        if transcript is None:
+            return state
+        news = transcript.since(self._position)
+        self._position = news.position
+        text = b"".join(piece.data for piece in news.pieces).decode("utf-8", "replace")
+        return f"{state} {text[-TOLD_OUTPUT:].strip()}".rstrip()
