@@ -8,15 +8,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtWidgets import QAbstractButton
 from shiboken6 import isValid
 
 from app.tokens import DARK, LIGHT, Tokens
 from runner.places import resources
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QAbstractButton, QApplication
+    from PySide6.QtWidgets import QApplication
 
 _BODY = 9.75
 """Points: 13 pixels at 96 dots per inch."""
@@ -48,7 +49,7 @@ class Look(QObject):
         self._tokens: Tokens | None = None
         self._drawings: dict[str, str] = {}
         self._pictures: dict[tuple[str, str, int, float], QPixmap] = {}
-        self._dressed: WeakKeyDictionary[QObject, tuple[str, str, int]] = WeakKeyDictionary()
+        self._dressed: WeakKeyDictionary[QAbstractButton | QAction, tuple[str, str, int]] = WeakKeyDictionary()
         for name in _FONTS:
             QFontDatabase.addApplicationFont(str(resources() / "fonts" / name))
         app.setStyle("Fusion")
@@ -114,21 +115,22 @@ class Look(QObject):
     # ---- fonts ----
 
     def font(self, step: float = 0.0, bold: bool = False) -> QFont:
-        """The interface font, `step` points larger than body text. Digits have one width, so counts do not jitter."""
+        """The interface font, `step` points larger than body text. Digits have one width, so counts do not jitter.
+
+        Ligatures are off here and in `mono`: they would show `!=`, `->` and `://` as signs that are not there.
+        """
         font = QFont("Inter")
         font.setPointSizeF((_BODY + step) * self._scale)
         font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
         font.setFeature(QFont.Tag("tnum"), 1)
-        return font
+        return _without_ligatures(font)
 
     def mono(self) -> QFont:
-        """The font of code and output. Ligatures are off: they would merge `!=`, `->` and `://` into one sign."""
+        """The font of code and output."""
         font = QFont("JetBrains Mono")
         font.setStyleHint(QFont.StyleHint.Monospace)
         font.setPointSizeF(_MONO * self._scale)
-        for tag in ("calt", "liga"):
-            font.setFeature(QFont.Tag(tag), 0)
-        return font
+        return _without_ligatures(font)
 
     def px(self, pixels: float) -> int:
         """A length of the 8-pixel rhythm at the present scale."""
@@ -159,15 +161,9 @@ class Look(QObject):
             picture = self._pictures[key] = self._draw(name, color, self.px(size), ratio)
         return picture
 
-    def _put_icon(self, target: QObject, name: str, ink: str, size: int) -> None:
-        if isinstance(target, QAction):
-            target.setIcon(self.icon(name, ink, size))
-            return
-        from PySide6.QtCore import QSize
-        from PySide6.QtWidgets import QAbstractButton
-
+    def _put_icon(self, target: QAbstractButton | QAction, name: str, ink: str, size: int) -> None:
+        target.setIcon(self.icon(name, ink, size))
         if isinstance(target, QAbstractButton):
-            target.setIcon(self.icon(name, ink, size))
             target.setIconSize(QSize(self.px(size), self.px(size)))
 
     def _draw(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
@@ -186,6 +182,12 @@ class Look(QObject):
 
 
 _SIZES = {"tiny": 7.5, "small": 8.5, "body": _BODY, "title": 11.25, "large": 15.0, "mono": _MONO}
+
+
+def _without_ligatures(font: QFont) -> QFont:
+    for tag in ("calt", "liga"):
+        font.setFeature(QFont.Tag(tag), 0)
+    return font
 
 
 def _palette(tokens: Tokens) -> QPalette:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
     from app.look import Look
@@ -37,7 +37,12 @@ class EmptyState(QWidget):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(self._picture)
         column.addWidget(self._title)
-        column.addWidget(self._sentence, alignment=Qt.AlignmentFlag.AlignHCenter)
+        # A row of its own: aligned in the column, the label would be given one line and cut the others.
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self._sentence, 1000)
+        row.addStretch(1)
+        column.addLayout(row)
         self.button: QPushButton | None = None
         if button:
             self.button = QPushButton(button)
@@ -54,7 +59,6 @@ class EmptyState(QWidget):
         """Replace both texts."""
         self._title.setText(title)
         self._sentence.setText(sentence)
-        self._sentence.setMinimumWidth(min(self._look.px(420), self._sentence.fontMetrics().horizontalAdvance(sentence)))
         self.setAccessibleName(f"{title}. {sentence}")
 
     def _paint_icon(self) -> None:

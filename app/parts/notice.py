@@ -61,7 +61,7 @@ class Notice(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(look.px(12), look.px(8), look.px(8), look.px(8))
         row.setSpacing(look.px(10))
-        row.addWidget(self._picture, alignment=Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._picture)
         row.addWidget(self._text, 1)
         row.addWidget(self.action)
         row.addWidget(self._cross)

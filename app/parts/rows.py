@@ -1,0 +1,36 @@
+"""Which row of the screen shows which line, when some lines take more than one row."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from itertools import accumulate
+
+
+class Rows:
+    """Lines and rows count from 0. Costs are of the number of long lines, not of all lines."""
+
+    def __init__(self, lines: int, extra: Mapping[int, int]) -> None:
+        """`extra`: rows beyond the first, for the lines that have any."""
+        self._lines = lines
+        self._long = sorted(line for line, more in extra.items() if more > 0)
+        self._before = [0, *accumulate(extra[line] for line in self._long)]
+        self._starts = [line + more for line, more in zip(self._long, self._before, strict=False)]
+
+    @property
+    def total(self) -> int:
+        """Rows of all lines."""
+        return self._lines + self._before[-1]
+
+    def row(self, line: int) -> int:
+        """The first row of `line`."""
+        return line + self._before[bisect_left(self._long, line)]
+
+    def at(self, row: int) -> tuple[int, int]:
+        """The line shown in `row`, and which of its rows that is, from 0."""
+        place = bisect_right(self._starts, row) - 1
+        if place < 0:
+            return row, 0
+        line, start = self._long[place], self._starts[place]
+        more = self._before[place + 1] - self._before[place]
+        return (line, row - start) if row <= start + more else (line + row - start - more, 0)
