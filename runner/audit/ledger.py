@@ -15,7 +15,7 @@ from runner.audit.chain import Chain
 from runner.audit.entry import RESERVED, Draft
 from runner.audit.opening import Lock, open_or_begin, set_aside
 from runner.audit.seal import Seal
-from runner.audit.tables import SET_ASIDE
+from runner.audit.tables import DAMAGE, SET_ASIDE
 from runner.audit.verify import broken_tail
 from runner.errors import KnownError
 
@@ -172,7 +172,7 @@ class Ledger:
     def _end(self, at: int) -> int:
         try:
             self._chain.finish(at)
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             # All that was acknowledged is on disk; verify tells up to where it is signed.
             log.warning("%s", self._told(error))
         finally:
@@ -181,9 +181,9 @@ class Ledger:
         return 0
 
     def _told(self, error: Exception) -> Exception:
-        return self._failed(error) if isinstance(error, sqlite3.Error) else error
+        return self._failed(error) if isinstance(error, DAMAGE) else error
 
-    def _failed(self, error: sqlite3.Error) -> LedgerFailed:
+    def _failed(self, error: Exception) -> LedgerFailed:
         folder = self.path.parent
         match getattr(error, "sqlite_errorcode", 0) & 0xFF:
             case sqlite3.SQLITE_FULL:

@@ -11,7 +11,17 @@ import time
 from typing import TYPE_CHECKING
 
 from runner.audit.entry import GENESIS, Draft
-from runner.audit.tables import SET_ASIDE, altered, connect_to_write, explained, known_version, lay_out, present
+from runner.audit.tables import (
+    DAMAGE,
+    SET_ASIDE,
+    altered,
+    connect_to_write,
+    explained,
+    has_journal,
+    known_version,
+    lay_out,
+    present,
+)
 from runner.errors import KnownError
 
 if TYPE_CHECKING:
@@ -71,7 +81,7 @@ def open_or_begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, D
     present(path)
     try:
         connection = connect_to_write(path)
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         raise explained(error, path) from error
     try:
         _fit(connection, path)
@@ -115,10 +125,10 @@ def unusable(path: Path, error: OSError) -> KnownError:
 
 
 def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, Draft], None]) -> None:
-    orphans = [path.name + suffix for suffix in SIDECARS if path.with_name(path.name + suffix).exists()]
-    if orphans:
+    if has_journal(path):
         # SQLite would read the old file's journal into the new file.
-        raise KnownError(f"The ledger {path} is gone, but {orphans[0]} is still there.", "Put it back, or " + _lower)
+        what = f"The ledger {path} is gone, but its journal {path.name}-wal is still there."
+        raise KnownError(what, f"Put it back, or {SET_ASIDE[0].lower()}{SET_ASIDE[1:]}")
     draft = path.with_name(path.name + ".new")
     try:
         for suffix in ("", *SIDECARS):
@@ -139,11 +149,8 @@ def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, Draft], 
             os.close(folder)
     except OSError as error:
         raise unusable(path, error) from error
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         raise explained(error, path) from error
-
-
-_lower = SET_ASIDE[0].lower() + SET_ASIDE[1:]
 
 
 def _left_aside(path: Path) -> dict[str, object] | None:
@@ -166,7 +173,7 @@ def _fit(connection: sqlite3.Connection, path: Path) -> None:
     try:
         known_version(connection, path)
         difference = altered(connection)
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         raise explained(error, path) from error
     if difference:
         raise KnownError(f"The ledger {path} was altered: {difference}.", SET_ASIDE)

@@ -27,6 +27,8 @@ LINE = 400
 LINE_OVERLAP = 100
 SHORTEST = 4
 """Fewer characters are no credential: taking them out everywhere would only garble the text."""
+NAME = 16
+"""Names of values are looked at when longer: no token is that short, and ours must stay."""
 PREFIX = 7
 """A detector's group of so many characters or fewer may be a prefix such as `ghp`: the whole match is taken."""
 NOT_CREDENTIALS = frozenset({"Public IP (ipv4)"})
@@ -97,7 +99,8 @@ class _Search:
         match data:
             case dict():
                 for key, value in data.items():
-                    self.look(key)
+                    if len(key) > NAME:
+                        self.look(key)
                     self.look(value, key)
             case list():
                 for value in data:
@@ -114,7 +117,7 @@ class _Search:
         """`data` without what was found."""
         match data:
             case dict():
-                return {self.clean(key): self.clean(value) for key, value in data.items()}
+                return {self.clean(key) if len(key) > NAME else key: self.clean(value) for key, value in data.items()}
             case list():
                 return [self.clean(value) for value in data]
             case str() if data in self._too_late:

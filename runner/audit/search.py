@@ -12,7 +12,7 @@ from runner.assessment import Assessment, Level
 from runner.audit.codec import decode
 from runner.audit.entry import Entry
 from runner.audit.row import COLUMNS, Row, from_columns
-from runner.audit.tables import connect_to_read, explained
+from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.decision import Decision, Verdict
 from runner.errors import KnownError
 from runner.lifecycle import Phase
@@ -83,11 +83,14 @@ class History:
         self.path = path
         self._connection = connect_to_read(path)
         self._lock = threading.Lock()
+        self._closed = False
 
     def close(self) -> None:
         """Stop what runs and give the file up."""
-        self.interrupt()
+        if not self._closed:
+            self.interrupt()
         with self._lock:
+            self._closed = True
             self._connection.close()
 
     def interrupt(self) -> None:
@@ -105,6 +108,12 @@ class History:
         where, values = _where(wanted, None)
         ((number,),) = self._all(f"SELECT count(*) FROM requests{where}", values)
         return int(number)
+
+    def plan(self, wanted: Filter = ANYTHING) -> str:
+        """How SQLite would find a page, for whoever looks into speed."""
+        where, values = _where(wanted, None)
+        steps = self._all(f"EXPLAIN QUERY PLAN {_ROW}{where} ORDER BY seq DESC LIMIT 200", values)
+        return "; ".join(str(step[3]) for step in steps)
 
     def row(self, request_id: str) -> Row | None:
         """The line of one request."""
@@ -143,7 +152,7 @@ class History:
                 return self._connection.execute(statement, tuple(values)).fetchall()
             except sqlite3.ProgrammingError as error:
                 raise Interrupted("The history was closed.", "Open it again.") from error
-            except sqlite3.Error as error:
+            except DAMAGE as error:
                 if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
                     raise Interrupted("The search was stopped.") from error
                 raise explained(error, self.path) from error

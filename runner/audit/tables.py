@@ -83,6 +83,10 @@ BEGIN SELECT RAISE(ABORT, 'bodies are never removed'); END;
 SET_ASIDE = "Set this file aside and begin a new ledger; the old file is kept for inspection."
 
 
+DAMAGE = (sqlite3.Error, UnicodeDecodeError)
+"""What a file that cannot be used raises. The second, when SQLite's message quotes damaged text from the file."""
+
+
 def lay_out(connection: sqlite3.Connection) -> None:
     """Create everything in an empty database."""
     connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLES}")
@@ -98,7 +102,7 @@ def connect_to_write(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA journal_size_limit = 67108864")
-    except sqlite3.Error:
+    except DAMAGE:
         connection.close()
         raise
     return connection
@@ -109,12 +113,12 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
     present(path)
     try:
         connection = sqlite3.connect(_reading(path), uri=True, isolation_level=None, check_same_thread=False)
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         raise explained(error, path) from error
     try:
         _guard(connection)
         known_version(connection, path)
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         connection.close()
         raise explained(error, path) from error
     except KnownError:
@@ -158,10 +162,11 @@ def altered(connection: sqlite3.Connection) -> str:
     return ""
 
 
-def explained(error: sqlite3.Error, path: Path) -> KnownError:
+def explained(error: Exception, path: Path) -> KnownError:
     """What happened and what to do, for an error while reading or opening."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    match code:
+    if isinstance(error, UnicodeDecodeError):
+        return KnownError(f"The ledger {path} is damaged.", SET_ASIDE)
+    match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_NOTADB:
             return KnownError(f"The ledger {path} is not a database: its beginning was overwritten.", SET_ASIDE)
         case sqlite3.SQLITE_CORRUPT:
@@ -188,12 +193,20 @@ def _guard(connection: sqlite3.Connection) -> None:
     """Trust nothing that a forged file could bring along."""
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
+    # Damaged text must reach the check that names its entry, not fail on the way there.
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
 
 
 def _reading(path: Path) -> str:
     """A closed ledger in a folder that may not be written can only be read as one that never changes."""
-    frozen = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+    frozen = not os.access(path.parent, os.W_OK) and not has_journal(path)
     return f"{path.absolute().as_uri()}?{'immutable=1' if frozen else 'mode=ro'}"
+
+
+def has_journal(path: Path) -> bool:
+    """Whether committed entries may still stand beside the file. Readers leave an empty journal behind."""
+    journal = path.with_name(path.name + "-wal")
+    return journal.exists() and journal.stat().st_size > 0
 
 
 def _layout(connection: sqlite3.Connection) -> dict[str, str]:

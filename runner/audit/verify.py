@@ -12,7 +12,7 @@ from runner.audit.chain import stored_row
 from runner.audit.entry import GENESIS, KEY, NOTHING_BEFORE, SEALED, Entry, fingerprint
 from runner.audit.row import COLUMNS, PHASES, Row, advance
 from runner.audit.seal import genuine
-from runner.audit.tables import altered, connect_to_read, explained
+from runner.audit.tables import DAMAGE, altered, connect_to_read, explained
 from runner.errors import KnownError
 from runner.lifecycle import IllegalMove, Phase
 
@@ -72,7 +72,7 @@ def verify(path: Path, public_key: str = "", progress: Callable[[int], None] = l
         walk.check_rest(connection, public_key)
     except _Broken as broken:
         return walk.verdict(broken)
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         return walk.verdict(_Broken(walk.last_seq + 1, explained(error, path).what))
     finally:
         connection.close()
@@ -94,7 +94,7 @@ def broken_tail(connection: sqlite3.Connection, path: Path, count: int) -> str:
         walk.check_end(connection)
     except _Broken as broken:
         return broken.what
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         return explained(error, path).what
     return ""
 

@@ -1,0 +1,204 @@
+"""A disk without room or without permission: told with a remedy, nothing half written, and well again after."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import subprocess
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.audit.ledger import Ledger, LedgerFailed, set_aside
+from runner.audit.search import History
+from runner.audit.verify import verify
+from runner.errors import KnownError
+from tests.audit.story import KEY, approved, opening, request, tell, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 2 MB."""
+    room = tmp_path / "disk"
+    room.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(room)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("mounting a small disk needs to be root")
+    yield room
+    subprocess.run(["umount", "--lazy", str(room)], check=True)
+
+
+@contextmanager
+def no_file_longer_than(size: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def fill(room: Path) -> Path:
+    """Take all the room there is."""
+    ballast = room / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"\0" * 4096)
+        except OSError:
+            return ballast
+
+
+async def append_until_it_fails(ledger: Ledger) -> int:
+    """The number of the last entry that was acknowledged."""
+    last = 0
+    while True:
+        try:
+            last = await ledger.append("opened", "", {"ballast": "x" * 5000})
+        except LedgerFailed as failure:
+            assert "disk" in failure.what + failure.remedy
+            assert "nothing is approved" in failure.remedy
+            return last
+
+
+def test_a_full_disk_fails_recovers_and_leaves_nothing_half(small_disk: Path) -> None:
+    path = small_disk / "ledger.sqlite3"
+
+    async def work() -> tuple[int, int]:
+        ledger = Ledger.open(path)
+        await ledger.seal_with(KEY)
+        await tell(ledger, opening(request("r1")))
+        ballast = fill(small_disk)
+        last = await append_until_it_fails(ledger)
+        for _ in range(3):
+            with pytest.raises(LedgerFailed, match="disk is full"):
+                await tell(ledger, approved(request("r1"))[3:4])
+        found = verify(path)
+        assert found.ok, found.what
+        ballast.unlink()
+        await tell(ledger, approved(request("r1"))[3:])
+        number = await ledger.append("opened", "", {})
+        await ledger.close()
+        return last, number
+
+    last, number = asyncio.run(work())
+    assert number == max(last, 5) + 5
+    found = verify(path)
+    assert found.ok, found.what
+    assert found.signed_to == found.entries
+    with closing(History(path)) as history:
+        assert history.open_cases() == ()
+
+
+def test_callers_waiting_together_on_a_full_disk_are_all_told(small_disk: Path) -> None:
+    path = small_disk / "ledger.sqlite3"
+
+    async def work() -> None:
+        ledger = Ledger.open(path)
+        ballast = fill(small_disk)
+        await append_until_it_fails(ledger)
+        told = await asyncio.gather(
+            *(ledger.append("opened", "", {"ballast": "x" * 5000}) for _ in range(50)), return_exceptions=True
+        )
+        assert {type(one) for one in told} == {LedgerFailed}
+        ballast.unlink()
+        await asyncio.gather(*(ledger.append("opened", "", {}) for _ in range(50)))
+        await ledger.close()
+
+    asyncio.run(work())
+    assert verify(path).ok
+
+
+def test_closing_on_a_full_disk_loses_nothing_but_the_seal(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = small_disk / "ledger.sqlite3"
+
+    async def work() -> int:
+        ledger = Ledger.open(path)
+        await ledger.seal_with(KEY)
+        fill(small_disk)
+        last = await append_until_it_fails(ledger)
+        await ledger.close()
+        return last
+
+    last = asyncio.run(work())
+    found = verify(path)
+    assert found.ok, found.what
+    assert found.entries >= last
+
+
+def test_beginning_on_a_full_disk_is_told_and_leaves_no_ledger(small_disk: Path) -> None:
+    path = small_disk / "ledger.sqlite3"
+    ballast = fill(small_disk)
+    with pytest.raises(KnownError) as caught:
+        Ledger.open(path)
+    assert "disk" in caught.value.remedy
+    assert not path.exists()
+    ballast.unlink()
+    asyncio.run(Ledger.open(path).close())
+    assert verify(path).ok
+
+
+def test_a_file_that_may_not_grow(tmp_path: Path) -> None:
+    """The same without being root: the system refuses to make any file longer."""
+    path = tmp_path / "ledger.sqlite3"
+
+    async def work() -> int:
+        ledger = Ledger.open(path)
+        await tell(ledger, opening(request("r1")))
+        with no_file_longer_than(path.with_name(path.name + "-wal").stat().st_size + 20_000):
+            last = await append_until_it_fails(ledger)
+        await tell(ledger, approved(request("r1"))[3:])
+        await ledger.close()
+        return last
+
+    last = asyncio.run(work())
+    found = verify(path)
+    assert found.ok, found.what
+    assert found.entries == max(last, 4) + 4
+
+
+def test_a_disk_that_may_not_be_written(small_disk: Path) -> None:
+    path = small_disk / "ledger.sqlite3"
+    write(path, approved(request("r1")))
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(KnownError) as caught:
+        Ledger.open(path)
+    assert str(small_disk) in caught.value.remedy
+    with pytest.raises(KnownError):
+        set_aside(path)
+
+
+def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    path = tmp_path / "ledger.sqlite3"
+    write(path, approved(request("r1")))
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(KnownError, match=str(tmp_path)):
+            Ledger.open(path)
+        assert verify(path).ok
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_reading_from_a_disk_that_may_not_be_written(small_disk: Path) -> None:
+    path = small_disk / "ledger.sqlite3"
+    write(path, approved(request("r1")))
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    assert verify(path).ok
+    with closing(History(path)) as history:
+        assert history.count() == 1
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(KnownError, match="No such file"):
+        Ledger.open(tmp_path / "nowhere" / "ledger.sqlite3")

@@ -1,0 +1,234 @@
+"""The ledger as its callers see it: durable, in order, together, and honest about what fails."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from runner.audit.codec import Unreadable
+from runner.audit.ledger import BATCH, Ledger, LedgerFailed
+from runner.audit.search import History
+from runner.audit.verify import verify
+from runner.lifecycle import IllegalMove
+from runner.tasks import spawn
+from tests.audit.story import KEY, approved, denied, opening, request, tamper, tell, write
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.sqlite3"
+
+
+@pytest_asyncio.fixture
+async def ledger(path: Path) -> AsyncIterator[Ledger]:
+    opened = Ledger.open(path)
+    yield opened
+    await opened.close()
+
+
+async def test_entries_count_from_the_genesis(ledger: Ledger) -> None:
+    assert await ledger.append("opened", "", {"process": 1}) == 2
+    assert await ledger.append("agent-added", "", {"name": "claude"}) == 3
+
+
+async def test_the_file_is_private_from_the_first_moment(ledger: Ledger, path: Path) -> None:
+    await ledger.append("opened", "", {})
+    for file in path.parent.iterdir():
+        assert file.stat().st_mode & 0o077 == 0, file.name
+
+
+async def test_an_appended_entry_can_be_read_at_once_and_after_opening_again(path: Path) -> None:
+    asked = request("r1")
+    ledger = Ledger.open(path)
+    await tell(ledger, opening(asked))
+    with closing(History(path)) as history:
+        assert history.case("r1").request == asked  # type: ignore[union-attr]
+    await ledger.close()
+    again = Ledger.open(path)
+    await tell(again, denied(asked)[3:])
+    await again.close()
+    assert verify(path).ok
+
+
+async def test_a_thousand_queued_at_once_take_a_fraction_of_one_by_one(ledger: Ledger) -> None:
+    count = 1000
+    started = time.perf_counter()
+    for number in range(count // 4):
+        await ledger.append("opened", "", {"number": number})
+    alone = (time.perf_counter() - started) * 4
+    started = time.perf_counter()
+    numbers = await asyncio.gather(*(ledger.append("opened", "", {"number": number}) for number in range(count)))
+    together = time.perf_counter() - started
+    assert numbers == list(range(numbers[0], numbers[0] + count))
+    assert together < alone / 2
+
+
+async def test_more_than_a_batch_keeps_its_order(ledger: Ledger, path: Path) -> None:
+    numbers = await asyncio.gather(*(ledger.append("opened", "", {}) for _ in range(BATCH * 2 + 5)))
+    assert numbers == sorted(numbers)
+    assert verify(path).entries == BATCH * 2 + 6
+
+
+async def test_callers_on_two_loops_each_get_their_answer(ledger: Ledger, path: Path) -> None:
+    there: list[int] = []
+
+    async def elsewhere() -> None:
+        there.extend(await asyncio.gather(*(ledger.append("opened", "", {}) for _ in range(50))))
+
+    thread = threading.Thread(target=lambda: asyncio.run(elsewhere()))
+    thread.start()
+    here = await asyncio.gather(*(ledger.append("opened", "", {}) for _ in range(50)))
+    await asyncio.to_thread(thread.join)
+    assert sorted(here + there) == list(range(2, 102))
+    assert verify(path).ok
+
+
+async def test_a_caller_that_makes_no_sense_harms_no_other(ledger: Ledger, path: Path) -> None:
+    first, second = opening(request("r1")), opening(request("r2"))
+    answers = await asyncio.gather(
+        ledger.append(*first[0]),
+        ledger.append("running", "r1", {}),
+        ledger.append("assessed", "nobody", {}),
+        ledger.append("arrived", "r3", {"id": "r3"}),
+        ledger.append("arrived", "r4", first[0][2]),
+        ledger.append("opened", "", {"not": {"json"}}),
+        ledger.append(*second[0]),
+        return_exceptions=True,
+    )
+    assert [type(answer) for answer in answers] == [
+        int, IllegalMove, ValueError, Unreadable, Unreadable, TypeError, int,
+    ]  # fmt: skip
+    assert answers[-1] == answers[0] + 1  # type: ignore[operator]
+    assert verify(path).ok
+
+
+async def test_no_request_runs_without_a_recorded_approval(ledger: Ledger) -> None:
+    await tell(ledger, opening(request("r1")))
+    with pytest.raises(IllegalMove):
+        await ledger.append("running", "r1", {})
+    with pytest.raises(Unreadable, match="its decision denied"):
+        await ledger.append("approved", "r1", denied(request("r1"))[3][2])
+
+
+@pytest.mark.parametrize("kind", ["genesis", "key", "sealed"])
+async def test_the_ledgers_own_kinds_are_its_own(ledger: Ledger, kind: str) -> None:
+    with pytest.raises(ValueError, match="own kind"):
+        await ledger.append(kind, "", {})
+
+
+async def test_a_cancelled_caller_leaves_the_writer_at_work(ledger: Ledger, path: Path) -> None:
+    impatient = spawn("append", ledger.append("opened", "", {"who": "impatient"}))
+    await asyncio.sleep(0)
+    impatient.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await impatient
+    await ledger.append("opened", "", {"who": "patient"})
+    assert verify(path).ok
+
+
+async def test_agent_text_of_any_kind_is_stored(ledger: Ledger, path: Path) -> None:
+    asked = request("r1", code="print('\ud800 \x00 \u202e')", title="\ud800\x00 % _ ' \u202e")
+    await tell(ledger, approved(asked))
+    with closing(History(path)) as history:
+        record = history.case("r1")
+    assert record is not None
+    assert record.request.code == asked.code
+    assert record.request.digest == asked.digest
+    assert verify(path).ok
+
+
+async def test_closing_writes_what_is_queued_and_can_be_repeated(path: Path) -> None:
+    ledger = Ledger.open(path)
+    waiting = [spawn("append", ledger.append("opened", "", {})) for _ in range(20)]
+    await asyncio.sleep(0)
+    await ledger.close()
+    await ledger.close()
+    assert [task.result() for task in waiting] == list(range(2, 22))
+    with pytest.raises(LedgerFailed, match="closed"):
+        await ledger.append("opened", "", {})
+
+
+async def test_a_ledger_that_was_closed_is_one_file(path: Path) -> None:
+    ledger = Ledger.open(path)
+    await ledger.append("opened", "", {})
+    await ledger.close()
+    assert sorted(file.name for file in path.parent.iterdir()) == ["ledger.sqlite3", "ledger.sqlite3.lock"]
+
+
+async def test_closing_seals(path: Path) -> None:
+    ledger = Ledger.open(path)
+    await ledger.seal_with(KEY)
+    await ledger.append("opened", "", {})
+    await ledger.close()
+    found = verify(path)
+    assert (found.ok, found.seals, found.signed_to) == (True, 1, 4)
+
+
+async def test_every_so_many_entries_are_sealed(path: Path) -> None:
+    ledger = Ledger.open(path, seal_every=10)
+    await ledger.seal_with(KEY)
+    for _ in range(35):
+        await ledger.append("opened", "", {})
+    await ledger.close()
+    assert verify(path).seals == 4
+
+
+async def test_only_another_key_is_recorded_again(path: Path) -> None:
+    for key in (KEY, KEY, bytes(32)):
+        ledger = Ledger.open(path)
+        await ledger.seal_with(key)
+        await ledger.close()
+    found = verify(path)
+    assert found.ok
+    assert len(found.keys) == 2
+
+
+async def test_another_writer_holding_the_file_is_told_and_waited_out(ledger: Ledger, path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA busy_timeout = 0")
+        other.execute("BEGIN IMMEDIATE")
+        ledger._connection.execute("PRAGMA busy_timeout = 10")
+        with pytest.raises(LedgerFailed, match="another program"):
+            await ledger.append("opened", "", {})
+        other.execute("ROLLBACK")
+    assert await ledger.append("opened", "", {}) == 2
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE entries SET kind = 'closed'",
+        "DELETE FROM entries",
+        "INSERT OR REPLACE INTO entries SELECT * FROM entries WHERE seq = 1",
+        "INSERT INTO entries SELECT 9, at, kind, request_id, body_sha256, prev, hash FROM entries WHERE seq = 1",
+        "UPDATE bodies SET data = '{}'",
+        "DELETE FROM bodies",
+        "INSERT OR REPLACE INTO bodies VALUES (1, '{}')",
+    ],
+)
+async def test_the_tables_themselves_only_grow(path: Path, statement: str) -> None:
+    await asyncio.to_thread(write, path, [])
+    with closing(sqlite3.connect(path)) as connection, pytest.raises(sqlite3.IntegrityError):
+        connection.execute(statement)
+
+
+async def test_opening_costs_no_time_that_grows_with_the_ledger(path: Path) -> None:
+    """The tail alone is checked: a change long before it is `verify`'s to find."""
+    await asyncio.to_thread(write, path, [("opened", "", {"process": os.getpid()})] * 300)
+    tamper(path, "UPDATE entries SET kind = 'changed' WHERE seq = 5")
+    await Ledger.open(path).close()
+    assert verify(path).first_broken == 5

@@ -1,0 +1,184 @@
+"""Reading the history: pages, filters, whole cases, and what was left open."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.assessment import Level
+from runner.audit.search import Filter, History, Interrupted
+from runner.decision import Verdict
+from runner.errors import KnownError
+from runner.lifecycle import Phase
+from runner.result import Outcome
+from tests.audit.story import ASSESSMENT, RESULT, approved, denied, opening, request, tamper, write
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FAILED = replace(RESULT, outcome=Outcome.FAILED, exit_code=3, stdout="", stderr="50% off: caf\u00e9 \\ C:\\x")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("history") / "ledger.sqlite3"
+    told = [
+        *approved(request("r1", title="First")),
+        *denied(request("r2", agent="codex", code="import shutil\nshutil.rmtree('/')")),
+        *approved(request("r3", agent="codex"), FAILED, Level.CRITICAL),
+        *opening(request("r4")),
+        ("parked", "r4", {}),
+        *opening(request("r5"))[:1],
+    ]
+    write(path, told)
+    return path
+
+
+@pytest.fixture
+def history(path: Path) -> Iterator[History]:
+    with closing(History(path)) as opened:
+        yield opened
+
+
+def ids(history: History, **wanted: object) -> list[str]:
+    return [row.id for row in history.page(Filter(**wanted))]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({}, ["r5", "r4", "r3", "r2", "r1"]),
+        ({"agent": "codex"}, ["r3", "r2"]),
+        ({"level": Level.CRITICAL}, ["r3", "r2"]),
+        ({"verdict": Verdict.APPROVED}, ["r3", "r1"]),
+        ({"outcome": Outcome.FAILED}, ["r3"]),
+        ({"agent": "codex", "verdict": Verdict.DENIED}, ["r2"]),
+        ({"since": 4e9}, []),
+        ({"until": 4e9}, ["r5", "r4", "r3", "r2", "r1"]),
+        ({"text": "FIRST"}, ["r1"]),
+        ({"text": "rmtree('/')"}, ["r2"]),
+        ({"text": "import shutil\nshutil"}, ["r2"]),
+        ({"text": "hello"}, ["r5", "r4", "r3", "r2", "r1"]),
+        ({"text": "HELLO\n"}, ["r1"]),
+        ({"text": "50%"}, ["r3"]),
+        ({"text": "5_%"}, []),
+        ({"text": "caf\u00e9 \\ C:\\x"}, ["r3"]),
+        ({"text": "code"}, []),
+        ({"text": "import", "agent": "claude"}, []),
+    ],
+)
+def test_filters(history: History, wanted: dict[str, object], found: list[str]) -> None:
+    assert ids(history, **wanted) == found
+    assert history.count(Filter(**wanted)) == len(found)  # type: ignore[arg-type]
+
+
+def test_pages_join_without_gap_or_repeat(history: History) -> None:
+    seen: list[str] = []
+    before: int | None = None
+    while page := history.page(before=before, limit=2):
+        seen += [row.id for row in page]
+        before = page[-1].seq
+    assert seen == ["r5", "r4", "r3", "r2", "r1"]
+
+
+def test_a_row_tells_how_it_went(history: History) -> None:
+    row = history.row("r3")
+    assert row is not None
+    assert (row.agent, row.level, row.phase) == ("codex", Level.CRITICAL, Phase.CLOSED)
+    assert (row.verdict, row.waited) == (Verdict.APPROVED, 2.5)
+    assert (row.outcome, row.exit_code, row.duration) == (Outcome.FAILED, 3, 0.25)
+    assert row.arrived_at <= (row.asked_at or 0) <= (row.decided_at or 0) <= (row.finished_at or 0)
+    assert row.digest == request("r3", agent="codex").digest
+
+
+def test_a_case_comes_back_as_values(history: History) -> None:
+    record = history.case("r1")
+    assert record is not None
+    assert record.request == request("r1", title="First")
+    assert record.assessment == ASSESSMENT
+    assert record.decision is not None
+    assert record.decision.verdict is Verdict.APPROVED
+    assert record.result == RESULT
+    assert [step.entry.kind for step in record.steps] == [
+        "arrived", "assessed", "asked", "approved", "running", "finished", "closed",
+    ]  # fmt: skip
+
+
+def test_what_never_arrived_is_none(history: History) -> None:
+    assert history.case("r9") is None
+    assert history.row("r9") is None
+
+
+def test_open_cases_are_those_without_an_end(history: History) -> None:
+    parked, fresh = history.open_cases()
+    assert (parked.request.id, parked.row.phase) == ("r4", Phase.ASKED)
+    assert [step.entry.kind for step in parked.steps][-1] == "parked"
+    assert (fresh.request.id, fresh.assessment, fresh.decision, fresh.result) == ("r5", None, None, None)
+
+
+def test_a_tool_that_only_reads_finishes_without_a_result(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    told = approved(request("r1"))
+    told[5] = ("finished", "r1", {"facts": {"languages": ["python"]}})
+    write(path, told)
+    with closing(History(path)) as history:
+        record = history.case("r1")
+    assert record is not None
+    assert (record.result, record.row.outcome) == (None, None)
+    assert record.steps[5].body["facts"] == {"languages": ["python"]}
+
+
+def test_pages_use_an_index_and_never_sort(history: History) -> None:
+    for wanted in ({}, {"agent": "codex"}, {"level": Level.LOW}, {"verdict": Verdict.DENIED}, {"outcome": Outcome.OK}):
+        plan = history.plan(Filter(**wanted))  # type: ignore[arg-type]
+        assert "TEMP B-TREE" not in plan, plan
+
+
+def test_a_long_search_is_stopped_from_another_thread(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    told = [one for number in range(1500) for one in opening(request(f"r{number}", code="x" * 5000))[:1]]
+    write(path, told)
+    with closing(History(path)) as history:
+        stopped = threading.Event()
+
+        def keep_stopping() -> None:
+            while not stopped.wait(0.001):
+                history.interrupt()
+
+        thread = threading.Thread(target=keep_stopping)
+        thread.start()
+        try:
+            with pytest.raises(Interrupted):
+                while True:
+                    history.count(Filter(text="xy"))
+        finally:
+            stopped.set()
+            thread.join()
+        assert history.count() == 1500
+
+
+def test_a_closed_reader_says_so(path: Path) -> None:
+    history = History(path)
+    history.close()
+    with pytest.raises(Interrupted, match="closed"):
+        history.page()
+    history.close()
+
+
+def test_a_reader_cannot_write(history: History) -> None:
+    with pytest.raises(KnownError):
+        history._all("DELETE FROM requests", ())
+
+
+def test_a_damaged_body_is_told_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    write(path, approved(request("r1")))
+    tamper(path, "UPDATE bodies SET data = 'null' WHERE seq = 2")
+    with closing(History(path)) as history, pytest.raises(KnownError) as caught:
+        history.case("r1")
+    assert caught.value.remedy

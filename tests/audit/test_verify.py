@@ -1,0 +1,365 @@
+"""Whatever is changed in a ledger is noticed, and the first entry that is wrong is named."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.audit.entry import fingerprint
+from runner.audit.seal import Seal, genuine, new_key
+from runner.audit.tables import TABLES
+from runner.audit.verify import verify
+from runner.errors import KnownError
+from tests.audit.story import KEY, approved, denied, entries, opening, request, tamper, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PUBLIC = Seal(KEY).public
+TOLD = [
+    ("opened", "", {"process": 1}),
+    *approved(request("r1")),
+    ("refused", "", {"agent": "claude", "count": 3, "reason": "too many"}),
+    *denied(request("r2")),
+    *opening(request("r3")),
+]
+"""With the genesis and the key before them these are entries 3 to 19; the seal is number 20."""
+LAST = 20
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("ledger") / "ledger.sqlite3"
+    write(path, TOLD, KEY)
+    return path
+
+
+@pytest.fixture
+def path(original: Path, tmp_path: Path) -> Path:
+    return shutil.copy(original, tmp_path / original.name)
+
+
+def test_an_untouched_ledger_is_good(path: Path) -> None:
+    found = verify(path, PUBLIC)
+    assert found.ok
+    assert (found.entries, found.first_broken, found.seals, found.signed_to) == (LAST, None, 1, LAST)
+    assert found.keys == (PUBLIC,)
+
+
+@pytest.mark.parametrize("seq", [1, 2, 3, 10, LAST - 1, LAST])
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("at", "at + 1"),
+        ("kind", "kind || 'x'"),
+        ("request_id", "request_id || 'x'"),
+        ("body_sha256", "upper(body_sha256) || 'x'"),
+        ("prev", "replace(prev, substr(prev, 1, 1), 'z')"),
+        ("hash", "replace(hash, substr(hash, 1, 1), 'z')"),
+    ],
+)
+def test_any_column_of_any_entry(path: Path, column: str, value: str, seq: int) -> None:
+    tamper(path, f"UPDATE entries SET {column} = {value} WHERE seq = {seq}")
+    found = verify(path)
+    assert (found.ok, found.first_broken, found.entries) == (False, seq, seq - 1)
+    assert f"ntry {seq} " in found.what
+
+
+@pytest.mark.parametrize("seq", [1, 2, 10, LAST])
+def test_the_number_itself(path: Path, seq: int) -> None:
+    tamper(path, f"UPDATE entries SET seq = 500 WHERE seq = {seq}")
+    assert verify(path).first_broken == seq
+
+
+@pytest.mark.parametrize("seq", [1, 2, 10, LAST])
+def test_the_body(path: Path, seq: int) -> None:
+    tamper(path, f"UPDATE bodies SET data = replace(data, '}}', ' }}') WHERE seq = {seq}")
+    found = verify(path)
+    assert (found.first_broken, found.what) == (seq, f"The body of entry {seq} was changed.")
+
+
+@pytest.mark.parametrize("seq", [1, 10, LAST])
+def test_a_missing_body(path: Path, seq: int) -> None:
+    tamper(path, f"DELETE FROM bodies WHERE seq = {seq}")
+    assert verify(path).first_broken == seq
+
+
+@pytest.mark.parametrize("bodies", [True, False])
+@pytest.mark.parametrize("seq", [1, 10, LAST])
+def test_a_removed_entry(path: Path, seq: int, bodies: bool) -> None:
+    tamper(path, f"DELETE FROM entries WHERE seq = {seq}", *([f"DELETE FROM bodies WHERE seq = {seq}"] * bodies))
+    found = verify(path)
+    assert (found.first_broken, found.entries) == (seq, seq - 1)
+
+
+def test_everything_removed(path: Path) -> None:
+    tamper(path, "DELETE FROM entries", "DELETE FROM bodies", "DELETE FROM requests")
+    assert verify(path).first_broken == 1
+
+
+def test_a_removed_tail_with_its_rows(path: Path) -> None:
+    """All of r3, so that the list of requests fits what is left."""
+    gone = "WHERE seq >= 17"
+    tamper(path, *(f"DELETE FROM {table} {gone}" for table in ("entries", "bodies", "requests")))
+    assert verify(path).first_broken == 17
+
+
+def test_a_removed_tail_with_a_corrected_head_lacks_its_signature(path: Path) -> None:
+    gone = "WHERE seq >= 17"
+    tamper(
+        path,
+        *(f"DELETE FROM {table} {gone}" for table in ("entries", "bodies", "requests")),
+        "UPDATE head SET seq = 16, hash = (SELECT hash FROM entries WHERE seq = 16)",
+    )
+    assert verify(path).first_broken == 16
+
+
+def test_a_removed_entry_with_the_rest_moved_up(path: Path) -> None:
+    tamper(
+        path,
+        "DELETE FROM entries WHERE seq = 10",
+        "DELETE FROM bodies WHERE seq = 10",
+        *(
+            f"UPDATE {table} SET seq = seq - 1 WHERE seq = {n}"
+            for n in range(11, 21)
+            for table in ("entries", "bodies")
+        ),
+    )
+    assert verify(path).first_broken == 10
+
+
+def test_two_entries_in_each_others_place(path: Path) -> None:
+    swap = "UPDATE entries SET seq = {} WHERE seq = {}"
+    tamper(path, swap.format(100, 6), swap.format(6, 7), swap.format(7, 100))
+    assert verify(path).first_broken == 6
+
+
+def test_an_entry_put_in_again(path: Path) -> None:
+    tamper(path, f"INSERT INTO entries SELECT {LAST + 1}, at, kind, request_id, body_sha256, prev, hash"
+                 " FROM entries WHERE seq = 6", f"INSERT INTO bodies SELECT {LAST + 1}, data FROM bodies WHERE seq = 6")  # fmt: skip
+    assert verify(path).first_broken == LAST + 1
+
+
+def forge(path: Path, seq: int, kind: str, request_id: str, data: str) -> None:
+    """Write an entry as one would who knows how they are made, but has no key."""
+    with closing(sqlite3.connect(path)) as connection:
+        prev, at = connection.execute("SELECT hash, at FROM entries WHERE seq = ?", (seq - 1,)).fetchone() or (
+            "0" * 64,
+            0,
+        )
+    body = hashlib.sha256(data.encode()).hexdigest()
+    own = fingerprint(seq, at, kind, request_id, body, prev)
+    tamper(
+        path,
+        f"DELETE FROM entries WHERE seq = {seq}",
+        f"DELETE FROM bodies WHERE seq = {seq}",
+        f"INSERT INTO entries VALUES ({seq}, {at}, '{kind}', '{request_id}', '{body}', '{prev}', '{own}')",
+        f"INSERT INTO bodies VALUES ({seq}, '{data}')",
+    )
+
+
+def test_an_entry_rewritten_with_a_fitting_hash(path: Path) -> None:
+    forge(path, 10, "refused", "", '{"agent":"x"}')
+    found = verify(path)
+    assert (found.first_broken, found.entries) == (10, 9)
+    assert "replaced" in found.what
+
+
+def test_the_last_entry_rewritten_with_a_fitting_hash(path: Path) -> None:
+    forge(path, LAST, "refused", "", "{}")
+    assert verify(path).first_broken == LAST
+
+
+def test_an_entry_added_with_a_fitting_hash(path: Path) -> None:
+    forge(path, LAST + 1, "refused", "", "{}")
+    assert verify(path).first_broken == LAST + 1
+
+
+def test_an_entry_added_with_a_fitting_hash_and_head_lacks_its_signature(path: Path) -> None:
+    forge(path, LAST + 1, "refused", "", "{}")
+    tamper(path, f"UPDATE head SET seq = {LAST + 1}, hash = (SELECT hash FROM entries WHERE seq = {LAST + 1})")
+    assert verify(path).first_broken == LAST + 1
+
+
+def test_a_step_that_the_life_cycle_does_not_have(path: Path) -> None:
+    """However well it is forged, nothing runs that was not approved."""
+    forge(path, LAST + 1, "running", "r3", "{}")
+    found = verify(path)
+    assert found.first_broken == LAST + 1
+    assert "asked -> running" in found.what
+
+
+@pytest.mark.parametrize(
+    ("statement", "seq"),
+    [
+        ("UPDATE requests SET level = 1 WHERE id = 'r1'", 4),
+        ("UPDATE requests SET verdict = 'approved' WHERE id = 'r2'", 12),
+        ("UPDATE requests SET phase = 'closed' WHERE id = 'r3'", 17),
+        ("UPDATE requests SET agent = 'other' WHERE id = 'r3'", 17),
+        ("UPDATE requests SET exit_code = 1 WHERE id = 'r1'", 4),
+        ("UPDATE requests SET decided_at = decided_at + 1 WHERE id = 'r2'", 12),
+        ("UPDATE requests SET level = 77 WHERE id = 'r1'", 4),
+        ("DELETE FROM requests WHERE id = 'r1'", 4),
+        ("DELETE FROM requests WHERE id = 'r3'", 17),
+    ],
+)
+def test_the_list_of_requests(path: Path, statement: str, seq: int) -> None:
+    tamper(path, statement)
+    found = verify(path)
+    assert (found.ok, found.first_broken) == (False, seq)
+    assert "list of requests" in found.what
+
+
+def test_a_request_that_never_arrived(path: Path) -> None:
+    columns = "'r9', agent, tool, language, title, digest, phase, arrived_at, level, asked_at, verdict, decider, rule,"
+    tail = "decided_at, waited, started_at, outcome, exit_code, duration, finished_at, finished_seq"
+    tamper(path, f"INSERT INTO requests SELECT 99, {columns} {tail} FROM requests WHERE id = 'r1'")
+    found = verify(path)
+    assert (found.ok, found.first_broken) == (False, None)
+    assert "r9" in found.what
+
+
+def test_a_stray_body(path: Path) -> None:
+    tamper(path, "INSERT INTO bodies VALUES (99, '{}')")
+    assert verify(path).first_broken == 99
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DROP TRIGGER entries_stay",
+        "DROP INDEX requests_by_level",
+        "CREATE TABLE notes (text TEXT)",
+        "CREATE VIEW shown AS SELECT * FROM entries",
+        "ALTER TABLE entries ADD COLUMN more TEXT",
+    ],
+)
+def test_the_tables_and_their_guards(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+    found = verify(path)
+    assert not found.ok
+    assert "altered" in found.what
+
+
+def test_a_view_in_the_place_of_the_entries_fools_nobody(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE entries RENAME TO real_entries")
+        connection.execute("CREATE VIEW entries AS SELECT * FROM real_entries")
+    assert "altered" in verify(path).what
+
+
+def test_a_seal_forged_with_another_key(path: Path) -> None:
+    other = Seal(new_key())
+    with closing(sqlite3.connect(path)) as connection:
+        (head,) = connection.execute(f"SELECT hash FROM entries WHERE seq = {LAST}").fetchone()
+    data = f'{{"head":"{head}","key":"{other.public}","seq":{LAST},"signature":"{other.sign(LAST, head)}"}}'
+    forge(path, LAST + 1, "sealed", "", data)
+    assert verify(path).first_broken == LAST + 1
+
+
+def test_a_whole_ledger_made_with_another_key(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    write(path, TOLD, new_key())
+    assert verify(path).ok
+    found = verify(path, PUBLIC)
+    assert (found.ok, found.first_broken) == (False, None)
+    assert "key of this installation" in found.what
+
+
+def test_what_is_not_signed_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    write(path, TOLD, KEY)
+    write(path, [("opened", "", {})])
+    found = verify(path, PUBLIC)
+    assert (found.ok, found.entries, found.signed_to) == (True, LAST + 1, LAST - 1)
+
+
+def test_signatures_hold_for_one_head_only() -> None:
+    seal = Seal(KEY)
+    signature = seal.sign(7, "ab")
+    assert genuine(seal.public, 7, "ab", signature)
+    assert not genuine(seal.public, 8, "ab", signature)
+    assert not genuine(seal.public, 7, "ac", signature)
+    assert not genuine(Seal(new_key()).public, 7, "ab", signature)
+    assert not genuine(seal.public, 7, "ab", "not hex")
+    assert not genuine("", 7, "ab", signature)
+
+
+def test_a_key_of_the_wrong_length_is_the_keyrings_fault() -> None:
+    with pytest.raises(KnownError, match="16 bytes"):
+        Seal(bytes(16))
+
+
+def test_flipped_bytes_never_pass_where_they_show(path: Path) -> None:
+    """Anywhere in the file: noticed, or in a place that holds nothing of what there is to see."""
+    good, shown = path.read_bytes(), entries(path)
+    chosen = random.Random(2)
+    for _ in range(150):
+        place = chosen.randrange(100, len(good))
+        path.write_bytes(good[:place] + bytes([good[place] ^ chosen.randrange(1, 256)]) + good[place + 1 :])
+        try:
+            passed = verify(path).ok
+        except KnownError:
+            passed = False
+        if passed:
+            assert entries(path) == shown, place
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.6, 0.9])
+def test_a_file_cut_short(path: Path, keep: float) -> None:
+    good = path.read_bytes()
+    path.write_bytes(good[: int(len(good) * keep)])
+    try:
+        found = verify(path)
+    except KnownError as error:
+        assert error.remedy
+    else:
+        assert not found.ok
+        assert found.what
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"\0" * 8192])
+def test_what_is_no_ledger_is_said(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    path.write_bytes(content)
+    with pytest.raises(KnownError) as caught:
+        verify(path)
+    assert caught.value.remedy
+
+
+def test_there_is_no_ledger(tmp_path: Path) -> None:
+    with pytest.raises(KnownError, match="There is no ledger"):
+        verify(tmp_path / "ledger.sqlite3")
+
+
+def test_a_ledger_of_a_newer_assent(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(KnownError, match="newer"):
+        verify(path)
+
+
+def test_progress_is_told_and_may_stop_it(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    write(path, [("opened", "", {})] * 2500)
+    seen: list[int] = []
+    assert verify(path, progress=seen.append).ok
+    assert seen == [1000, 2000]
+
+    def stop(entries: int) -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        verify(path, progress=stop)
+
+
+def test_every_table_and_trigger_is_covered_by_the_check() -> None:
+    """The model that a ledger is compared with is the text it was made from."""
+    assert TABLES.count("CREATE TRIGGER") == 6
