@@ -62,6 +62,8 @@ class Waiting:
 
     async def hold(self, ticket: Ticket, caller: Caller, seconds: float, report: Report) -> Answer | Ended:
         """Wait at most `seconds` for the answer; say where the request stands at once and then every 5 s."""
+        if (there := await ticket.answered(0)) is not None:
+            return there
         answer = spawn(f"answer {ticket.request_id}", ticket.answered(None))
         gone = spawn(f"caller {ticket.request_id}", caller.gone.wait())
         closing = spawn(f"closing {ticket.request_id}", self._closing.wait())
