@@ -1,0 +1,91 @@
+"""What keeps Assent from working, or from working well, said at the top of the window until it is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app import phrases
+from app.parts.notice import Notice, Tone
+from runner.events import CallsRefused, EngineTroubled, TroubleCleared
+
+if TYPE_CHECKING:
+    from app.cases import Cases
+    from app.look import Look
+    from runner.events import Event
+
+GRAVE = frozenset({"ledger", "gateway", "sandbox"})
+"""While one of these is in trouble nothing can be run."""
+ACTIONS = {
+    "ledger": "Begin a new history",
+    "gateway": "",
+    "sandbox": "Doctor",
+    "settings": "Settings",
+    "secrets": "Doctor",
+}
+
+
+class Banners(QWidget):
+    """One notice per room in trouble, the newest refusal, and what the window itself has to say."""
+
+    wanted = Signal(str)
+    """The room whose button was pressed."""
+
+    def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._look = look
+        self._notices: dict[str, Notice] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(look.px(6))
+        self.setVisible(False)
+        cases.happened.connect(self._take)
+
+    def say(self, name: str, tone: Tone, text: str, action: str = "", closable: bool = True) -> Notice:
+        """Show `text` under `name`, in place of what `name` said before."""
+        notice = self._notices.get(name)
+        if notice is None:
+            notice = self._notices[name] = Notice(self._look, tone, text, action, closable)
+            notice.acted.connect(lambda: self.wanted.emit(name))
+            notice.closed.connect(lambda: self.unsay(name))
+            self._column.addWidget(notice)
+        else:
+            notice.say(tone, text, action)
+        self.setVisible(True)
+        return notice
+
+    def unsay(self, name: str) -> None:
+        """It is over, or was read."""
+        if (notice := self._notices.pop(name, None)) is not None:
+            self._column.removeWidget(notice)
+            notice.hide()
+            notice.deleteLater()
+        self.setVisible(bool(self._notices))
+
+    def text(self, name: str) -> str:
+        """What `name` says now; empty where it says nothing."""
+        return self._notices[name].text if name in self._notices else ""
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            match event:
+                case EngineTroubled(room, what, remedy):
+                    tone = Tone.BAD if room in GRAVE else Tone.WARN
+                    self.say(room, tone, f"{what} {remedy}".strip(), ACTIONS.get(room, ""), room not in GRAVE)
+                case TroubleCleared(room):
+                    self.unsay(room)
+                case CallsRefused():
+                    self._tell_refused(event)
+                case _:
+                    pass
+
+    def _tell_refused(self, event: CallsRefused) -> None:
+        """A flood is one line that counts, not a thousand cards (spec I5)."""
+        agent = phrases.visible(event.agent) or "somebody without a valid token"
+        total = self._cases.refused_by_agent.get(event.agent, event.count)
+        calls = f"{total:,} call{'s' if total != 1 else ''}"
+        self.say(f"refused {event.agent}", Tone.WARN, f"{calls} by {agent} refused: {phrases.visible(event.reason)}")

@@ -1,0 +1,110 @@
+"""Queue and review side by side: the page on which requests are answered, with its keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+
+from app.queue.panel import QueuePanel
+from app.review.panel import ReviewPanel
+from runner.events import QuestionAsked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.bridge import Bridge
+    from app.cases import Cases
+    from app.look import Look
+    from runner.events import Event
+
+
+class Deciding(QWidget):
+    """Nothing that arrives changes what is under review; only an answer or the person moves on."""
+
+    add_agent = Signal()
+
+    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._look = look
+        self.queue = QueuePanel(cases, look)
+        self.review = ReviewPanel(cases, bridge, look)
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.setChildrenCollapsible(False)
+        self.split.setHandleWidth(look.px(8))
+        self.split.addWidget(self.queue)
+        self.split.addWidget(self.review)
+        self.split.setStretchFactor(0, 0)
+        self.split.setStretchFactor(1, 1)
+        self._sized = False
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.split)
+        self.queue.chosen.connect(self.show_request)
+        self.queue.add_agent.connect(self.add_agent)
+        self.review.answered.connect(self._next)
+        self.review.move_on.connect(self._next)
+        cases.happened.connect(self._take)
+        self._key("A", self.review.press_approve)
+        self._key("D", self.review.press_deny)
+        self._key("J", lambda: self.queue.step(1))
+        self._key("K", lambda: self.queue.step(-1))
+
+    @Slot(str)
+    def show_request(self, request_id: str) -> None:
+        """Bring one request under review."""
+        if card := self._cases.card(request_id):
+            self.queue.choose(request_id)
+            self.review.show_card(card)
+
+    @Slot()
+    def _next(self) -> None:
+        """The next most urgent one, or nothing."""
+        if card := self._cases.most_urgent():
+            self.show_request(card.id)
+        else:
+            self.queue.choose("")
+            self.review.clear()
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        """An empty review takes the most urgent question; one that is in use is left alone."""
+        if self.review.card is None and any(isinstance(event, QuestionAsked) for event in events):
+            self._next()
+
+    def _key(self, letter: str, act: Callable[[], None]) -> None:
+        shortcut = QShortcut(QKeySequence(letter), self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.setAutoRepeat(letter in "JK")
+        shortcut.activated.connect(act)
+
+    # ---- holding Approve by keyboard ----
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _is_hold(event):
+            if not event.isAutoRepeat():
+                self.review.approve.press_hold()
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        held = (Qt.Key.Key_A, Qt.Key.Key_Control, Qt.Key.Key_Shift)
+        if event.key() in held and not event.isAutoRepeat():
+            self.review.approve.release_hold()
+        super().keyReleaseEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self._sized and self.width() > 400:
+            self._sized = True
+            queue = min(self._look.px(310), max(self._look.px(230), round(self.width() * 0.25)))
+            self.split.setSizes([queue, self.width() - queue])
+
+
+def _is_hold(event: QKeyEvent) -> bool:
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    return event.key() == Qt.Key.Key_A and event.modifiers() == both

@@ -1,0 +1,158 @@
+"""Requests, decisions and results in the words the window uses."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, assert_never
+
+from app.parts.amounts import size
+from app.parts.expose import expose, hides
+from runner.decision import Decider, Verdict
+from runner.request import Isolation, Language, NetworkMode
+from runner.result import Outcome
+
+if TYPE_CHECKING:
+    from runner.decision import Decision
+    from runner.request import Request
+    from runner.result import Result
+
+REASON_LENGTH = 500
+"""Characters of a reason that agents get (console.md, *Deciding*)."""
+TITLE_LENGTH = 120
+
+
+def span(seconds: float) -> str:
+    """A duration: `0.4 s`, `24 s`, `3 min`, `2 h`, `5 days`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    for size, word in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{int(seconds // size)} {word}"
+    return f"{int(seconds)} s"
+
+
+def ago(seconds: float) -> str:
+    """How long ago: `now`, `24 s ago`, `3 min ago`."""
+    return "now" if seconds < 2 else f"{span(int(seconds))} ago" if seconds >= 10 else f"{int(seconds)} s ago"
+
+
+def when(epoch: float) -> str:
+    """A moment in local time: `14:03:22` today, else `2025-11-21 14:03`."""
+    moment, today = time.localtime(epoch), time.localtime()
+    same = moment[:3] == today[:3]
+    return time.strftime("%H:%M:%S" if same else "%Y-%m-%d %H:%M", moment)
+
+
+def title(request: Request) -> str:
+    """What the agent called it, or else the first line of code that says something."""
+    if request.title:
+        return visible(request.title)
+    for line in request.code.splitlines():
+        stripped = line.strip()
+        if stripped and not stripped.startswith(("#", "//", "/*", "*", "'use strict'", '"use strict"', '"""', "'''")):
+            return visible(stripped[:TITLE_LENGTH])
+    return visible(request.code.strip()[:TITLE_LENGTH]) or request.tool.value.replace("_", " ")
+
+
+def visible(text: str) -> str:
+    """One line in which nothing hides: what cannot be seen becomes an escape that can."""
+    return expose(" ".join(text.split())).text
+
+
+def cleaned(reason: str) -> str:
+    """A reason as agents get it: one line, no control or format characters, at most 500 characters."""
+    return " ".join("".join(one for one in reason if one.isspace() or not hides(one)).split())[:REASON_LENGTH]
+
+
+def language(value: Language | None) -> str:
+    match value:
+        case Language.PYTHON:
+            return "Python"
+        case Language.JAVASCRIPT:
+            return "JavaScript"
+        case Language.SHELL:
+            return "Bash"
+        case None:
+            return ""
+        case _:
+            assert_never(value)
+
+
+def isolation(value: Isolation) -> str:
+    match value:
+        case Isolation.LOCAL:
+            return "local sandbox"
+        case Isolation.DOCKER:
+            return "Docker container"
+        case Isolation.GVISOR:
+            return "gVisor container"
+        case Isolation.CLOUD:
+            return "cloud sandbox"
+        case _:
+            assert_never(value)
+
+
+def network(request: Request) -> str:
+    match request.network:
+        case NetworkMode.NONE:
+            return "none"
+        case NetworkMode.REGISTRIES:
+            return "package registries"
+        case NetworkMode.DOMAINS:
+            return ", ".join(visible(domain) for domain in request.domains) or "no domain named"
+        case _:
+            assert_never(request.network)
+
+
+def verdict(value: Verdict) -> str:
+    match value:
+        case Verdict.APPROVED:
+            return "approved"
+        case Verdict.DENIED:
+            return "denied"
+        case Verdict.EXPIRED:
+            return "expired"
+        case Verdict.WITHDRAWN:
+            return "withdrawn"
+        case _:
+            assert_never(value)
+
+
+def decided(decision: Decision) -> str:
+    """Who decided and how quickly, in one sentence."""
+    match decision.by:
+        case Decider.PERSON:
+            who = f"{verdict(decision.verdict).capitalize()} by a person after {span(decision.after_seconds)}."
+        case Decider.RULE:
+            who = f"{verdict(decision.verdict).capitalize()} by rule {visible(decision.rule)}."
+        case Decider.ENGINE:
+            who = f"{verdict(decision.verdict).capitalize()} by Assent."
+        case Decider.AGENT:
+            who = "Withdrawn by the agent."
+        case _:
+            assert_never(decision.by)
+    return who
+
+
+def ended(result: Result) -> str:
+    """How a run ended, in words."""
+    limits = result.meta.limits
+    match result.outcome:
+        case Outcome.OK:
+            return f"Ended after {span(result.duration)}."
+        case Outcome.FAILED:
+            return f"Failed after {span(result.duration)} with exit code {result.exit_code}."
+        case Outcome.TIMED_OUT:
+            return f"Stopped after {limits.seconds:g} s (time limit)."
+        case Outcome.OUT_OF_MEMORY:
+            return f"Stopped: used more than {limits.memory_mb} MB of memory (limit)."
+        case Outcome.OUT_OF_DISK:
+            return f"Stopped: wrote more than {limits.disk_mb} MB (limit)."
+        case Outcome.OUTPUT_LIMIT:
+            return f"Stopped: printed more than {size(limits.output_bytes)} (limit)."
+        case Outcome.KILLED:
+            return f"Stopped after {span(result.duration)}: {visible(result.error) or 'by a person.'}"
+        case Outcome.ENGINE_LOST:
+            return visible(result.error) or "Assent stopped while it ran; its output is lost."
+        case _:
+            assert_never(result.outcome)

@@ -1,0 +1,52 @@
+"""A yes-or-no question over the window, in which nothing is yes but its own button."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Question(QDialog):
+    """Opened with `open`, never with `exec`. The focus starts on the button that changes nothing."""
+
+    def __init__(self, parent: QWidget, title: str, what: str, yes: str, told: Callable[[bool], None]) -> None:
+        super().__init__(parent)
+        self._told = told
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        heading, text = QLabel(title), QLabel(what)
+        heading.setProperty("role", "title")
+        text.setWordWrap(True)
+        for label in (heading, text):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.no = QPushButton("Cancel")
+        self.yes = QPushButton(yes)
+        self.yes.setProperty("kind", "danger")
+        self.yes.setAutoDefault(False)
+        self.no.setDefault(True)
+        self.yes.clicked.connect(self.accept)
+        self.no.clicked.connect(self.reject)
+        self.finished.connect(self._tell)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addStretch()
+        buttons.addWidget(self.no)
+        buttons.addWidget(self.yes)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(10)
+        column.addWidget(heading)
+        column.addWidget(text)
+        column.addSpacing(6)
+        column.addLayout(buttons)
+        self.setMinimumWidth(380)
+        self.no.setFocus()
+
+    @Slot(int)
+    def _tell(self, result: int) -> None:
+        self._told(result == QDialog.DialogCode.Accepted)

@@ -1,0 +1,1 @@
+"""The queue of requests that wait for an answer."""

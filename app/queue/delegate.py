@@ -1,0 +1,122 @@
+"""Paints one line of the queue: a lane's heading, or a request with its level, title, age and countdown."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from app import phrases
+from app.parts.badge import badge_size, paint_badge
+from app.parts.ring import paint_ring, ring_size
+from app.queue.model import CARD, LINE
+from app.queue.order import Lane
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex
+
+    from app.cases import Card
+    from app.look import Look
+    from app.queue.model import QueueModel
+
+LANE_HEIGHT = 30
+CARD_HEIGHT = 58
+_MARGIN = 8
+_BAR = 3
+
+
+class QueueDelegate(QStyledItemDelegate):
+    """Plain text only; heights are fixed by the view."""
+
+    def __init__(self, look: Look, model: QueueModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._model = model
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        room = QRectF(option.rect)  # type: ignore[attr-defined]
+        line = index.data(LINE)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if isinstance(line, Lane):
+            self._paint_lane(painter, room, line, self._model.in_lane(index.row()))
+        elif (card := index.data(CARD)) is not None:
+            state = option.state  # type: ignore[attr-defined]
+            self._paint_ground(painter, room, state)
+            self._paint_card(painter, room, card)
+        painter.restore()
+
+    def _paint_lane(self, painter: QPainter, room: QRectF, lane: Lane, count: int) -> None:
+        px, tokens = self._look.px, self._look.tokens
+        inner = room.adjusted(px(_MARGIN) + px(2), px(6), -px(_MARGIN), 0)
+        painter.setFont(self._look.font(-1, bold=True))
+        painter.setPen(QColor(tokens.muted))
+        words = f"{phrases.visible(lane.agent) if lane.agent else 'New'}  \N{MIDDLE DOT}  {count}"
+        painter.drawText(inner, _LEFT, _elided(painter, words, inner.width()))
+
+    def _paint_ground(self, painter: QPainter, room: QRectF, state: QStyle.StateFlag) -> None:
+        px, tokens = self._look.px, self._look.tokens
+        color = None
+        if state & QStyle.StateFlag.State_Selected:
+            color = tokens.selection
+        elif state & QStyle.StateFlag.State_MouseOver:
+            color = tokens.hover
+        if color:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(color))
+            painter.drawRoundedRect(room.adjusted(px(4), 1, -px(4), -1), px(6), px(6))
+
+    def _paint_card(self, painter: QPainter, room: QRectF, card: Card) -> None:
+        px, tokens = self._look.px, self._look.tokens
+        over = not card.waiting
+        level = card.level
+        if level is not None:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.border if over else tokens.ink(level)))
+            painter.drawRoundedRect(QRectF(room.left() + px(8), room.top() + px(9), px(_BAR), room.height() - px(18)), 1, 1)
+        inner = room.adjusted(px(8 + _BAR + 8), px(9), -px(12), -px(9))
+        half = inner.height() / 2
+        upper = QRectF(inner.left(), inner.top(), inner.width(), half)
+        lower = QRectF(inner.left(), inner.top() + half, inner.width(), half)
+        taken = 0.0
+        if level is not None:
+            size = badge_size(self._look, level)
+            taken = size.width() + px(8)
+            paint_badge(painter, self._look, level, QPointF(upper.right() - size.width(), upper.center().y() - size.height() / 2))
+        painter.setFont(self._look.font(0, bold=True))
+        painter.setPen(QColor(tokens.muted if over else tokens.text))
+        painter.drawText(upper, _LEFT, _elided(painter, phrases.title(card.request), upper.width() - taken))
+        self._paint_below(painter, lower, card)
+
+    def _paint_below(self, painter: QPainter, lower: QRectF, card: Card) -> None:
+        px, tokens = self._look.px, self._look.tokens
+        taken = 0.0
+        if card.waiting and card.deadline is not None:
+            size = ring_size(self._look)
+            taken = size.width() + px(8)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            corner = QPointF(lower.right() - size.width(), lower.center().y() - size.height() / 2)
+            paint_ring(painter, self._look, card.deadline - time.monotonic(), card.window, corner)
+        words = [phrases.language(card.request.language) or card.request.tool.value]
+        if card.waiting:
+            words.append(phrases.ago(time.monotonic() - card.arrived))
+        elif card.decision is not None:
+            words.append(phrases.verdict(card.decision.verdict))
+        if card.again:
+            words.append("asked again")
+        painter.setFont(self._look.font(-1))
+        painter.setPen(QColor(tokens.muted))
+        text = "  \N{MIDDLE DOT}  ".join(words)
+        painter.drawText(lower, _LEFT, _elided(painter, text, lower.width() - taken))
+
+
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+
+
+def _elided(painter: QPainter, text: str, width: float) -> str:
+    return QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, max(0.0, width))

@@ -1,0 +1,167 @@
+"""The waiting requests as rows of a table; a row keeps its place while the pointer is in the list."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from app import phrases
+from app.cases import Card, Cases
+from app.parts.amounts import clock
+from app.queue.order import Lane, Line, Order, Place
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+
+LINE = Qt.ItemDataRole.UserRole
+CARD = Qt.ItemDataRole.UserRole + 1
+
+
+class QueueModel(QAbstractTableModel):
+    """One column. Rows are `Lane` or `Place`; `refresh` brings them in line with the store.
+
+    While `hold(True)` counts, rows only ever join at the end; what is no longer open stays where it is, as a `Place`
+    whose card does not wait any more.
+    """
+
+    def __init__(self, cases: Cases, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._order = Order()
+        self._lines: list[Line] = []
+        self._cards: dict[str, Card] = {}
+        self._held = False
+
+    # ---- for the view ----
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._lines)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else 1
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if isinstance(self.line(index.row()), Place):
+            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+        return Qt.ItemFlag.ItemNeverHasChildren
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        line = self.line(index.row())
+        if line is None:
+            return None
+        if role == LINE:
+            return line
+        if role == CARD:
+            return self.card(index.row())
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self.text(index.row())
+        return None
+
+    # ---- for the panel ----
+
+    def line(self, row: int) -> Line | None:
+        return self._lines[row] if 0 <= row < len(self._lines) else None
+
+    def card(self, row: int) -> Card | None:
+        match self.line(row):
+            case Place(request_id):
+                return self._cards.get(request_id)
+            case _:
+                return None
+
+    def text(self, row: int) -> str:
+        """The row in words, as a screen reader says it."""
+        line = self.line(row)
+        if isinstance(line, Lane):
+            return f"Agent {phrases.visible(line.agent)}" if line.agent else "New"
+        card = self.card(row)
+        if card is None:
+            return ""
+        level = card.level.name if card.level else "not assessed"
+        left = clock((card.deadline or 0.0) - time.monotonic()) + " left" if card.waiting else "over"
+        spoken = (level, phrases.title(card.request), phrases.language(card.request.language), card.request.agent, left)
+        return ", ".join(part for part in spoken if part)
+
+    def row_of(self, request_id: str) -> int:
+        """-1 where it is not listed."""
+        try:
+            return self._lines.index(Place(request_id))
+        except ValueError:
+            return -1
+
+    def in_lane(self, row: int) -> int:
+        """How many requests follow the heading at `row`."""
+        count = 0
+        while isinstance(self.line(row + 1 + count), Place):
+            count += 1
+        return count
+
+    def hold(self, held: bool) -> None:
+        """Keep every row where it is, until released."""
+        self._held = held
+        if not held:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Take over what is open now, with as few row changes as there are."""
+        waiting = self._cases.waiting()
+        if self._held:
+            wanted = self._order.held(self._lines, waiting)
+        else:
+            wanted = self._order.settled(waiting)
+        for card in waiting:
+            self._cards[card.id] = card
+        self._become(wanted)
+        listed = {line.request_id for line in self._lines if isinstance(line, Place)}
+        for gone in [one for one in self._cards if one not in listed]:
+            del self._cards[gone]
+
+    def _become(self, wanted: list[Line]) -> None:
+        keep = _kept_in_order(self._lines, wanted)
+        self._remove_others(keep)
+        self._insert_missing(wanted)
+
+    def _remove_others(self, keep: set[Line]) -> None:
+        row = len(self._lines)
+        while row > 0:
+            end = row
+            while row > 0 and self._lines[row - 1] not in keep:
+                row -= 1
+            if row < end:
+                self.beginRemoveRows(QModelIndex(), row, end - 1)
+                del self._lines[row:end]
+                self.endRemoveRows()
+            row -= 1
+
+    def _insert_missing(self, wanted: list[Line]) -> None:
+        """What is left of the lines appears in `wanted` in the same order; fill the gaps."""
+        row = 0
+        while row < len(wanted):
+            if row < len(self._lines) and self._lines[row] == wanted[row]:
+                row += 1
+                continue
+            following = self._lines[row] if row < len(self._lines) else None
+            end = row
+            while end < len(wanted) and wanted[end] != following:
+                end += 1
+            self.beginInsertRows(QModelIndex(), row, end - 1)
+            self._lines[row:row] = wanted[row:end]
+            self.endInsertRows()
+            row = end
+
+
+def _kept_in_order(lines: list[Line], wanted: list[Line]) -> set[Line]:
+    """Lines that are in both and need not move: those whose new places rise from one to the next."""
+    place = {line: number for number, line in enumerate(wanted)}
+    kept: set[Line] = set()
+    highest = -1
+    for line in lines:
+        if (number := place.get(line, -1)) > highest:
+            kept.add(line)
+            highest = number
+    return kept

@@ -1,0 +1,226 @@
+"""The queue: who waits for an answer, most urgent first in each agent's lane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QTimer, Qt, Signal, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.parts.empty import EmptyState
+from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
+from app.queue.model import QueueModel
+from app.queue.order import Lane, Place
+
+if TYPE_CHECKING:
+    from app.cases import Cases
+    from app.look import Look
+
+TICK_MS = 250
+"""Countdowns are repainted four times a second, and only while somebody can see them."""
+
+
+class QueuePanel(QFrame):
+    """The list. It says which request is chosen; it never chooses one by itself while one is chosen."""
+
+    chosen = Signal(str)
+    """The person picked this request."""
+    add_agent = Signal()
+    """Nobody is registered yet, and the person wants to change that."""
+
+    def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._look = look
+        self._chosen = ""
+        self._refreshing = False
+        self.setProperty("card", True)
+        self.model = QueueModel(cases, self)
+        self.view = self._make_view()
+        self._count = QLabel()
+        self._count.setProperty("role", "muted")
+        self.none = EmptyState(look, "inbox", "Nothing waits", "Requests from your agents appear here.")
+        self.nobody = EmptyState(
+            look, "plug", "No agent yet", "Add an agent and paste its configuration.", "Add an agent"
+        )
+        self.nobody.pressed.connect(self.add_agent)
+        self._stack = QStackedWidget()
+        for page in (self.none, self.nobody, self.view):
+            self._stack.addWidget(page)
+        self._lay_out()
+        self._ticker = QTimer(self)
+        self._ticker.setInterval(TICK_MS)
+        self._ticker.timeout.connect(self.view.viewport().update)
+        self.model.rowsInserted.connect(self._size_rows)
+        cases.happened.connect(self.refresh)
+        cases.agents_known.connect(self.refresh)
+        self.refresh()
+
+    # ---- what is chosen ----
+
+    @property
+    def shown(self) -> str:
+        """The chosen request; empty when none."""
+        return self._chosen
+
+    def choose(self, request_id: str) -> None:
+        """Mark `request_id` as chosen, without taking the focus and without telling."""
+        self._chosen = request_id
+        self._mark()
+
+    def step(self, by: int) -> None:
+        """Choose the next (1) or the previous (-1) request."""
+        row = self.view.currentIndex().row()
+        row = row + by if row >= 0 else (0 if by > 0 else self.model.rowCount() - 1)
+        while isinstance(self.model.line(row), Lane):
+            row += by
+        if isinstance(self.model.line(row), Place):
+            self.view.setCurrentIndex(self.model.index(row, 0))
+
+    @Slot()
+    def refresh(self) -> None:
+        """Take over what the store holds."""
+        anchor = self._anchor()
+        self._refreshing = True
+        self.model.refresh()
+        self._mark()
+        self._refreshing = False
+        self._restore(anchor)
+        self._show_page()
+        self._tick_if_needed()
+
+    def _mark(self) -> None:
+        """Show the chosen row as chosen, wherever it is now."""
+        was, self._refreshing = self._refreshing, True
+        row = self.model.row_of(self._chosen) if self._chosen else -1
+        index = self.model.index(row, 0) if row >= 0 else QModelIndex()
+        if self.view.currentIndex() != index:
+            self.view.setCurrentIndex(index)
+        if row < 0:
+            self.view.clearSelection()
+        self._refreshing = was
+
+    @Slot(QModelIndex, QModelIndex)
+    def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
+        line = self.model.line(current.row())
+        if not self._refreshing and isinstance(line, Place) and line.request_id != self._chosen:
+            self._chosen = line.request_id
+            self.chosen.emit(line.request_id)
+
+    # ---- nothing jumps ----
+
+    def _anchor(self) -> tuple[str, int] | None:
+        """The row that must stay where it is on the screen: the chosen one if visible, else the first visible one."""
+        shown = self.view.currentIndex()
+        if not shown.isValid() or not self.view.visualRect(shown).intersects(self.view.viewport().rect()):
+            shown = self.view.indexAt(self.view.viewport().rect().topLeft())
+            if isinstance(self.model.line(shown.row()), Lane):
+                shown = self.model.index(shown.row() + 1, 0)
+        line = self.model.line(shown.row())
+        if not isinstance(line, Place):
+            return None
+        return line.request_id, self.view.visualRect(shown).top()
+
+    def _restore(self, anchor: tuple[str, int] | None) -> None:
+        if anchor is None or self.view.verticalScrollBar().value() == 0:
+            return
+        row = self.model.row_of(anchor[0])
+        if row >= 0:
+            moved = self.view.visualRect(self.model.index(row, 0)).top() - anchor[1]
+            bar = self.view.verticalScrollBar()
+            bar.setValue(bar.value() + moved)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The order is held while the pointer is over the rows."""
+        if event.type() == QEvent.Type.Enter:
+            self.model.hold(True)
+        elif event.type() == QEvent.Type.Leave:
+            self.model.hold(False)
+            self.refresh()
+        return super().eventFilter(watched, event)
+
+    # ---- inside ----
+
+    def _make_view(self) -> QTableView:
+        view = QTableView()
+        view.setModel(self.model)
+        view.setItemDelegate(QueueDelegate(self._look, self.model, view))
+        view.setAccessibleName("Requests that wait for an answer")
+        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        view.setTabKeyNavigation(False)
+        view.setShowGrid(False)
+        view.setMouseTracking(True)
+        # The delegate paints the chosen row; the view would paint a square behind it.
+        view.setStyleSheet("QTableView { selection-background-color: transparent; }")
+        view.setFrameShape(QFrame.Shape.NoFrame)
+        view.horizontalHeader().hide()
+        view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        rows = view.verticalHeader()
+        rows.hide()
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setMinimumSectionSize(self._look.px(LANE_HEIGHT))
+        rows.setDefaultSectionSize(self._look.px(CARD_HEIGHT))
+        view.viewport().installEventFilter(self)
+        view.selectionModel().currentChanged.connect(self._moved)
+        return view
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        title = QLabel("Waiting")
+        title.setProperty("role", "title")
+        head = QHBoxLayout()
+        head.setContentsMargins(px(12), px(10), px(12), px(4))
+        head.setSpacing(px(8))
+        head.addWidget(title)
+        head.addWidget(self._count)
+        head.addStretch()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 1, 1, px(4))
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self._stack)
+
+    def _show_page(self) -> None:
+        waiting = self._cases.count_waiting()
+        self._count.setText(str(waiting) if waiting else "")
+        if self.model.rowCount():
+            page: QWidget = self.view
+        else:
+            page = self.nobody if self._cases.agents == () else self.none
+        if self._stack.currentWidget() is not page:
+            self._stack.setCurrentWidget(page)
+
+    @Slot(QModelIndex, int, int)
+    def _size_rows(self, _parent: QModelIndex, first: int, last: int) -> None:
+        for row in range(first, last + 1):
+            if isinstance(self.model.line(row), Lane):
+                self.view.setRowHeight(row, self._look.px(LANE_HEIGHT))
+
+    def _tick_if_needed(self) -> None:
+        wanted = self.isVisible() and self._cases.count_waiting() > 0
+        if wanted != self._ticker.isActive():
+            (self._ticker.start if wanted else self._ticker.stop)()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._tick_if_needed()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.model.hold(False)
+        self._tick_if_needed()

@@ -1,0 +1,38 @@
+"""What the window remembers from one session to the next: size, place, page and theme. Nothing here decides anything."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Remembered:
+    """A small JSON file. One that cannot be read or written is as good as none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._values: dict[str, str] = {}
+        with contextlib.suppress(OSError, ValueError):
+            read = json.loads(path.read_text("utf-8"))
+            if isinstance(read, dict):
+                self._values = {key: value for key, value in read.items() if isinstance(value, str)}
+
+    def get(self, name: str, default: str = "") -> str:
+        return self._values.get(name, default)
+
+    def set(self, name: str, value: str) -> None:
+        self._values[name] = value
+
+    def save(self) -> None:
+        """Write it down, all or nothing."""
+        fresh = self._path.with_suffix(".new")
+        with contextlib.suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+                json.dump(self._values, stream)
+            fresh.replace(self._path)

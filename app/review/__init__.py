@@ -1,0 +1,1 @@
+"""Review: exactly what would run, what is known about it, and the two answers."""

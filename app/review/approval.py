@@ -1,0 +1,63 @@
+"""Why Approve is not to be had, and what became of a request, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from app import phrases
+from app.parts.amounts import counted
+from runner.assessment import Level
+from runner.decision import Decider, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.cases import Card
+    from runner.decision import Decision
+    from runner.events import EngineTroubled
+
+STOPPERS = ("ledger", "sandbox")
+"""Rooms whose trouble keeps everything from running."""
+
+
+def why_not(card: Card, seen_all: bool, troubles: Mapping[str, EngineTroubled]) -> str:
+    """Why `card` cannot be approved now; empty when it can."""
+    if not card.waiting:
+        return became(card)
+    for room in STOPPERS:
+        if trouble := troubles.get(room):
+            return f"{trouble.what} {trouble.remedy}".strip()
+    if card.blocked:
+        return card.blocked
+    if card.assessment is None:
+        return "Not assessed yet."
+    if not seen_all:
+        return "Scroll to the end of the code to approve."
+    return ""
+
+
+def needs_holding(card: Card) -> bool:
+    """CRITICAL asks for a deliberate act (console.md, *Deciding*)."""
+    return card.level is Level.CRITICAL
+
+
+def became(card: Card) -> str:
+    """What has become of a request that does not wait; empty while it waits."""
+    if card.decision is not None:
+        return _decided(card, card.decision)
+    return "" if card.waiting else "Being assessed."
+
+
+def _decided(card: Card, decision: Decision) -> str:
+    match decision.verdict:
+        case Verdict.APPROVED:
+            return phrases.decided(decision) if card.result is None else phrases.ended(card.result)
+        case Verdict.DENIED:
+            reason = f" {phrases.visible(decision.reason)}" if decision.by is not Decider.PERSON else ""
+            return f"{phrases.decided(decision)}{reason} Nothing was run."
+        case Verdict.EXPIRED:
+            return f"Expired after {counted(round(card.window), 'second')} without an answer. Nothing was run."
+        case Verdict.WITHDRAWN:
+            return "The agent withdrew this request. Nothing was run."
+        case _:
+            assert_never(decision.verdict)

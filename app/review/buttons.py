@@ -1,0 +1,125 @@
+"""The two buttons that answer a question: they obey the guard, and Enter, Space and Escape do nothing to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QElapsedTimer, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QPushButton, QWidget
+
+if TYPE_CHECKING:
+    from app.look import Look
+    from app.review.guard import Guard
+
+HOLD_MS = 1000
+"""How long the button is held for a CRITICAL request (console.md, *Deciding*)."""
+_FRAME_MS = 30
+
+
+class DecisionButton(QPushButton):
+    """A press counts only where the guard says so. It takes no focus, so no key can set it off by accident."""
+
+    decided = Signal()
+
+    def __init__(self, text: str, guard: Guard, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self._guard = guard
+        self._turn: int | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAutoDefault(False)
+        self.clicked.connect(self._clicked)
+
+    def press_key(self) -> None:
+        """The button's letter was pressed."""
+        if self.isEnabled() and self.isVisible():
+            self._turn = None
+            self._clicked()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._turn = self._guard.press()
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        self._turn = None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        event.ignore()
+
+    @Slot()
+    def _clicked(self) -> None:
+        # Without a press of the mouse it was a key or a screen reader: press and release in one.
+        turn = self._guard.press() if self._turn is None else self._turn
+        if self._guard.counts(turn):
+            self.decided.emit()
+
+
+class ApproveButton(DecisionButton):
+    """Approves at a click, or, with `holding`, only after it was held for a second; a bar shows how far."""
+
+    def __init__(self, text: str, guard: Guard, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(text, guard, parent)
+        self._look = look
+        self._holding = False
+        self._held_turn = 0
+        self._since = QElapsedTimer()
+        self._frames = QTimer(self)
+        self._frames.setInterval(_FRAME_MS)
+        self._frames.timeout.connect(self._frame)
+
+    def set_holding(self, holding: bool) -> None:
+        self.release_hold()
+        self._holding = holding
+
+    def press_hold(self) -> None:
+        """Held from now on, by mouse or by key."""
+        self._held_turn = self._guard.press()
+        if self._holding and self._held_turn and self.isEnabled() and self.isVisible():
+            self._since.start()
+            self._frames.start()
+
+    def release_hold(self) -> None:
+        """Let go before the time was over: nothing happens."""
+        self._frames.stop()
+        self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(event)
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.press_hold()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        if not self.rect().contains(event.position().toPoint()):
+            self.release_hold()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self.release_hold()
+        super().mouseReleaseEvent(event)
+
+    @Slot()
+    def _clicked(self) -> None:
+        if not self._holding:
+            super()._clicked()
+
+    @Slot()
+    def _frame(self) -> None:
+        if not self.isEnabled() or not self._guard.counts(self._held_turn):
+            self.release_hold()
+        elif self._since.hasExpired(HOLD_MS):
+            self.release_hold()
+            self.decided.emit()
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._frames.isActive():
+            return
+        share = min(1.0, self._since.elapsed() / HOLD_MS)
+        painter = QPainter(self)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(self._look.tokens.on_accent))
+        room = QRectF(self.rect()).adjusted(6, 0, -6, -4)
+        painter.drawRoundedRect(QRectF(room.left(), room.bottom() - 3, room.width() * share, 3), 1.5, 1.5)
+        painter.end()

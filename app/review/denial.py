@@ -1,0 +1,110 @@
+"""The reason for a denial, asked in the place of the buttons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from app import phrases
+from app.review.buttons import DecisionButton
+
+if TYPE_CHECKING:
+    from app.look import Look
+    from app.review.guard import Guard
+
+CANNED = (
+    "Not needed for the task.",
+    "Too risky: choose a narrower way.",
+    "Explain first what this is for.",
+    "Do not use the network.",
+)
+
+
+class ReasonField(QLineEdit):
+    """A line of text in which Enter sends nothing; Ctrl+Enter denies, Escape goes back."""
+
+    deny = Signal()
+    back = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if event.modifiers() & Qt.KeyboardModifier.ControlModifier and not event.isAutoRepeat():
+                self.deny.emit()
+            event.accept()
+        elif event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            self.back.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class Denial(QWidget):
+    """Canned reasons to fill in, a field for one's own, and the button that denies."""
+
+    denied = Signal(str)
+    """The reason, cleaned; may be empty."""
+    back = Signal()
+
+    def __init__(self, look: Look, guard: Guard, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        px = look.px
+        self.field = ReasonField()
+        self.field.setMaxLength(phrases.REASON_LENGTH)
+        self.field.setPlaceholderText("Reason for the agent (optional)")
+        self.field.setAccessibleName("Reason for the denial, sent to the agent")
+        self.field.back.connect(self.back)
+        self.button = DecisionButton("Deny", guard)
+        self.button.setProperty("kind", "danger")
+        self.button.setToolTip("Ctrl+Enter")
+        self.button.setAccessibleName("Deny, Ctrl+Enter")
+        self.button.decided.connect(self._deny)
+        self.field.deny.connect(self.button.press_key)
+        self.cancel = QPushButton("Back")
+        self.cancel.setProperty("kind", "quiet")
+        self.cancel.setToolTip("Escape")
+        self.cancel.setAutoDefault(False)
+        self.cancel.clicked.connect(self.back)
+        reasons = QHBoxLayout()
+        reasons.setSpacing(px(4))
+        for reason in CANNED:
+            reasons.addWidget(self._canned(reason))
+        reasons.addStretch()
+        line = QHBoxLayout()
+        line.setSpacing(px(8))
+        line.addWidget(self.field, 1)
+        line.addWidget(self.cancel)
+        line.addWidget(self.button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(px(6))
+        column.addLayout(reasons)
+        column.addLayout(line)
+
+    def open(self) -> None:
+        """Start with an empty field, ready to type."""
+        self.field.clear()
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _canned(self, reason: str) -> QToolButton:
+        choice = QToolButton()
+        choice.setText(reason)
+        choice.setAccessibleName(f"Reason: {reason}")
+        choice.setProperty("kind", "chip")
+        # So that a row of them may be narrower than their words.
+        choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        choice.setMinimumWidth(40)
+        choice.setMaximumWidth(choice.sizeHint().width())
+        choice.setToolTip(reason)
+        choice.clicked.connect(lambda: self._fill(reason))
+        return choice
+
+    def _fill(self, reason: str) -> None:
+        self.field.setText(reason)
+        self.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def _deny(self) -> None:
+        self.denied.emit(phrases.cleaned(self.field.text()))

@@ -1,0 +1,207 @@
+"""What decides besides the code: why this level, what it can touch, where it would run and with which limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+from app import phrases
+from app.parts.amounts import size
+from app.review.findings import FindingsList
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from app.cases import Card
+    from app.look import Look
+    from runner.assessment import Touch
+
+REASONS_SHOWN = 4
+_MB = 1 << 20
+
+
+class Facts(QScrollArea):
+    """A column of headings, sentences and pairs. Everything in it is plain text."""
+
+    line_picked = Signal(int)
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName("What is known about this request")
+        self._why = Section(look, "Why")
+        self._reasons = _wrapped(look)
+        self.findings = FindingsList(look)
+        self.findings.picked.connect(self.line_picked)
+        self._why.add(self._reasons)
+        self._why.add(self.findings)
+        self._touch = Pairs(look, "What it can touch")
+        self._where = Pairs(look, "Where it will run")
+        self._protections = Listed(look, "Protected by")
+        self._missing = Listed(look, "Not protected by")
+        self._limits = Pairs(look, "Limits")
+        column = QVBoxLayout()
+        column.setContentsMargins(look.px(12), look.px(10), look.px(8), look.px(12))
+        column.setSpacing(look.px(14))
+        for section in (self._why, self._touch, self._where, self._protections, self._missing, self._limits):
+            column.addWidget(section)
+        column.addStretch()
+        inside = QWidget()
+        inside.setLayout(column)
+        self.setWidget(inside)
+
+    def show_card(self, card: Card, sandbox: Mapping[str, object]) -> None:
+        """`sandbox` is what is known of the sandbox here; may be empty."""
+        assessment = card.assessment
+        self._why.rename(f"Why {assessment.level.name}" if assessment else "Not assessed yet")
+        self._reasons.setText("\n".join(map(phrases.visible, _reasons(card))))
+        self._reasons.setVisible(bool(self._reasons.text()))
+        findings = assessment.findings if assessment else ()
+        self.findings.set_findings(findings)
+        self.findings.setVisible(bool(findings))
+        self._touch.show_pairs(_touched(assessment.touch) if assessment else ())
+        self._where.show_pairs(_where(card))
+        self._protections.show_lines(card.protections or _texts(sandbox.get("protections")))
+        self._missing.show_lines(_texts(sandbox.get("missing")))
+        self._limits.show_pairs(_limits(card))
+
+
+class Section(QWidget):
+    """A heading and what belongs to it."""
+
+    def __init__(self, look: Look, heading: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._heading = QLabel()
+        self._heading.setTextFormat(Qt.TextFormat.PlainText)
+        self._heading.setProperty("role", "heading")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(look.px(6))
+        self._column.addWidget(self._heading)
+        self.rename(heading)
+
+    def rename(self, heading: str) -> None:
+        self._heading.setText(heading)
+
+    def add(self, widget: QWidget) -> None:
+        self._column.addWidget(widget)
+
+
+class Listed(Section):
+    """A line for each of several texts; hidden while there are none."""
+
+    def __init__(self, look: Look, heading: str, parent: QWidget | None = None) -> None:
+        super().__init__(look, heading, parent)
+        self._lines = _wrapped(look)
+        self.add(self._lines)
+
+    def show_lines(self, lines: Iterable[str]) -> None:
+        self._lines.setText("\n".join(map(phrases.visible, lines)))
+        self.setVisible(bool(self._lines.text()))
+
+
+class Pairs(Section):
+    """Names at the left, values at the right; hidden while there are none."""
+
+    def __init__(self, look: Look, heading: str, parent: QWidget | None = None) -> None:
+        super().__init__(look, heading, parent)
+        self._look = look
+        self._grid = QGridLayout()
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(look.px(12))
+        self._grid.setVerticalSpacing(look.px(4))
+        self._grid.setColumnStretch(1, 1)
+        self._rows: list[tuple[QLabel, QLabel]] = []
+        self._column.addLayout(self._grid)
+
+    def show_pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
+        pairs = tuple(pairs)
+        while len(self._rows) < len(pairs):
+            self._add_row()
+        for number, (name, value) in enumerate(self._rows):
+            shown = number < len(pairs)
+            name.setVisible(shown)
+            value.setVisible(shown)
+            if shown:
+                name.setText(pairs[number][0])
+                value.setText(pairs[number][1])
+        self.setVisible(bool(pairs))
+
+    def _add_row(self) -> None:
+        name, value = QLabel(), _wrapped(self._look)
+        name.setTextFormat(Qt.TextFormat.PlainText)
+        name.setProperty("role", "muted")
+        row = len(self._rows)
+        self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(value, row, 1)
+        self._rows.append((name, value))
+
+
+def _wrapped(look: Look) -> QLabel:
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+    label.setMinimumWidth(look.px(40))
+    return label
+
+
+def _reasons(card: Card) -> list[str]:
+    """The reasons that the list of findings does not already give."""
+    if card.assessment is None:
+        return []
+    said = {finding.reason for finding in card.assessment.findings}
+    reasons = [reason for reason in card.assessment.reasons if reason not in said]
+    if not card.assessment.findings:
+        reasons.append("No findings.")
+    return reasons[:REASONS_SHOWN]
+
+
+def _touched(touch: Touch) -> list[tuple[str, str]]:
+    named = (
+        ("Files", touch.files),
+        ("Hosts", touch.hosts),
+        ("Programs", touch.processes),
+        ("Credentials", touch.credentials),
+        ("Packages", touch.packages),
+    )
+    return [(name, _listed(values)) for name, values in named if values]
+
+
+def _listed(values: tuple[str, ...], most: int = 8) -> str:
+    shown = [phrases.visible(value) for value in values[:most]]
+    return "\n".join([*shown, f"and {len(values) - most} more"] if len(values) > most else shown)
+
+
+def _where(card: Card) -> list[tuple[str, str]]:
+    request = card.request
+    pairs = [("Sandbox", phrases.isolation(request.isolation).capitalize()), ("Network", phrases.network(request))]
+    if request.image:
+        pairs.append(("Image", phrases.visible(request.image)))
+    if request.files:
+        pairs.append(("Files", _listed(request.files)))
+    if request.packages:
+        pairs.append(("Packages", _listed(request.packages)))
+    return pairs
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()
+
+
+def _limits(card: Card) -> list[tuple[str, str]]:
+    limits = card.request.limits
+    return [
+        ("Time", f"{limits.seconds:g} s"),
+        ("Memory", size(limits.memory_mb * _MB)),
+        ("CPU", f"{limits.cpu_cores:g} of a core" if limits.cpu_cores < 1 else f"{limits.cpu_cores:g} cores"),
+        ("Disk", size(limits.disk_mb * _MB)),
+        ("Output", size(limits.output_bytes)),
+        ("Processes", f"{limits.processes}"),
+    ]

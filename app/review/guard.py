@@ -1,0 +1,41 @@
+"""Keeps a click or key that was meant for something else from answering a question that has just appeared."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+REST_SECONDS = 0.6
+"""How long input is ignored (console.md, *Deciding*): longer than a click under way, shorter than reading a line."""
+
+
+class Guard:
+    """Input counts once `REST_SECONDS` have passed since the last `rearm`, and only in an active window.
+
+    A press and its release must fall into the same turn: what is pressed for one request never answers the next.
+    `clock` is in seconds; `active` tells whether the window has the focus now (where the press arrives before the
+    news of the activation, this is what stops it).
+    """
+
+    def __init__(self, active: Callable[[], bool], clock: Callable[[], float] = time.monotonic) -> None:
+        self._active = active
+        self._clock = clock
+        self._turn = 1
+        self._since = clock()
+
+    def rearm(self) -> None:
+        """A prompt appeared, the shown request changed, or the window was activated."""
+        self._turn += 1
+        self._since = self._clock()
+
+    def press(self) -> int:
+        """A press: the turn it belongs to, or 0 where it does not count."""
+        rested = self._clock() - self._since >= REST_SECONDS
+        return self._turn if rested and self._active() else 0
+
+    def counts(self, pressed: int) -> bool:
+        """Whether the release of what was pressed in turn `pressed` counts."""
+        return pressed != 0 and pressed == self._turn and self._active()

@@ -1,0 +1,78 @@
+"""The head of a request under review: what it is called, who sent it, how bad, how long there is, and its digest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+
+from app import phrases
+from app.parts.amounts import counted
+from app.parts.badge import Badge
+from app.parts.elide import ElidedLabel
+from app.parts.ring import CountdownRing
+from runner.assessment import Level
+
+if TYPE_CHECKING:
+    from app.cases import Card
+    from app.look import Look
+
+_DOT = "  \N{MIDDLE DOT}  "
+
+
+class Header(QWidget):
+    """Two lines: title, badge and countdown; then agent, language, length and digest."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        px = look.px
+        self._digest = ""
+        self.title = ElidedLabel()
+        self.title.setProperty("role", "title")
+        self.badge = Badge(look, Level.HIGH)
+        self.ring = CountdownRing(look)
+        self.below = ElidedLabel()
+        self.below.setProperty("role", "muted")
+        self.copy = QToolButton()
+        self.copy.setToolTip("Copy the whole digest")
+        self.copy.setAccessibleName("Copy the digest of this request")
+        self.copy.clicked.connect(self._copy)
+        look.dress(self.copy, "copy", size=14)
+        upper = QHBoxLayout()
+        upper.setSpacing(px(10))
+        upper.addWidget(self.title, 1)
+        upper.addWidget(self.badge)
+        upper.addWidget(self.ring)
+        lower = QHBoxLayout()
+        lower.setSpacing(px(6))
+        lower.addWidget(self.below)
+        lower.addWidget(self.copy)
+        lower.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(px(14), px(10), px(12), px(6))
+        column.setSpacing(px(2))
+        column.addLayout(upper)
+        column.addLayout(lower)
+
+    def show_card(self, card: Card) -> None:
+        request = card.request
+        self._digest = card.digest
+        self.title.setText(phrases.title(request))
+        self.title.setAccessibleName(f"Request: {phrases.title(request)}")
+        lines = counted(request.code.count("\n") + 1, "line") if request.code else ""
+        again = "asked again" if card.again else ""
+        short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
+        language = phrases.language(request.language) or request.tool.value
+        parts = (phrases.visible(request.agent), language, lines, again, short)
+        self.below.setText(_DOT.join(part for part in parts if part))
+        self.badge.setVisible(card.level is not None)
+        if card.level is not None:
+            self.badge.set_level(card.level)
+        self.ring.setVisible(card.waiting)
+        self.ring.set_deadline(card.deadline if card.waiting else None, card.window)
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._digest)

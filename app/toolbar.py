@@ -1,0 +1,93 @@
+"""The bar at the top: the mode, Stop all, and the state of sandbox and agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from app import phrases
+from app.parts.amounts import counted
+from app.parts.elide import ElidedLabel
+from app.parts.plain import tip
+from runner.request import Isolation
+
+if TYPE_CHECKING:
+    from app.cases import Cases
+    from app.look import Look
+
+
+class Toolbar(QWidget):
+    """Reacts to the store; says when Stop all is wanted."""
+
+    stop_all = Signal()
+
+    def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._look = look
+        self._shield = QLabel()
+        self.mode = QLabel("Guarded")
+        self.mode.setProperty("role", "title")
+        self.mode.setToolTip("Every request above LOW asks you")
+        self.mode.setAccessibleName("Mode: Guarded. Every request above LOW asks you.")
+        self.stop = QPushButton(" Stop all")
+        self.stop.setToolTip("Stop every run and deny every question (Ctrl+Shift+S)")
+        self.stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
+        self.stop.setAutoDefault(False)
+        self.stop.clicked.connect(self.stop_all)
+        look.dress(self.stop, "octagon-x", "high", 14)
+        self.state = ElidedLabel()
+        self.state.setProperty("role", "muted")
+        self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.state.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        px = look.px
+        row = QHBoxLayout(self)
+        row.setContentsMargins(px(4), 0, px(4), 0)
+        row.setSpacing(px(10))
+        row.addWidget(self._shield)
+        row.addWidget(self.mode)
+        row.addSpacing(px(6))
+        row.addWidget(self.stop)
+        row.addWidget(self.state, 1)
+        look.changed.connect(self._paint_icon)
+        cases.happened.connect(self.refresh)
+        cases.agents_known.connect(self.refresh)
+        cases.sandbox_known.connect(self.refresh)
+        self._paint_icon()
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Say how things stand."""
+        busy = bool(self._cases.count_waiting() or self._cases.count_running())
+        if self.stop.isEnabled() != busy:
+            self.stop.setEnabled(busy)
+        words = "  \N{MIDDLE DOT}  ".join(filter(None, (self._sandbox_words(), self._agent_words())))
+        if words != self.state.text():
+            self.state.setText(words)
+            self.state.setToolTip(tip(self._details()))
+
+    def _sandbox_words(self) -> str:
+        if "sandbox" in self._cases.troubles:
+            return "No sandbox"
+        found = str(self._cases.sandbox.get("isolation", ""))
+        if found not in list(Isolation):
+            return "Starting\N{HORIZONTAL ELLIPSIS}"
+        return f"{phrases.isolation(Isolation(found)).capitalize()} ready"
+
+    def _agent_words(self) -> str:
+        if self._cases.agents is None:
+            return ""
+        return counted(sum(not agent.revoked for agent in self._cases.agents), "agent")
+
+    def _details(self) -> str:
+        lines = [f"Agents connect to {self._cases.address}"] if self._cases.address else []
+        protections = self._cases.sandbox.get("protections")
+        if isinstance(protections, (list, tuple)):
+            lines += [str(one) for one in protections]
+        return "\n".join(lines)
+
+    def _paint_icon(self) -> None:
+        self._shield.setPixmap(self._look.pixmap("shield-check", "accent_ink", 18))

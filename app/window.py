@@ -1,0 +1,300 @@
+"""The main window: toolbar, banners, navigation and pages. A page is built when it is first visited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QKeySequence, QPaintEvent, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+
+from app.banners import Banners
+from app.deciding import Deciding
+from app.navigation import PAGES, Navigation
+from app.parts.amounts import counted
+from app.parts.notice import Tone
+from app.toolbar import Toolbar
+from runner.events import AgentsChanged, GatewayOpened, TroubleCleared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.bridge import Bridge
+    from app.cases import Cases
+    from app.look import Look
+    from app.remembered import Remembered
+    from runner.events import Event
+    from runner.places import Places
+
+NARROW = 1120
+"""Width below which the navigation is a rail."""
+SMALLEST = (960, 600)
+
+
+class Window(QMainWindow):
+    """Says when it was painted first and when it is wanted to close; closing itself is `leave.py`'s affair."""
+
+    painted = Signal()
+    close_wanted = Signal()
+
+    def __init__(
+        self,
+        cases: Cases,
+        bridge: Bridge,
+        look: Look,
+        places: Places,
+        remembered: Remembered,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self._look = look
+        self._places = places
+        self._remembered = remembered
+        self._painted = False
+        self._may_close = False
+        self._pages: dict[str, QWidget] = {}
+        self.setWindowTitle("Assent")
+        self.setMinimumSize(*SMALLEST)
+        self.toolbar = Toolbar(cases, look)
+        self.banners = Banners(cases, look)
+        self.navigation = Navigation(look)
+        self.deciding = Deciding(cases, bridge, look)
+        self._stack = QStackedWidget()
+        self._add_page("Queue", self.deciding)
+        self._lay_out()
+        self._connect()
+        self._remember_place()
+        self.show_page("Queue")
+        self.deciding.review.focus_neutral()
+
+    # ---- pages ----
+
+    def page(self, name: str) -> QWidget:
+        """The page called `name`, built now if it was not before."""
+        if name not in self._pages:
+            self._add_page(name, self._makers()[name]())
+        return self._pages[name]
+
+    @Slot(str)
+    def show_page(self, name: str) -> None:
+        page = self.page(name)
+        self.navigation.mark(name)
+        self._stack.setCurrentWidget(page)
+
+    @property
+    def shown_page(self) -> str:
+        return next(name for name, page in self._pages.items() if page is self._stack.currentWidget())
+
+    def _makers(self) -> dict[str, Callable[[], QWidget]]:
+        return {
+            "Running": self._make_running,
+            "History": self._make_history,
+            "Agents": self._make_agents,
+            "Settings": self._make_settings,
+            "Doctor": self._make_doctor,
+        }
+
+    def _make_running(self) -> QWidget:
+        from app.running.panel import RunningPanel
+
+        return RunningPanel(self._cases, self._bridge, self._look)
+
+    def _make_history(self) -> QWidget:
+        from app.history.panel import HistoryPanel
+
+        return HistoryPanel(self._cases, self._look, self._places)
+
+    def _make_agents(self) -> QWidget:
+        from app.agents.panel import AgentsPanel
+
+        return AgentsPanel(self._cases, self._bridge, self._look)
+
+    def _make_settings(self) -> QWidget:
+        from app.settings.panel import SettingsPanel
+
+        return SettingsPanel(self._bridge, self._look, self._places)
+
+    def _make_doctor(self) -> QWidget:
+        from app.doctor.panel import DoctorPanel
+
+        return DoctorPanel(self._look, self._places)
+
+    def _add_page(self, name: str, page: QWidget) -> None:
+        self._pages[name] = page
+        self._stack.addWidget(page)
+
+    @Slot()
+    def _show_add_agent(self) -> None:
+        self.show_page("Agents")
+        self.page("Agents").begin_adding()  # type: ignore[attr-defined]
+
+    @Slot()
+    def _refresh_page(self) -> None:
+        """F5: a page that shows something from outside looks again."""
+        refresh = getattr(self._stack.currentWidget(), "look_again", None)
+        if refresh is not None:
+            refresh()
+
+    # ---- what happens ----
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        waiting = self._cases.count_waiting()
+        self.navigation.count("Queue", waiting)
+        self.navigation.count("Running", self._cases.count_running())
+        title = f"({waiting}) Assent" if waiting else "Assent"
+        if title != self.windowTitle():
+            self.setWindowTitle(title)
+        if any(isinstance(event, (AgentsChanged, GatewayOpened)) for event in events):
+            self._cases.know_agents(self._bridge.agents())
+        if any(isinstance(event, (GatewayOpened, TroubleCleared)) for event in events):
+            self._bridge.ask_sandbox()
+
+    @Slot(str)
+    def _failed(self, why: str) -> None:
+        self.banners.say("failed", Tone.WARN, why)
+
+    @Slot(str, str)
+    def _declined(self, request_id: str, why: str) -> None:
+        """An answer to what is still on screen is told there; any other is told here."""
+        card = self.deciding.review.card
+        if card is None or card.id != request_id or self.shown_page != "Queue":
+            self.banners.say("declined", Tone.WARN, why)
+
+    @Slot(str)
+    def _act(self, name: str) -> None:
+        """The button of a banner."""
+        match name:
+            case "ledger":
+                self._confirm_new_ledger()
+            case "sandbox" | "secrets":
+                self.show_page("Doctor")
+            case "settings":
+                self.show_page("Settings")
+            case _:
+                pass
+
+    # ---- Stop all and other questions ----
+
+    @Slot()
+    def stop_all(self) -> None:
+        """Ask once, then stop every run and deny every question."""
+        waiting, running = self._cases.count_waiting(), self._cases.count_running()
+        if not waiting and not running:
+            return
+        what = f"{counted(running, 'run')} will be stopped and {counted(waiting, 'question')} denied."
+        self.ask("Stop all?", what, "Stop all", self._stop_all_if)
+
+    def _stop_all_if(self, yes: bool) -> None:
+        if yes:
+            self._bridge.stop_all()
+
+    def _confirm_new_ledger(self) -> None:
+        what = "The history that cannot be read is kept under another name. A new one begins and says so."
+        self.ask("Begin a new history?", what, "Begin a new one", self._new_ledger_if)
+
+    def _new_ledger_if(self, yes: bool) -> None:
+        if yes:
+            self._bridge.renew_ledger()
+
+    def ask(self, title: str, what: str, yes: str, told: Callable[[bool], None]) -> None:
+        """Put a question over the window without stopping anything; only the button itself means yes."""
+        from app.question import Question
+
+        Question(self, title, what, yes, told).open()
+
+    def ask_to_quit(self, what: str, told: Callable[[bool], None]) -> None:
+        self.bring_to_front()
+        self.ask("Quit Assent?", what, "Quit", told)
+
+    # ---- window ----
+
+    @Slot()
+    def bring_to_front(self) -> None:
+        """Show the window, whatever became of it."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    @Slot()
+    def review(self) -> None:
+        """What a notice leads to: the window, with the queue on it. It never decides anything."""
+        self.bring_to_front()
+        self.show_page("Queue")
+
+    @Slot()
+    def vanish(self) -> None:
+        """Leaving has begun: remember the place and disappear."""
+        self._remembered.set("geometry", bytes(self.saveGeometry().toBase64().data()).decode("ascii"))
+        self._remembered.set("theme", self._look.theme.value)
+        self._remembered.save()
+        self._may_close = True
+        self.hide()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._may_close:
+            event.accept()
+            return
+        event.ignore()
+        self.close_wanted.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            # After this paint, so that the window is on the screen before anything heavy starts.
+            QTimer.singleShot(0, self, self.painted.emit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.navigation.set_narrow(self.width() < self._look.px(NARROW))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            QApplication.alert(self, 0)
+
+    def _remember_place(self) -> None:
+        saved = self._remembered.get("geometry")
+        if not saved or not self.restoreGeometry(QByteArray.fromBase64(saved.encode("ascii", "replace"))):
+            self.resize(1280, 800)
+
+    # ---- building ----
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        middle = QHBoxLayout()
+        middle.setSpacing(px(10))
+        middle.addWidget(self.navigation)
+        middle.addWidget(self._stack, 1)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(px(12), px(8), px(12), px(10))
+        column.setSpacing(px(8))
+        column.addWidget(self.toolbar)
+        column.addWidget(self.banners)
+        column.addLayout(middle, 1)
+        self.setCentralWidget(inside)
+
+    def _connect(self) -> None:
+        self.navigation.wanted.connect(self.show_page)
+        self.toolbar.stop_all.connect(self.stop_all)
+        self.banners.wanted.connect(self._act)
+        self.deciding.add_agent.connect(self._show_add_agent)
+        self._cases.happened.connect(self._take)
+        self._bridge.failed.connect(self._failed)
+        self._bridge.declined.connect(self._declined)
+        self._bridge.sandbox_seen.connect(self._cases.know_sandbox)
+        for number, page in enumerate(PAGES, 1):
+            self._key(f"Ctrl+{number}", lambda name=page.name: self.show_page(name))
+        self._key("F5", self._refresh_page)
+        self._key("Ctrl+Shift+S", self.stop_all)
+        self._key("Ctrl+Q", self.close_wanted.emit)
+
+    def _key(self, keys: str, act: Callable[[], object]) -> None:
+        shortcut = QShortcut(QKeySequence(keys), self)
+        shortcut.setAutoRepeat(False)
+        shortcut.activated.connect(act)

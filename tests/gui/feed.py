@@ -1,0 +1,115 @@
+"""Events as an engine would send them, for tests and pictures of the window without one."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from runner.agents import Agent
+from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
+from runner.decision import Decider, Decision, Verdict
+from runner.events import (
+    Event,
+    QuestionAsked,
+    RequestArrived,
+    RequestAssessed,
+    RequestClosed,
+    RequestDecided,
+    RunFinished,
+    RunMeasured,
+    RunStarted,
+)
+from runner.request import Language, Limits, Request, Tool
+from runner.result import Meta, Outcome, Result, Usage
+
+if TYPE_CHECKING:
+    from runner.sandbox.output import Transcript
+
+_numbers = itertools.count(1)
+PROTECTIONS = ("no network (namespace)", "read-only system", "private /tmp", "memory limit")
+
+
+def request(code: str = "print('hello')", agent: str = "claude-code", **others: Any) -> Request:
+    number = next(_numbers)
+    others.setdefault("language", Language.PYTHON)
+    return Request(f"r{number:05}", agent, Tool.CODE_EXECUTE, time.time(), code=code, limits=Limits(), **others)
+
+
+def finding(line: int, reason: str, level: Level = Level.HIGH, capability: Capability = Capability.NETWORK) -> Finding:
+    return Finding(f"test.{capability.name.lower()}", level, capability, Span(line, 0, line, 80), "evidence", reason, "T1059")
+
+
+def assessment(level: Level = Level.HIGH, *findings: Finding, touch: Touch | None = None) -> Assessment:
+    return Assessment(level, ("Code is run.",), findings, touch or Touch())
+
+
+def asked(
+    one: Request, assessed: Assessment | None = None, window: float = 60.0, left: float | None = None, blocked: str = ""
+) -> tuple[Event, ...]:
+    """A request arrives, is assessed, and a person is asked."""
+    deadline = time.monotonic() + (window if left is None else left)
+    return (
+        RequestArrived(one),
+        RequestAssessed(one.id, assessed or assessment()),
+        QuestionAsked(one.id, deadline, window, blocked),
+    )
+
+
+def decided(
+    one: Request, verdict: Verdict = Verdict.APPROVED, by: Decider = Decider.PERSON, reason: str = ""
+) -> tuple[Event, ...]:
+    told: tuple[Event, ...] = (RequestDecided(one.id, Decision(verdict, by, reason, after_seconds=4.2, digest=one.digest)),)
+    return told if verdict is Verdict.APPROVED else (*told, RequestClosed(one.id))
+
+
+def started(one: Request) -> tuple[Event, ...]:
+    return (RunStarted(one.id, PROTECTIONS),)
+
+
+def measured(one: Request, at: float, cpu: float = 40.0, memory: int = 60 << 20, disk: int = 1 << 20) -> tuple[Event, ...]:
+    return (RunMeasured(one.id, Usage(at, cpu, memory, disk, 3)),)
+
+
+def result(outcome: Outcome = Outcome.OK, stdout: str = "hello\n", **others: Any) -> Result:
+    code = {Outcome.OK: 0, Outcome.TIMED_OUT: -1}.get(outcome, 1)
+    meta = Meta(runtime="local", limits=Limits(), protections=PROTECTIONS)
+    return Result(outcome, stdout, others.pop("stderr", ""), code, 1.2, peak_memory=60 << 20, meta=meta, **others)
+
+
+def finished(one: Request, ended: Result | None = None) -> tuple[Event, ...]:
+    return (RunFinished(one.id, ended or result()), RequestClosed(one.id))
+
+
+class RecordingBridge(QObject):
+    """The window's side of the bridge, with nothing on the other: it notes what was asked of it."""
+
+    happened = Signal(object)
+    declined = Signal(str, str)
+    agent_added = Signal(str, str)
+    failed = Signal(str)
+    sandbox_seen = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[Any, ...]] = []
+        self.transcripts: dict[str, Transcript] = {}
+        self.known: tuple[Agent, ...] = ()
+        self.closes = True
+
+    def agents(self) -> tuple[Agent, ...]:
+        return self.known
+
+    def transcript(self, request_id: str) -> Transcript | None:
+        return self.transcripts.get(request_id)
+
+    def close(self, why: str, timeout: float = 2.0) -> bool:
+        self.calls.append(("close", why))
+        return self.closes
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *values: self.calls.append((name, *values))
