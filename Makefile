@@ -1,0 +1,51 @@
+# The one list of commands. Each does its whole set-up on a fresh machine.
+
+SETUP := packaging/setup.sh
+BIN := .venv/bin
+QT := libglib2.0-0 libegl1 libgl1 libxkbcommon0 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 \
+	libxcb-xkb1 libxcb-shape0 libdbus-1-3 libfontconfig1
+# Only where there is no node at all: a newer one than Debian's may be installed.
+NODE := $(shell command -v node >/dev/null 2>&1 || echo nodejs)
+WINDOW := $(QT) bubblewrap $(NODE)
+SCREEN := xvfb xdotool
+TESTS := $(WINDOW) $(SCREEN) dbus dbus-x11 gnome-keyring
+
+.PHONY: help run demo test lint bench lock clean
+
+help:
+	@echo "make run     open the console"
+	@echo "make demo    show the main job on a virtual screen, leaving screenshots in build/demo"
+	@echo "make test    run the tests"
+	@echo "make lint    check style, types and architecture"
+	@echo "make bench   measure, against a floor measured in the same run"
+	@echo "make lock    write the lock files anew"
+	@echo "make clean   remove what the other commands made"
+
+run:
+	@$(SETUP) run $(WINDOW)
+	@$(BIN)/assent
+
+demo:
+	@$(SETUP) run $(WINDOW) $(SCREEN)
+	@$(BIN)/assent demo
+
+test:
+	@$(SETUP) dev $(TESTS)
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint:
+	@$(SETUP) dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+bench:
+	@$(SETUP) dev $(TESTS)
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+lock:
+	@$(SETUP) dev
+	@packaging/lock.sh
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
