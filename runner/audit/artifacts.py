@@ -39,8 +39,8 @@ def store(
     """Keep the run as `policy` says; the new file, or None where nothing is to be kept.
 
     The file is `<UTC time>_<begin of the request's digest>.json`, 0600, and appears whole or not at all. Looking for
-    credentials takes about a second for each MiB, five at most: call this off the loop. `now` is in seconds since the epoch.
-    Raises OSError where the file cannot be written and ValueError for an unknown policy.
+    credentials takes about a second for each MiB, five at most: call this off the loop. `now` is in seconds since the
+    epoch. Raises OSError where the file cannot be written and ValueError for an unknown policy.
     """
     if policy not in POLICIES:
         raise ValueError(f"{policy!r} is not one of {', '.join(POLICIES)}")

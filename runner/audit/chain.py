@@ -93,7 +93,7 @@ class _Page:
             row = self._row(draft.request_id)
             # Through JSON and back: the list must follow from what is stored, not from what was meant.
             self._rows[draft.request_id] = advance(row, entry, json.loads(body))
-        except Exception as error:  # noqa: BLE001 - goes to the sender alone; the others' entries are written
+        except Exception as error:  # goes to the sender alone; the others' entries are written
             return error
         self._entries.append(
             (entry.seq, entry.at, entry.kind, entry.request_id, entry.body_sha256, entry.prev, entry.hash)

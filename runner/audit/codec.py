@@ -8,9 +8,14 @@ import typing
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum, IntEnum
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from runner.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    Reader = Callable[[Any], Any]
 
 T = TypeVar("T")
 
@@ -39,7 +44,11 @@ def decode(kind: type[T], data: object) -> T:
     Names that `kind` does not have are passed over, and missing ones take their defaults, so that records of newer
     and older versions can be read. Raises Unreadable, naming the field, for anything else that does not fit.
     """
-    return cast("T", _typed(kind, data, kind.__name__))
+    try:
+        return cast("T", _reader(cast("Hashable", kind))(data))
+    except _Misfit as misfit:
+        remedy = "The record is damaged or was written by a newer Assent: run `assent verify`, or update."
+        raise Unreadable(f"{kind.__name__}{misfit.where} {misfit.what}.", remedy) from None
 
 
 def _plain(value: object, depth: int) -> object:
@@ -64,68 +73,128 @@ def _plain(value: object, depth: int) -> object:
             return repr(value)
 
 
-def _typed(kind: Any, data: Any, where: str) -> Any:
-    """`data` as a `kind`, which is any annotation that the values use."""
-    if kind is object or kind is Any:
-        return data
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    if origin in (types.UnionType, typing.Union):
-        (inner,) = (one for one in arguments if one is not types.NoneType)
-        return None if data is None else _typed(inner, data, where)
-    if origin is tuple and isinstance(data, list):
-        return tuple(_typed(arguments[0], item, f"{where}[{place}]") for place, item in enumerate(data))
-    if origin is dict and isinstance(data, dict):
-        return {str(key): _typed(arguments[1], item, f"{where}[{key!r}]") for key, item in data.items()}
-    if isinstance(kind, type):
-        return _one(kind, data, where)
-    raise _misfit(where, data)
+class _Misfit(Exception):
+    """Data that does not fit; `where` grows on the way out, so that reading what fits costs nothing."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = ""
+
+    def within(self, step: str) -> _Misfit:
+        self.where = step + self.where
+        return self
 
 
-def _one(kind: type, data: Any, where: str) -> Any:
-    """`data` as a plain class: a dataclass, an enum, or one of JSON's own types."""
-    if is_dataclass(kind) and isinstance(data, dict):
-        return _filled(kind, data, where)
-    if issubclass(kind, Enum):
-        return _member(kind, data, where)
-    if kind is float and isinstance(data, int | float | str) and not isinstance(data, bool):
-        try:
-            return float(data)
-        except ValueError:
-            raise _misfit(where, data) from None
-    if type(data) is kind:
-        return data
-    raise _misfit(where, data)
-
-
-def _filled(kind: type, data: dict[str, Any], where: str) -> Any:
-    given = {}
-    for name, (annotation, required) in _shape(kind).items():
-        if name in data:
-            given[name] = _typed(annotation, data[name], f"{where}.{name}")
-        elif required:
-            raise Unreadable(f"{where}.{name} is missing from the record.", "Run `assent verify` on the ledger.")
-    return kind(**given)
-
-
-def _member(kind: type[Enum], data: Any, where: str) -> Enum:
-    try:
-        return kind[data] if issubclass(kind, IntEnum) else kind(data)
-    except (KeyError, ValueError):
-        raise _misfit(where, data) from None
+def _not_fitting(data: object) -> _Misfit:
+    return _Misfit(f"cannot be {repr(data)[:60]}")
 
 
 @cache
-def _shape(kind: Any) -> dict[str, tuple[Any, bool]]:
-    """Annotation of each field, and whether it must be there."""
+def _reader(kind: Hashable) -> Reader:
+    """What reads a `kind`, which is any annotation that the values use."""
+    if kind is object or kind is Any:
+        return _as_it_is
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        (inner,) = (one for one in arguments if one is not types.NoneType)
+        return _optional(_reader(inner))
+    if origin is tuple:
+        return _sequence(_reader(arguments[0]))
+    if origin is dict:
+        return _mapping(_reader(arguments[1]))
+    assert isinstance(kind, type), kind
+    if is_dataclass(kind):
+        return _record(kind)
+    if issubclass(kind, Enum):
+        return _member(kind)
+    return _number if kind is float else _exactly(kind)
+
+
+def _as_it_is(data: Any) -> Any:
+    return data
+
+
+def _exactly(kind: type) -> Reader:
+    def read(data: Any) -> Any:
+        if type(data) is kind:
+            return data
+        raise _not_fitting(data)
+
+    return read
+
+
+def _number(data: Any) -> float:
+    """Whole numbers count, and so do infinities, which JSON can only hold as text."""
+    if type(data) in (float, int, str):
+        try:
+            return float(data)
+        except ValueError:
+            pass
+    raise _not_fitting(data)
+
+
+def _optional(inner: Reader) -> Reader:
+    return lambda data: None if data is None else inner(data)
+
+
+def _sequence(inner: Reader) -> Reader:
+    def read(data: Any) -> tuple[Any, ...]:
+        if not isinstance(data, list):
+            raise _not_fitting(data)
+        return tuple(_inside(inner, item, place) for place, item in enumerate(data))
+
+    return read
+
+
+def _mapping(inner: Reader) -> Reader:
+    def read(data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            raise _not_fitting(data)
+        return {str(key): _inside(inner, item, key) for key, item in data.items()}
+
+    return read
+
+
+def _inside(inner: Reader, item: Any, place: object) -> Any:
+    try:
+        return inner(item)
+    except _Misfit as misfit:
+        raise misfit.within(f"[{place!r}]") from None
+
+
+def _member(kind: type[Enum]) -> Reader:
+    known: dict[Any, Enum] = {one.name if issubclass(kind, IntEnum) else one.value: one for one in kind}
+
+    def read(data: Any) -> Enum:
+        try:
+            return known[data]
+        except (KeyError, TypeError):
+            raise _not_fitting(data) from None
+
+    return read
+
+
+def _record(kind: type) -> Reader:
     hints = typing.get_type_hints(kind)
-    return {
-        field.name: (hints[field.name], field.default is MISSING and field.default_factory is MISSING)
+    # Recursive values would need their readers made later; there are none.
+    parts = [
+        (field.name, _reader(hints[field.name]), field.default is MISSING and field.default_factory is MISSING)
         for field in fields(kind)
-    }
+    ]
 
+    def read(data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise _not_fitting(data)
+        given = {}
+        for name, inner, required in parts:
+            if name in data:
+                try:
+                    given[name] = inner(data[name])
+                except _Misfit as misfit:
+                    raise misfit.within(f".{name}") from None
+            elif required:
+                raise _Misfit("is missing").within(f".{name}")
+        return kind(**given)
 
-def _misfit(where: str, data: object) -> Unreadable:
-    return Unreadable(
-        f"{where} cannot be {repr(data)[:60]}.",
-        "The record is damaged or was written by a newer Assent: run `assent verify`, or update.",
-    )
+    return read

@@ -158,14 +158,14 @@ class Ledger:
     def _write(self, drafts: list[Draft]) -> list[int | Exception]:
         try:
             return self._chain.write(drafts)
-        except Exception as error:  # noqa: BLE001 - the callers get it; the thread must outlive it
+        except Exception as error:  # the callers get it; the thread must outlive it
             return [self._told(error)] * len(drafts)
 
     def _take_key(self, wanted: _Wanted) -> int | Exception:
         assert isinstance(wanted.what, Seal)
         try:
             self._chain.seal_with(wanted.what, wanted.at)
-        except Exception as error:  # noqa: BLE001 - the caller gets it; the thread must outlive it
+        except Exception as error:  # the caller gets it; the thread must outlive it
             return self._told(error)
         return 0
 

@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import os
 import secrets
-import sqlite3
 import time
 from typing import TYPE_CHECKING
 
@@ -25,6 +24,7 @@ from runner.audit.tables import (
 from runner.errors import KnownError
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable
     from pathlib import Path
 

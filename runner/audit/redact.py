@@ -43,7 +43,10 @@ _MORE = {
     "GitHub Fine-grained Token": r"\bgithub_pat_[0-9A-Za-z_]{22,}",
     "Hugging Face Token": r"\bhf_[A-Za-z0-9]{30,}",
 }
-"""What agents' programs use and detect-secrets 1.5 does not know, or knows in part. A group, where there is one, is the secret."""
+"""What agents' programs use and detect-secrets 1.5 does not know, or knows in part.
+
+A group, where there is one, is the secret.
+"""
 
 _WIDE = re.compile(r" {2,}")
 """Some detectors need time in the cube of such runs, and tokens have no spaces in them."""

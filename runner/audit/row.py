@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, assert_never
 
 from runner.assessment import Assessment, Level
 from runner.audit.codec import Unreadable, decode
@@ -68,20 +68,26 @@ def advance(row: Row | None, entry: Entry, body: Mapping[str, Any]) -> Row | Non
     check(row.phase if row else None, phase)
     if row is None:
         return _arrived(entry, body)
-    row = replace(row, phase=phase)
+    return replace(row, phase=phase, **_news(phase, entry, body))
+
+
+def _news(phase: Phase, entry: Entry, body: Mapping[str, Any]) -> dict[str, Any]:
+    """What the row learns from this step."""
     match phase:
         case Phase.ASSESSED:
-            return replace(row, level=decode(Assessment, body).level)
+            return {"level": decode(Assessment, body).level}
         case Phase.ASKED:
-            return replace(row, asked_at=entry.seconds)
+            return {"asked_at": entry.seconds}
         case Phase.APPROVED | Phase.DENIED | Phase.EXPIRED | Phase.WITHDRAWN:
-            return _decided(row, entry, decode(Decision, body))
+            return _decided(entry, decode(Decision, body))
         case Phase.RUNNING:
-            return replace(row, started_at=entry.seconds)
+            return {"started_at": entry.seconds}
         case Phase.FINISHED:
-            return _finished(row, entry, body)
+            return _finished(entry, body)
+        case Phase.CLOSED | Phase.ARRIVED:
+            return {}
         case _:
-            return row
+            assert_never(phase)
 
 
 def _arrived(entry: Entry, body: Mapping[str, Any]) -> Row:
@@ -101,26 +107,25 @@ def _arrived(entry: Entry, body: Mapping[str, Any]) -> Row:
     )
 
 
-def _decided(row: Row, entry: Entry, decision: Decision) -> Row:
+def _decided(entry: Entry, decision: Decision) -> dict[str, Any]:
     if decision.verdict.value != entry.kind:
         raise Unreadable(f"The entry says {entry.kind}, its decision {decision.verdict}.")
-    return replace(
-        row,
-        verdict=decision.verdict,
-        decider=decision.by,
-        rule=storable(decision.rule),
-        decided_at=entry.seconds,
-        waited=decision.after_seconds,
-    )
+    return {
+        "verdict": decision.verdict,
+        "decider": decision.by,
+        "rule": storable(decision.rule),
+        "decided_at": entry.seconds,
+        "waited": decision.after_seconds,
+    }
 
 
-def _finished(row: Row, entry: Entry, body: Mapping[str, Any]) -> Row:
+def _finished(entry: Entry, body: Mapping[str, Any]) -> dict[str, Any]:
     """Tools that only read finish without a run, so without an outcome."""
-    row = replace(row, finished_at=entry.seconds, finished_seq=entry.seq)
-    if "outcome" not in body:
-        return row
-    result = decode(Result, body)
-    return replace(row, outcome=result.outcome, exit_code=result.exit_code, duration=result.duration)
+    news: dict[str, Any] = {"finished_at": entry.seconds, "finished_seq": entry.seq}
+    if "outcome" in body:
+        result = decode(Result, body)
+        news |= {"outcome": result.outcome, "exit_code": result.exit_code, "duration": result.duration}
+    return news
 
 
 def storable(text: str) -> str:
@@ -130,7 +135,7 @@ def storable(text: str) -> str:
 
 def to_columns(row: Row) -> tuple[object, ...]:
     """In the order of COLUMNS; enums as their plain value (levels as numbers, so that they sort)."""
-    return tuple(_bare(value) for value in astuple(row))
+    return tuple(_bare(getattr(row, name)) for name in COLUMNS)
 
 
 def from_columns(values: tuple[Any, ...]) -> Row:

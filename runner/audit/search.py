@@ -109,12 +109,6 @@ class History:
         ((number,),) = self._all(f"SELECT count(*) FROM requests{where}", values)
         return int(number)
 
-    def plan(self, wanted: Filter = ANYTHING) -> str:
-        """How SQLite would find a page, for whoever looks into speed."""
-        where, values = _where(wanted, None)
-        steps = self._all(f"EXPLAIN QUERY PLAN {_ROW}{where} ORDER BY seq DESC LIMIT 200", values)
-        return "; ".join(str(step[3]) for step in steps)
-
     def row(self, request_id: str) -> Row | None:
         """The line of one request."""
         found = self._all(f"{_ROW} WHERE id = ?", (request_id,))

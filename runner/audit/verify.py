@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from runner.errors import KnownError
 from runner.lifecycle import IllegalMove, Phase
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
@@ -208,7 +208,7 @@ class _Walk:
             self.signed_to = seq
 
     def check_rest(self, connection: sqlite3.Connection, public_key: str) -> None:
-        """The requests that are still open, what belongs to no entry, and who signed."""
+        """The requests that are still open, what belongs to no entry, the file's own order, and who signed."""
         for row in self.rows.values():
             _compare(connection, row)
         (stray,) = connection.execute(_STRAY_BODY).fetchone()
@@ -216,6 +216,9 @@ class _Walk:
             raise _Broken(stray, f"There is a body for entry {stray}, but no such entry.")
         if found := connection.execute(_STRAY_ROW).fetchone():
             raise _Broken(None, f"The list of requests names {found[0]}, which never arrived.")
+        (order,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if order != "ok":
+            raise _Broken(None, f"The file is damaged beside the entries: {order}.")
         (key,) = connection.execute("SELECT key FROM head").fetchone()
         if key and key not in self.keys:
             raise _Broken(self.last_seq, f"Entry {self.last_seq}, the last, is signed by a key that was not recorded.")

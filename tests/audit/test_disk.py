@@ -60,13 +60,17 @@ def fill(room: Path) -> Path:
 async def append_until_it_fails(ledger: Ledger) -> int:
     """The number of the last entry that was acknowledged."""
     last = 0
-    while True:
-        try:
+
+    async def append() -> None:
+        nonlocal last
+        while True:
             last = await ledger.append("opened", "", {"ballast": "x" * 5000})
-        except LedgerFailed as failure:
-            assert "disk" in failure.what + failure.remedy
-            assert "nothing is approved" in failure.remedy
-            return last
+
+    with pytest.raises(LedgerFailed) as caught:
+        await append()
+    assert "disk" in str(caught.value)
+    assert "nothing is approved" in caught.value.remedy
+    return last
 
 
 def test_a_full_disk_fails_recovers_and_leaves_nothing_half(small_disk: Path) -> None:

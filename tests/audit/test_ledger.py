@@ -162,6 +162,12 @@ async def test_closing_writes_what_is_queued_and_can_be_repeated(path: Path) -> 
         await ledger.append("opened", "", {})
 
 
+async def test_a_commit_is_on_the_disk_before_it_is_acknowledged(ledger: Ledger) -> None:
+    """A killed process does not show it, a lost power supply would: full synchronisation in WAL mode."""
+    settings = [ledger._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "journal_mode")]
+    assert settings == [2, "wal"]
+
+
 async def test_a_ledger_that_was_closed_is_one_file(path: Path) -> None:
     ledger = Ledger.open(path)
     await ledger.append("opened", "", {})
