@@ -12,8 +12,7 @@ from runner.sandbox import tree
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     from runner.request import Limits
 
@@ -30,9 +29,14 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is to be started, ready in its folder on the host."""
+    """What is to be started."""
 
-    folder: Path
+    name: str
+    """The run's name, as `leftovers.new_name` makes it."""
+    code: tuple[str, bytes]
+    """Name and content of the file with the code, which stands in the workspace."""
+    inside: Mapping[str, bytes]
+    """The files that start the code."""
     command: tuple[str, ...]
     environment: Mapping[str, str]
     limits: Limits
@@ -40,6 +44,7 @@ class Program:
     report: int
     """Descriptor that the program inherits for its report."""
     identity: int | None
+    """User id that the program takes on by itself as it starts."""
     folders: tuple[str, ...]
     """To be shown read-only besides the system's own."""
 
@@ -50,9 +55,11 @@ class Child:
     root: int
     """Process below which everything the code starts stands, itself not the code's."""
     final: signal.Signals
-    """Sent to `root`, takes everything below along."""
+    """Sent to `root`, it takes everything below along."""
     workspace: str
-    """Where the host can look at the workspace, a template with `{pid}` for any process of the code."""
+    """Where the host can look at the workspace, with `{pid}` for any process of the code."""
+    clean: Callable[[], None]
+    """Remove what was laid out on the host, once everything has ended."""
 
     def processes(self) -> list[int]:
         return tree.descendants(self.root)
@@ -85,7 +92,7 @@ class Launcher(Protocol):
         """User id the program has to take on itself; a new one at each call."""
         ...
 
-    def view(self, folder: Path) -> View: ...
+    def view(self, name: str) -> View: ...
 
     def start(self, program: Program) -> Child:
         """Start it; it runs under its limits from its first instruction. Raises KnownError and OSError."""

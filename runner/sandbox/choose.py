@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 AUTO = "auto"
 UNAVAILABLE = {
     "docker": ("Docker daemon not available.", "Set SANDBOX_TYPE=local or start the Docker daemon."),
-    "gvisor": ("gVisor is not available here.", "Set SANDBOX_TYPE=local, or install runsc and start the Docker daemon."),
+    "gvisor": (
+        "gVisor is not available here.",
+        "Set SANDBOX_TYPE=local, or install runsc and start the Docker daemon.",
+    ),
     "e2b": ("The E2B cloud sandbox is not available here.", "Set SANDBOX_TYPE=local."),
 }
 """What to say of a sandbox that was asked for and is not there (source document 1, scenario 7)."""

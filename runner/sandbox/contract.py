@@ -91,10 +91,6 @@ class Sandbox(Protocol):
         """End and remove what a killed console left behind; the names of those runs. Blocks for some 10 ms."""
         ...
 
-    async def sweep(self) -> tuple[str, ...]:
-        """End and remove what consoles that were killed left behind; the names of the runs."""
-        ...
-
     async def close(self) -> None:
         """Stop every run and remove every trace."""
         ...

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.errors import KnownError
 from runner.request import Isolation, Language, NetworkMode
-from runner.sandbox import folder
+from runner.sandbox import leftovers
 from runner.sandbox.bare import Bare
 from runner.sandbox.contract import Readiness
 from runner.sandbox.interpreters import Interpreter, find
@@ -44,7 +44,7 @@ class LocalSandbox:
     def __init__(
         self, root: Path | None = None, *, python: str = "", node: str = "", bash: str = "", bubblewrap: bool = True
     ) -> None:
-        self._root = root or folder.standard_root()
+        self._root = root or leftovers.standard_root()
         self._given = {Language.PYTHON: python, Language.JAVASCRIPT: node, Language.SHELL: bash}
         self._bubblewrap = bubblewrap
         self._lock = threading.RLock()
@@ -67,7 +67,7 @@ class LocalSandbox:
             raise KnownError("The local sandbox has no network to give.", "Run the code without network.")
         tool, launcher = await self._prepared(job.language)
         setting = Setting((*launcher.protections, *ALWAYS), {job.language.value: tool.version})
-        run = LocalRun(job, tool, launcher, setting, self._root, measured)
+        run = LocalRun(job, tool, launcher, setting, measured)
         self._runs.add(run)
         run.on_end(self._runs.discard)
         await run.begin()
@@ -79,8 +79,8 @@ class LocalSandbox:
             run.stop(CLOSING)
         await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
 
-    async def sweep(self) -> tuple[str, ...]:
-        return await asyncio.to_thread(folder.sweep, self._root)
+    def sweep(self) -> tuple[str, ...]:
+        return leftovers.sweep(self._root)
 
     # ---- what there is on this machine, found out once ----
 
@@ -127,7 +127,7 @@ class LocalSandbox:
         with self._lock:
             if self._launcher is None:
                 try:
-                    folder.make_root(self._root)
+                    leftovers.make_root(self._root)
                 except OSError as error:
                     raise KnownError(f"No folder for runs: {error}.", "Set TMPDIR to a folder of yours.") from error
                 self._launcher = self._walls_or_bare()
@@ -140,4 +140,4 @@ class LocalSandbox:
                 return Walls.raised()
             except KnownError as error:
                 why = error.what.rstrip(".")
-        return Bare(self._tool(Language.PYTHON), why)
+        return Bare(self._root, self._tool(Language.PYTHON), why)

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 
 from runner.errors import KnownError
 from runner.request import Language
-from runner.sandbox import folder as folders
-from runner.sandbox import imports, languages, report, verdict
+from runner.sandbox import imports, languages, leftovers, report, verdict
 from runner.sandbox.child import Program
 from runner.sandbox.output import Transcript
 from runner.sandbox.watch import StopSignal, Watch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from runner.result import Result, Usage
     from runner.sandbox.child import Child, Launcher
@@ -37,14 +35,12 @@ class LocalRun:
         tool: Interpreter,
         launcher: Launcher,
         setting: Setting,
-        root: Path,
         measured: Callable[[Usage], None],
     ) -> None:
         self._job = job
         self._tool = tool
         self._launcher = launcher
         self._setting = setting
-        self._root = root
         self._measured = measured
         self._loop = asyncio.get_running_loop()
         self._begun: asyncio.Future[None] = self._loop.create_future()
@@ -100,43 +96,42 @@ class LocalRun:
         return verdict.not_run(self._job, self._setting, imports.told(found, rule), error, names)
 
     def _ran(self) -> Result:
-        try:
-            folder = folders.make_folder(self._root)
-        except OSError as error:
-            raise KnownError(f"No folder for the run can be made: {error}.", "Free disk space.") from error
+        name = leftovers.new_name()
         channel = report.open_channel()
         try:
-            return self._watched(folder, channel)
+            child = self._start(name, channel)
         except languages.BadContext as error:
+            os.close(channel)
             return verdict.not_run(self._job, self._setting, f"{error}\n", str(error))
+        except OSError as error:
+            os.close(channel)
+            raise KnownError(f"The run could not be started: {error}.", "Free memory or disk space.") from error
+        try:
+            self._tell(_settle, self._begun, None)
+            ended = Watch(child, self._job.limits, self._transcript, self._asked, self._publish).run()
+            return verdict.result(self._job, self._setting, self._transcript, ended, report.read(channel))
         finally:
             os.close(channel)
-            folders.remove(folder)
+            child.clean()
 
-    def _watched(self, folder: Path, channel: int) -> Result:
-        child = self._start(folder, channel)
-        self._tell(_settle, self._begun, None)
-        watch = Watch(child, self._job.limits, self._transcript, self._asked, self._publish)
-        ended = watch.run()
-        return verdict.result(self._job, self._setting, self._transcript, ended, report.read(channel))
-
-    def _start(self, folder: Path, channel: int) -> Child:
-        """Raises KnownError, and BadContext where the variables do not suit the language."""
+    def _start(self, name: str, channel: int) -> Child:
+        """Raises KnownError, OSError, and BadContext where the variables do not suit the language."""
         job, tool, identity = self._job, self._tool, self._launcher.identity
-        view = self._launcher.view(folder)
-        inside = languages.files(job, tool, view, channel, identity)
-        environment = languages.environment(job, tool, view) | {folders.MARKER: folder.name}
-        stdin = _input(job.stdin)
-        try:
-            folders.prepare(folder, inside, languages.main_name(job.language), job.code.encode("utf-8", "surrogatepass"))
-            command = languages.command(job, tool, view, identity)
-            program = Program(folder, command, environment, job.limits, stdin, channel, identity, tool.folders)
+        view = self._launcher.view(name)
+        with _input(job.stdin) as stdin:
+            program = Program(
+                name=name,
+                code=(languages.main_name(job.language), job.code.encode("utf-8", "surrogatepass")),
+                inside=languages.files(job, tool, view, channel, identity),
+                command=languages.command(job, tool, view, identity),
+                environment=languages.environment(job, tool, view) | {leftovers.MARKER: name},
+                limits=job.limits,
+                stdin=stdin,
+                report=channel,
+                identity=identity,
+                folders=tool.folders,
+            )
             return self._launcher.start(program)
-        except OSError as error:
-            raise KnownError(f"The run could not be started: {error}.", "Free memory or disk space.") from error
-        finally:
-            if stdin != subprocess.DEVNULL:
-                os.close(stdin)
 
     def _publish(self, usage: Usage) -> None:
         self._tell(self._measured, usage)
@@ -158,13 +153,13 @@ def _fail(future: asyncio.Future[object], error: BaseException) -> None:
         future.exception()  # looked at: whoever waits still gets it, and nobody is warned about the other one
 
 
-def _input(text: str) -> int:
+@contextlib.contextmanager
+def _input(text: str) -> Iterator[int]:
     """Standard input as a descriptor: a file in memory, so nobody has to feed it."""
     if not text:
-        return subprocess.DEVNULL
-    fd = os.memfd_create("stdin")
-    data = memoryview(text.encode("utf-8", "replace"))
-    while data:
-        data = data[os.write(fd, data) :]
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
+        yield subprocess.DEVNULL
+        return
+    with open(os.memfd_create("stdin"), "w+b") as file:
+        file.write(text.encode("utf-8", "replace"))
+        file.seek(0)
+        yield file.fileno()

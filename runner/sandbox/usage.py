@@ -102,7 +102,9 @@ class Meter:
 
 def _halved(curve: list[Usage]) -> list[Usage]:
     """Of each two readings the one with more memory: peaks stay."""
-    return [max(curve[index : index + 2], key=lambda usage: usage.memory_bytes or 0) for index in range(0, len(curve), 2)]
+    return [
+        max(curve[index : index + 2], key=lambda usage: usage.memory_bytes or 0) for index in range(0, len(curve), 2)
+    ]
 
 
 def _filled(path: str, before: int | None) -> int | None:

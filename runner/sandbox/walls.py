@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -11,22 +12,20 @@ import secrets
 import shutil
 import signal
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.errors import KnownError
 from runner.request import Limits
 from runner.sandbox.child import Child, Program, View, rlimits
-from runner.sandbox.folder import prepare
 from runner.sandbox.interpreters import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REMEDY = "Install bubblewrap (package `bubblewrap`) and allow unprivileged user namespaces."
-SHOWN_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "mime.types")
-"""The only files of the host's /etc that are shown: what the loader and common libraries need."""
+SHOWN_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
+"""What is shown of the host's /etc: what the loader and the system's own links need."""
 TEMPORARY_BYTES = 64 << 20
 """Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
 FIRST_IDENTITY = 700_000_000
@@ -34,17 +33,25 @@ IDENTITIES = 10_000_000
 """A console that runs as root gives each run a user id of its own from a range nobody uses."""
 USER_INSIDE = 1000
 TRY_SECONDS = 10.0
-VIEW = View("/workspace", "/run/assent", "/tmp")  # noqa: S108 - inside
+VIEW = View("/workspace", "/run/assent", "/tmp")
 
 
 class Walls:
-    """Bubblewrap on this machine."""
+    """Bubblewrap on this machine.
 
-    def __init__(self, program: str) -> None:
+    A console that runs as root needs no user namespace to put the walls up; the code then runs under a user
+    id of its own, for root itself no limit on processes holds. Any other console uses a user namespace.
+
+    Each mount costs every run 0.1 to 0.2 ms: what is small is copied in instead.
+    """
+
+    def __init__(self, program: str, *, may_nest: bool = False) -> None:
         self._program = program
         self._as_root = os.geteuid() == 0 and shutil.which("setpriv") is not None
         self._number = itertools.count(secrets.randbelow(IDENTITIES))
-        self._no_nesting: tuple[str, ...] = ("--disable-userns",)
+        self._unshared = _unshared(self._as_root, may_nest)
+        self._system = _system()
+        self._shown = functools.cache(_shown)
 
     @classmethod
     def raised(cls) -> Walls:
@@ -53,13 +60,25 @@ class Walls:
         if program is None:
             raise KnownError("bubblewrap is not installed.", REMEDY)
         walls = cls(program)
-        problem = walls._tried()
-        if problem and not walls._as_root:
-            walls._no_nesting = ()  # bubblewrap before 0.8
-            problem = walls._tried()
-        if problem:
-            raise KnownError(f"bubblewrap does not work here: {problem}.", REMEDY)
+        if walls.problem():
+            walls = cls(program, may_nest=True)  # bubblewrap before 0.8 cannot forbid it
+        if problem := walls.problem():
+            raise KnownError(f"bubblewrap does not work here: {problem}", REMEDY)
         return walls
+
+    def problem(self) -> str:
+        """What keeps a trial run from working; '' when it works. Blocks for some 10 ms."""
+        name = f"run-{os.getpid()}-try"
+        command = ("/bin/sh", f"{VIEW.workspace}/try.sh")
+        program = Program(
+            name, ("try.sh", b"exit 0\n"), {}, command, {}, Limits(), subprocess.DEVNULL, 2, self.identity, ()
+        )
+        try:
+            process = self.start(program).process
+            _, told = process.communicate(timeout=TRY_SECONDS)
+        except (KnownError, OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        return told.decode("utf-8", "replace").strip() or "no reason told" if process.returncode else ""
 
     def version(self) -> str:
         told = subprocess.run([self._program, "--version"], capture_output=True, text=True, check=False).stdout
@@ -67,14 +86,13 @@ class Walls:
 
     @property
     def protections(self) -> tuple[str, ...]:
-        who = "own user id for each run" if self._as_root else "own user namespace"
         return (
             "no network (namespace)",
             "sees no processes but its own (namespace)",
-            f"{who}, no privileges",
+            "own user id, no privileges" if self._as_root else "own user namespace, no privileges",
             "read-only system, no home folders",
             "private /workspace and /tmp in memory, limited in size",
-            "number of processes limited",
+            "limited number of processes",
         )
 
     @property
@@ -85,38 +103,44 @@ class Walls:
     def identity(self) -> int | None:
         return FIRST_IDENTITY + next(self._number) % IDENTITIES if self._as_root else None
 
-    def view(self, _folder: Path) -> View:
+    def view(self, _name: str) -> View:
         return VIEW
 
     def start(self, program: Program) -> Child:
         """Raises KnownError where bubblewrap fails and OSError where it cannot be started."""
-        told, tell = os.pipe()
-        hold, release = os.pipe()
-        try:
-            process = self._popen(program, tell, hold)
-            os.close(tell)
-            tell = -1
+        with contextlib.ExitStack() as kept:
+            with contextlib.ExitStack() as handed:
+                told, tell = _pipe(kept, handed)
+                hold, release = _pipe(handed, kept)
+                process = self._popen(program, self._files(program, handed), tell, hold)
             root = _first_process(told, process)
             self._limit(root, program.limits)
             os.write(release, b"go")
-        finally:
-            for fd in (told, tell, hold, release):
-                if fd >= 0:
-                    os.close(fd)
-        return Child(process, root, signal.SIGKILL, "/proc/{pid}/root" + VIEW.workspace)
+        return Child(process, root, signal.SIGKILL, "/proc/{pid}/root" + VIEW.workspace, lambda: None)
 
-    def _popen(self, program: Program, tell: int, hold: int) -> subprocess.Popen[bytes]:
-        descriptors = ["--info-fd", str(tell), "--block-fd", str(hold)]
+    def _popen(self, program: Program, files: dict[str, int], tell: int, hold: int) -> subprocess.Popen[bytes]:
+        channels = ("--info-fd", str(tell), "--block-fd", str(hold))
         return subprocess.Popen(
-            [*self._command(program), *descriptors, "--", *program.command],
+            [*self._command(program, files), *channels, "--", *program.command],
             stdin=program.stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=program.environment,
             cwd="/",
-            pass_fds=(program.report, tell, hold),
+            pass_fds=(program.report, tell, hold, *files.values()),
             start_new_session=True,
         )
+
+    def _files(self, program: Program, opened: contextlib.ExitStack) -> dict[str, int]:
+        """Everything that is copied in, by its place inside, as open descriptors."""
+        user = program.identity or USER_INSIDE
+        contents = {
+            "/etc/passwd": f"root:x:0:0::/:/bin/false\nsandbox:x:{user}:{user}::{VIEW.workspace}:/bin/sh\n".encode(),
+            "/etc/group": f"root:x:0:\nsandbox:x:{user}:\n".encode(),
+            f"{VIEW.workspace}/{program.code[0]}": program.code[1],
+        }
+        contents |= {f"{VIEW.inside}/{name}": data for name, data in program.inside.items()}
+        return {place: _in_memory(data, opened) for place, data in contents.items()}
 
     def _limit(self, root: int, limits: Limits) -> None:
         """Bind what the code will inherit, before it starts. One process more is bubblewrap's own."""
@@ -125,77 +149,64 @@ class Walls:
             kind = getattr(resource, f"RLIMIT_{name}")
             _, hard = resource.getrlimit(kind)
             bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            with contextlib.suppress(ProcessLookupError):  # failed already: its pipes will tell
+            with contextlib.suppress(ProcessLookupError):  # bubblewrap has failed: its exit tells
                 resource.prlimit(root, kind, (bound, bound))
 
-    def _command(self, program: Program) -> list[str]:
+    def _command(self, program: Program, files: dict[str, int]) -> list[str]:
         size = program.limits.disk_mb << 20
         small = min(size, TEMPORARY_BYTES)
         return [
-            *(self._program, *self._namespaces(), "--die-with-parent", "--new-session", "--hostname", "sandbox"),
-            *_system(),
+            *(self._program, *self._unshared, "--die-with-parent", "--new-session", "--hostname", "sandbox"),
+            *self._system,
             *("--proc", "/proc", "--dev", "/dev"),
-            *_in_memory("/dev/shm", small),  # noqa: S108 - inside
-            *_in_memory("/tmp", small),  # noqa: S108 - inside
-            *_in_memory(VIEW.workspace, size),
-            *_parents((*program.folders, "/etc/passwd", VIEW.inside)),
-            *_shown((path, path) for path in program.folders),
-            *self._own_files(program),
+            *_tmpfs("/dev/shm", small),
+            *_tmpfs(VIEW.temporary, small),
+            *_tmpfs(VIEW.workspace, size),
+            *self._shown(program.folders),
+            *(word for place, fd in files.items() for word in ("--perms", "0444", "--file", str(fd), place)),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", VIEW.workspace),
         ]
 
-    def _namespaces(self) -> tuple[str, ...]:
-        kinds = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
-        if self._as_root:
-            return (*kinds, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
-        user = str(USER_INSIDE)
-        return (*kinds, "--unshare-user", *self._no_nesting, "--uid", user, "--gid", user, "--cap-drop", "ALL")
 
-    def _own_files(self, program: Program) -> list[str]:
-        """The run's own files, and accounts that name nobody but root and the code's user."""
-        inside = program.folder / "inside"
-        user = program.identity or USER_INSIDE
-        passwd = f"root:x:0:0::/:/bin/false\nsandbox:x:{user}:{user}::{VIEW.workspace}:/bin/sh\n"
-        (inside / "passwd").write_text(passwd)
-        (inside / "group").write_text(f"root:x:0:\nsandbox:x:{user}:\n")
-        main = next((program.folder / "workspace").iterdir())
-        libraries = [word for name in SHOWN_ETC for word in ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")]
-        return libraries + _shown(
-            (
-                (str(inside), VIEW.inside),
-                (str(inside / "passwd"), "/etc/passwd"),
-                (str(inside / "group"), "/etc/group"),
-                (str(main), f"{VIEW.workspace}/{main.name}"),
-            )
-        )
+def _unshared(as_root: bool, may_nest: bool) -> tuple[str, ...]:
+    kinds = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+    if as_root:  # the two are needed to become somebody else, and are lost by it
+        return (*kinds, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+    user = ("--unshare-user", "--uid", str(USER_INSIDE), "--gid", str(USER_INSIDE))
+    return (*kinds, *user, *(() if may_nest else ("--disable-userns",)), "--cap-drop", "ALL")
 
-    def _tried(self) -> str:
-        """What bubblewrap says against running `true` with everything a run uses; '' when it works."""
-        with tempfile.TemporaryDirectory(prefix="assent-try-") as name:
-            folder = Path(name)
-            prepare(folder, {}, "main.sh", b"")
-            program = Program(folder, ("/bin/true",), {}, Limits(), subprocess.DEVNULL, 2, self.identity, ())
-            try:
-                child = self.start(program)
-            except (KnownError, OSError) as error:
-                return str(error)
-            _, told = child.process.communicate(timeout=TRY_SECONDS)
-            return told.decode("utf-8", "replace").strip() if child.process.returncode else ""
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed with the two stacks."""
+    ends = os.pipe()
+    reader.callback(os.close, ends[0])
+    writer.callback(os.close, ends[1])
+    return ends
+
+
+def _in_memory(data: bytes, opened: contextlib.ExitStack) -> int:
+    fd = os.memfd_create("file")
+    opened.callback(os.close, fd)
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
 
 
 def _first_process(told: int, process: subprocess.Popen[bytes]) -> int:
-    """Id of the first process inside, as bubblewrap tells it. Raises KnownError when it fails first."""
+    """Id of the first process inside, as bubblewrap tells it. Raises KnownError when it fails before that."""
     text = b""
-    while piece := os.read(told, 4096):
+    while b"}" not in text:
+        if not (piece := os.read(told, 4096)):
+            _, complaint = process.communicate()
+            raise KnownError(f"bubblewrap failed: {complaint.decode('utf-8', 'replace').strip()}", REMEDY)
         text += piece
-        if b"}" in text:
-            return int(json.loads(text)["child-pid"])
-    _, complaint = process.communicate()
-    raise KnownError(f"bubblewrap failed: {complaint.decode('utf-8', 'replace').strip()}.", REMEDY)
+    return int(json.loads(text)["child-pid"])
 
 
 def _system() -> list[str]:
-    """The system's folders, read-only, with the links that stand for them where /usr is merged."""
+    """The system's folders, read-only; with links in the places that are links where /usr is merged."""
     options: list[str] = []
     for path in SYSTEM:
         if os.path.islink(path):
@@ -205,15 +216,26 @@ def _system() -> list[str]:
     return options
 
 
+def _shown(folders: tuple[str, ...]) -> list[str]:
+    """What is shown of the host besides its system, below folders open to everybody.
+
+    The folders that bubblewrap makes by itself are open to root alone.
+    """
+    options = _parents((*folders, "/etc/passwd", f"{VIEW.inside}/orders"))
+    for path in folders:
+        options += ["--ro-bind", path, path]
+    for path in SHOWN_ETC:
+        options += ["--ro-bind-try", path, path]
+    if os.path.islink("/etc/localtime"):
+        options += ["--symlink", os.path.realpath("/etc/localtime"), "/etc/localtime"]
+    return options
+
+
 def _parents(paths: Iterable[str]) -> list[str]:
-    """The folders above `paths`, open to everybody: those bubblewrap makes by itself are open to root alone."""
     above = {str(parent) for path in paths for parent in Path(path).parents}
-    return [word for parent in sorted(above - {"/", *SYSTEM}) for word in ("--perms", "0755", "--dir", parent)]
+    made = sorted(above - {"/", *SYSTEM})
+    return [word for path in made for word in ("--perms", "0755", "--dir", path)]
 
 
-def _in_memory(path: str, size: int) -> tuple[str, ...]:
+def _tmpfs(path: str, size: int) -> tuple[str, ...]:
     return ("--perms", "1777", "--size", str(size), "--tmpfs", path)
-
-
-def _shown(pairs: Iterable[tuple[str, str]]) -> list[str]:
-    return [word for source, place in pairs for word in ("--ro-bind", source, place)]

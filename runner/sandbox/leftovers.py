@@ -1,0 +1,104 @@
+"""Names of runs, and the end of what a killed console left behind: processes and folders."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+
+MARKER = "ASSENT_RUN"
+"""Environment variable that every process of a run starts with: the run's name."""
+
+
+def standard_root() -> Path:
+    """`assent-sandbox-<user id>` below the system's folder for temporary files."""
+    return Path(tempfile.gettempdir()) / f"assent-sandbox-{os.getuid()}"
+
+
+def make_root(root: Path) -> None:
+    """Create `root` for this user alone. Raises OSError, also when it is somebody else's."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _is_own_folder(root):
+        raise PermissionError(f"{root} belongs to somebody else")
+    root.chmod(0o700)
+
+
+def new_name() -> str:
+    """A name for a run, which says what process it belongs to: `run-<pid>-<start of the process>-<random>`."""
+    pid = os.getpid()
+    return f"run-{pid}-{started_at(pid)}-{secrets.token_hex(6)}"
+
+
+def remove(folder: Path) -> None:
+    """Remove it, whatever its permissions were turned into."""
+
+    def open_and_retry(_function: object, path: str, _error: object) -> None:
+        try:
+            os.chmod(os.path.dirname(path), 0o700)
+            if os.path.isdir(path) and not os.path.islink(path):
+                os.chmod(path, 0o700)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+        except OSError:
+            return
+
+    shutil.rmtree(folder, onerror=open_and_retry)
+
+
+def sweep(root: Path) -> tuple[str, ...]:
+    """End the processes and remove the folders of consoles that are gone; names of the runs."""
+    names = _kill_orphans()
+    folders = [folder for folder in root.glob("run-*") if not owner_lives(folder.name)] if _is_own_folder(root) else []
+    for folder in folders:
+        remove(folder)
+    return tuple(sorted(names | {folder.name for folder in folders}))
+
+
+def started_at(pid: int) -> str:
+    """Start of process `pid` in clock ticks since boot, '' when there is none: tells a reused id from the first."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    return stat.rpartition(")")[2].split()[19]
+
+
+def owner_lives(name: str) -> bool:
+    """Whether the process that made up the run's `name` is still there."""
+    _, pid, started, _ = [*name.split("-"), "", "", ""][:4]
+    return pid.isdigit() and bool(started) and started_at(int(pid)) == started
+
+
+def _kill_orphans() -> set[str]:
+    """End every process of this user whose marker names a console that is gone."""
+    names: set[str] = set()
+    for entry in os.listdir("/proc"):
+        if entry.isdigit() and (name := _run_of(entry)) and not owner_lives(name):
+            try:
+                os.kill(int(entry), signal.SIGKILL)
+            except OSError:
+                continue
+            names.add(name)
+    return names
+
+
+def _run_of(pid: str) -> str:
+    """The name in the marker of a process of this user, '' without one."""
+    try:
+        if os.stat(f"/proc/{pid}").st_uid != os.getuid():
+            return ""
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            words = file.read().split(b"\0")
+    except OSError:
+        return ""
+    prefix = f"{MARKER}=run-".encode()
+    found = next((word for word in words if word.startswith(prefix)), b"")
+    return found.partition(b"=")[2].decode("ascii", "replace")
+
+
+def _is_own_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink() and path.lstat().st_uid == os.getuid()
