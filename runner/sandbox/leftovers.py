@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import secrets
 import shutil
@@ -29,7 +30,12 @@ def make_root(root: Path) -> None:
 def new_name() -> str:
     """A name for a run, which says what process it belongs to: `run-<pid>-<start of the process>-<random>`."""
     pid = os.getpid()
-    return f"run-{pid}-{started_at(pid)}-{secrets.token_hex(6)}"
+    return f"run-{pid}-{_own_start(pid)}-{secrets.token_hex(6)}"
+
+
+@functools.cache
+def _own_start(pid: int) -> str:
+    return started_at(pid)
 
 
 def remove(folder: Path) -> None:

@@ -38,13 +38,14 @@ class Transcript:
     """One writer (the sandbox), any number of readers in any thread; memory is bounded by the two arguments.
 
     Of each stream the first half of `limit` bytes and the last half are kept for the result. For live
-    reading, the newest pieces of both are kept up to `window` bytes.
+    reading, the newest pieces of both are kept up to `window` bytes. Small writes of one stream are joined,
+    so a program that writes byte by byte costs no more memory than any other.
     """
 
     def __init__(self, limit: int, window: int = 1 << 19) -> None:
         self._lock = threading.Lock()
         self._window = window
-        self._live: deque[Piece] = deque()
+        self._live: deque[_Block] = deque()
         self._live_bytes = 0
         self._total = 0
         self._ended = False
@@ -53,7 +54,10 @@ class Transcript:
     def append(self, stream: Stream, data: bytes) -> None:
         with self._lock:
             self._kept[stream].add(data)
-            self._live.append(Piece(self._total, stream, data))
+            if self._live and self._live[-1].takes(stream, data):
+                self._live[-1].data += data
+            else:
+                self._live.append(_Block(self._total, stream, bytearray(data)))
             self._total += len(data)
             self._live_bytes += len(data)
             while self._live_bytes > self._window and len(self._live) > 1:
@@ -67,7 +71,7 @@ class Transcript:
     def since(self, position: int) -> News:
         """Everything from byte `position` (of both streams together) on that is still held."""
         with self._lock:
-            pieces = tuple(piece for piece in self._live if piece.offset >= position)
+            pieces = tuple(block.after(position) for block in self._live if block.end > position)
             first = pieces[0].offset if pieces else self._total
             return News(pieces, max(0, first - position), self._total, self._ended)
 
@@ -82,6 +86,30 @@ class Transcript:
             return self._kept[stream].text()
 
 
+BLOCK = 1 << 12
+"""Bytes up to which writes are joined."""
+
+
+@dataclass(slots=True)
+class _Block:
+    """Consecutive bytes of one stream, growing while they are few."""
+
+    offset: int
+    stream: Stream
+    data: bytearray
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.data)
+
+    def takes(self, stream: Stream, data: bytes) -> bool:
+        return self.stream is stream and len(self.data) + len(data) <= BLOCK
+
+    def after(self, position: int) -> Piece:
+        start = max(position, self.offset)
+        return Piece(start, self.stream, bytes(self.data[start - self.offset :]))
+
+
 class _Kept:
     """Head and tail of one stream."""
 
@@ -89,29 +117,48 @@ class _Kept:
         self._head_room = limit - limit // 2
         self._tail_room = limit // 2
         self._head = bytearray()
-        self._tail: deque[bytes] = deque()
-        self._tail_bytes = 0
+        self._tail = bytearray()
         self._dropped = 0
 
     def add(self, data: bytes) -> None:
         if room := self._head_room - len(self._head):
             self._head += data[:room]
             data = data[room:]
-        if not data:
-            return
-        self._tail.append(data)
-        self._tail_bytes += len(data)
-        while self._tail_bytes - len(self._tail[0]) >= self._tail_room and len(self._tail) > 1:
-            gone = len(self._tail.popleft())
-            self._tail_bytes -= gone
-            self._dropped += gone
+        self._tail += data
+        if len(self._tail) > 2 * self._tail_room + BLOCK:  # seldom, so that what is moved stays small
+            self._cut_tail()
 
     def text(self) -> tuple[str, int]:
-        tail = b"".join(self._tail)
-        over = max(0, len(tail) - self._tail_room)
-        dropped = self._dropped + over
-        head = self._head.decode("utf-8", "replace")
-        if not dropped:
-            return (bytes(self._head) + tail).decode("utf-8", "replace"), 0
+        self._cut_tail()
+        if not self._dropped:
+            return (self._head + self._tail).decode("utf-8", "replace"), 0
+        head = self._head[: _whole(self._head)]
+        start = _begin(self._tail)
+        dropped = self._dropped + len(self._head) - len(head) + start
         mark = f"\n... (output truncated: {dropped:,} bytes left out) ...\n"
-        return head + mark + tail[over:].decode("utf-8", "replace"), dropped
+        return head.decode("utf-8", "replace") + mark + self._tail[start:].decode("utf-8", "replace"), dropped
+
+    def _cut_tail(self) -> None:
+        if (over := len(self._tail) - self._tail_room) > 0:
+            del self._tail[:over]
+            self._dropped += over
+
+
+def _whole(data: bytearray) -> int:
+    """Length of `data` without the beginning of a UTF-8 character that is cut off at its end."""
+    for back in range(1, min(4, len(data)) + 1):
+        byte = data[-back]
+        if byte >= 0xC0:
+            needed = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return len(data) - back if back < needed else len(data)
+        if byte < 0x80:
+            break
+    return len(data)
+
+
+def _begin(data: bytearray) -> int:
+    """Where the first whole UTF-8 character of `data` begins; 0 for what is no UTF-8 anyway."""
+    for start in range(min(4, len(data))):
+        if data[start] & 0xC0 != 0x80:
+            return start
+    return 0

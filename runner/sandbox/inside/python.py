@@ -9,11 +9,16 @@ import marshal
 import posix
 import sys
 
+TYPE_CHECKING = False  # importing typing would cost more than all the rest
+if TYPE_CHECKING:
+    from types import ModuleType, TracebackType
+    from typing import Any
+
 START_PID = posix.getpid()
 NO_SPACE = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT
 
 
-def start(orders):
+def start(orders: "dict[str, Any]") -> None:
     """Prepare the interpreter as `orders` say and run the file; what it raises is shown as Python shows it."""
     if orders["identity"] is not None:
         _become(orders["identity"])
@@ -23,7 +28,7 @@ def start(orders):
     if orders["allowed"] is not None or orders["blocked"]:
         _guard_imports(orders, report)
     try:
-        exec(_compiled(orders["main"]), main.__dict__)
+        exec(_compiled(orders["main"]), main.__dict__)  # noqa: S102 - what all of this is for
     except SystemExit:
         raise
     except BaseException as error:
@@ -35,14 +40,14 @@ def start(orders):
             _hand_out(orders["report"], main.__dict__, report)
 
 
-def _become(identity):
+def _become(identity: int) -> None:
     """Give up root for a user that owns nothing."""
     posix.setgroups([])
     posix.setresgid(identity, identity, identity)
     posix.setresuid(identity, identity, identity)
 
 
-def _main_module(orders):
+def _main_module(orders: "dict[str, Any]") -> "ModuleType":
     sys.argv[:] = [orders["main"]]
     sys.path[:] = [orders["workspace"], *orders["path"]]
     sys.prefix = sys.exec_prefix = orders["prefix"]
@@ -57,7 +62,7 @@ def _main_module(orders):
     return main
 
 
-def _give_site_builtins():
+def _give_site_builtins() -> None:
     from _sitebuiltins import Quitter, _Helper
 
     builtins.quit = Quitter("quit", "Ctrl-D (i.e. EOF)")
@@ -65,7 +70,7 @@ def _give_site_builtins():
     builtins.help = _Helper()
 
 
-def _compiled(path):
+def _compiled(path: str) -> "Any":
     with open(path, "rb") as file:
         source = file.read()
     try:
@@ -74,16 +79,16 @@ def _compiled(path):
         raise SyntaxError(str(error)) from None
 
 
-def _show(error):
+def _show(error: BaseException) -> None:
     """Let Python print the error without the frames of this file."""
-    trace = error.__traceback__
+    trace: TracebackType | None = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == _show.__code__.co_filename:
         trace = trace.tb_next
     error.__traceback__ = trace
     sys.excepthook(type(error), error, trace)
 
 
-def _fault(error):
+def _fault(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "memory"
     if isinstance(error, OSError) and error.errno in NO_SPACE:
@@ -91,7 +96,7 @@ def _fault(error):
     return ""
 
 
-def _guard_imports(orders, report):
+def _guard_imports(orders: "dict[str, Any]", report: "dict[str, Any]") -> None:
     """Refuse imports that the user's own code makes and the rule does not allow.
 
     What is imported by code below the interpreter's own folders is that code's affair. This keeps honest
@@ -103,28 +108,30 @@ def _guard_imports(orders, report):
     refused = report["blocked"] = []
     original, original_module = builtins.__import__, importlib.import_module
 
-    def check(name, importer):
+    def check(name: str, importer: str) -> None:
         if importer.startswith(own) or importer.startswith("<frozen "):
             return
         if not _permitted(name, allowed, blocked):
             refused.append(name)
             raise ImportError(f"import of {name!r} is not allowed here. {orders['hint']}", name=name)
 
-    def guarded_import(name, globals=None, locals=None, fromlist=(), level=0):
+    def guarded_import(
+        name: str, globals: "Any" = None, locals: "Any" = None, fromlist: "Any" = (), level: int = 0
+    ) -> "ModuleType":
         if level == 0:
             check(name, sys._getframe(1).f_code.co_filename)
         return original(name, globals, locals, fromlist, level)
 
-    def guarded_import_module(name, package=None):
+    def guarded_import_module(name: str, package: "str | None" = None) -> "ModuleType":
         if not name.startswith("."):
             check(name, sys._getframe(1).f_code.co_filename)
         return original_module(name, package)
 
-    builtins.__import__ = importlib.__import__ = guarded_import
+    builtins.__import__ = importlib.__import__ = guarded_import  # type: ignore[assignment]
     importlib.import_module = guarded_import_module
 
 
-def _permitted(name, allowed, blocked):
+def _permitted(name: str, allowed: "list[str] | None", blocked: "list[str]") -> bool:
     parts = name.split(".")
     names = {".".join(parts[: count + 1]) for count in range(len(parts))}
     if names & set(blocked):
@@ -132,7 +139,7 @@ def _permitted(name, allowed, blocked):
     return allowed is None or parts[0] == "__future__" or bool(names & set(allowed))
 
 
-def _hand_out(report_fd, namespace, report):
+def _hand_out(report_fd: int, namespace: "dict[str, Any]", report: "dict[str, Any]") -> None:
     """Write the report as JSON. A closed descriptor or a full limit is the code's own doing and told nowhere."""
     report["peak"] = _peak()
     if "result" in namespace:
@@ -143,7 +150,7 @@ def _hand_out(report_fd, namespace, report):
         return
 
 
-def _encoded(report):
+def _encoded(report: "dict[str, Any]") -> bytes:
     if len(report) == 1:  # nothing but the peak: spares the import
         return b'{"peak": %d}' % report["peak"]
     import json
@@ -151,7 +158,7 @@ def _encoded(report):
     return json.dumps(report).encode("ascii")
 
 
-def _add_value(report, value):
+def _add_value(report: "dict[str, Any]", value: object) -> None:
     try:
         import json
 
@@ -164,7 +171,7 @@ def _add_value(report, value):
         report["note"] = f"result is of type {type(value).__name__}, which JSON cannot carry; its repr is given."
 
 
-def _peak():
+def _peak() -> int:
     """Most memory this process held, in bytes; 0 where /proc cannot be read."""
     try:
         with open("/proc/self/status", "rb") as file:

@@ -16,7 +16,7 @@ PR_SET_CHILD_SUBREAPER = 36
 LISTENED = {signal.SIGCHLD, signal.SIGTERM}
 
 
-def main(limits, command):
+def main(limits: dict[str, int], command: list[str]) -> int:
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
@@ -32,7 +32,7 @@ def main(limits, command):
     return code if code >= 0 else 128 - code
 
 
-def become(limits, command):
+def become(limits: dict[str, int], command: list[str]) -> None:
     try:
         for name, value in limits.items():
             _, hard = resource.getrlimit(getattr(resource, "RLIMIT_" + name))
@@ -44,7 +44,7 @@ def become(limits, command):
         os._exit(127)
 
 
-def wait(child):
+def wait(child: int) -> int | None:
     """The command's wait status, or None when told to end first."""
     while signal.sigwaitinfo(LISTENED).si_signo == signal.SIGCHLD:
         while (ended := _reap()) is not None:
@@ -53,7 +53,7 @@ def wait(child):
     return None
 
 
-def _reap():
+def _reap() -> tuple[int, int] | None:
     try:
         pid, status = os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:
@@ -61,7 +61,7 @@ def _reap():
     return (pid, status) if pid else None
 
 
-def kill_all():
+def kill_all() -> None:
     """Stop, then kill, whatever is below, until there is nothing left to wait for."""
     while True:
         below = descendants(os.getpid())
@@ -78,8 +78,8 @@ def kill_all():
             return
 
 
-def descendants(pid):
-    found = []
+def descendants(pid: int) -> list[int]:
+    found: list[int] = []
     try:
         threads = os.listdir(f"/proc/{pid}/task")
         for thread in threads:
