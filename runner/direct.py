@@ -21,9 +21,9 @@ from runner.modules import imports
 from runner.places import Places
 from runner.request import Language, Request, Tool
 from runner.result import Result
+from runner.rooms import local_sandbox
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Job
-from runner.sandbox.local import LocalSandbox
 from runner.settings import load
 from runner.submission import Submission
 
@@ -61,7 +61,7 @@ async def execute_async(
     submission = Submission(
         agent=CALLER, tool=Tool.CODE_EXECUTE, language=_language(language), code=code, timeout=timeout, context=context
     )
-    local = LocalSandbox()
+    local = local_sandbox(settings)
     try:
         sandbox = await choose(settings.sandbox_type, (local,))
         request = intake.request(submission, settings, sandbox.isolation)

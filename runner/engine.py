@@ -436,7 +436,11 @@ class Engine:
             raise KnownError("The console is closing.", "Call again when it is back.")
         if not self.rooms.has_ledger and (trouble := self._troubles.get("ledger")):
             raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
-        if tool is Tool.CODE_EXECUTE and (trouble := self._troubles.get("sandbox")):
+        if tool is not Tool.CODE_EXECUTE:
+            return
+        if not self.rooms.settings.enabled:
+            raise KnownError("Running code is switched off in the settings of Assent.", "Nothing was run.")
+        if trouble := self._troubles.get("sandbox"):
             raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
 
     def _take(self, case: Case) -> Ticket:

@@ -26,7 +26,7 @@ def request(submission: Submission, settings: Settings, isolation: Isolation) ->
         agent=submission.agent,
         tool=submission.tool,
         received_at=time.time(),
-        language=_language(submission),
+        language=_language(submission, settings),
         code=_code(submission, settings),
         context=_context(submission),
         stdin=_clean(submission.stdin, "stdin"),
@@ -74,9 +74,14 @@ def _within(name: str, asked: float | None, default: float, highest: float) -> f
     return asked
 
 
-def _language(submission: Submission) -> Language | None:
-    if submission.tool is Tool.CODE_EXECUTE and submission.language is None:
-        raise Refused("language is missing.", f"Use one of {', '.join(Language)}.")
+def _language(submission: Submission, settings: Settings) -> Language | None:
+    if submission.tool is not Tool.CODE_EXECUTE:
+        return None
+    known = ", ".join(settings.supported_languages)
+    if submission.language is None:
+        raise Refused("language is missing.", f"Use one of {known}.")
+    if submission.language not in settings.supported_languages:
+        raise Refused(f"{submission.language} is switched off in the settings of Assent.", f"Use one of {known}.")
     return submission.language
 
 

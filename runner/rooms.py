@@ -20,7 +20,7 @@ from runner.request import Isolation
 from runner.sandbox.choose import choose
 from runner.sandbox.local import LocalSandbox
 from runner.secrets import Secrets
-from runner.settings import Loaded, load
+from runner.settings import Loaded, Settings, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ class Rooms:
         self.agents = Agents(places)
         self.rules = read(places, loaded)
         self.policy = Policy(loaded.settings, self.rules)
-        self._sandboxes: tuple[Sandbox, ...] = sandboxes or (LocalSandbox(),)
+        self._sandboxes: tuple[Sandbox, ...] = sandboxes or (local_sandbox(loaded.settings),)
         self._sandbox: Sandbox | None = None
         self._ledger: Ledger | None = None
         self._gateway: Gateway | None = None
@@ -194,6 +194,11 @@ class Rooms:
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()
+
+
+def local_sandbox(settings: Settings) -> LocalSandbox:
+    """The sandbox that needs no engine, with the interpreters that the settings name."""
+    return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash)
 
 
 def open_engine(places: Places | None = None, environment: Mapping[str, str] = os.environ) -> Engine:

@@ -1,0 +1,87 @@
+"""Every test: its own home, no keyring, and nothing unexpected left behind or said."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+# Before anything imports Qt.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("QT_SCALE_FACTOR", "1")
+os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+import pytest
+
+from runner import tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GRACE_SECONDS = 3.0
+"""For threads and processes that are on their way out when a test ends."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "errors_expected: this test provokes errors in the log")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own for everything that Assent keeps."""
+    for name in [name for name in os.environ if name.startswith(("ASSENT_", "SANDBOX_", "DOCKER_"))]:
+        if name != "ASSENT_REQUIRE_ALL":
+            monkeypatch.delenv(name)
+    root = tmp_path / "assent-home"
+    monkeypatch.setenv("ASSENT_HOME", str(root))
+    return root
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails a test that leaves threads, tasks or child processes behind."""
+    threads, children = set(threading.enumerate()), _children()
+    yield
+    left = _settled(lambda: [t.name for t in threading.enumerate() if t not in threads and not t.daemon])
+    assert not left, f"threads left: {left}"
+    left = _settled(lambda: sorted(_children() - children))
+    assert not left, f"processes left: {left}"
+    assert not tasks.live(), f"tasks left: {tasks.live()}"
+
+
+@pytest.fixture(autouse=True)
+def no_errors_logged(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fails a test in which an error was logged, unless it is marked `errors_expected`."""
+    yield
+    if request.node.get_closest_marker("errors_expected"):
+        return
+    errors = [r.getMessage() for phase in ("setup", "call") for r in caplog.get_records(phase) if r.levelno >= logging.ERROR]
+    assert not errors, f"errors logged: {errors}"
+
+
+def _settled(leftovers: object) -> list[object]:
+    assert callable(leftovers)
+    end = time.monotonic() + GRACE_SECONDS
+    while (left := leftovers()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return list(left)
+
+
+def _children() -> set[str]:
+    """This process's children, with their command, from /proc."""
+    found = set()
+    for task in Path("/proc/self/task").iterdir():
+        try:
+            pids = (task / "children").read_text().split()
+        except OSError:
+            continue
+        for pid in pids:
+            try:
+                command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            except OSError:
+                continue
+            found.add(f"{pid} {command[:80]}")
+    return found
