@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,8 @@ from app.parts.plain import tip
 from app.parts.ruler import Ruler
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from app.look import Look
     from runner.assessment import Finding, Level
 

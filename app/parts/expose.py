@@ -103,7 +103,7 @@ def _is_mark(character: str) -> bool:
 
 
 def _escape(character: str) -> str:
-    return f"\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}U+{ord(character):04X}\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+    return f"\u2039U+{ord(character):04X}\u203a"
 
 
 def lines_of(text: str, every_return: bool) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from unicodedata import bidirectional
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QFont, QPainter, QTextCharFormat, QTextLayout
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _FORCE_LEFT_TO_RIGHT = "\u202d"
 _REORDERS = frozenset({"R", "AL", "AN"})

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pygments.lexer import Lexer
 
 _SLICE = 0.004
 """Seconds of work between two looks at the event queue."""
+
+_LONGEST_LINE = 50_000
+_SLOWEST_STEP = 0.05
+_MOST_WORK = 5.0
+"""Some made-up texts cost the lexers time that grows with the square of their length. Beyond these bounds
+(characters; seconds for one word; seconds in all) the rest of the text stays in one color."""
 
 Word = tuple[int, int, str]
 """(start, end, token of the theme) within one line of the source."""
@@ -29,6 +36,7 @@ class Lexing(QObject):
         super().__init__(parent)
         self.words: list[list[Word]] = []
         self._work: Iterator[None] | None = None
+        self._spent = 0.0
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._go_on)
@@ -36,6 +44,7 @@ class Lexing(QObject):
     def start(self, lines: list[str], language: str) -> None:
         """Begin with `lines`; a language without a lexer leaves them without words."""
         self.words = []
+        self._spent = 0.0
         self._work = self._lex(lines, language)
         self._timer.start()
 
@@ -46,22 +55,29 @@ class Lexing(QObject):
     def _go_on(self) -> None:
         if self._work is None:
             return
-        until = time.perf_counter() + _SLICE
+        began = last = time.perf_counter()
         before = max(0, len(self.words) - 1)
+        slow = False
         for _ in self._work:
-            if time.perf_counter() > until:
+            now = time.perf_counter()
+            slow, last = now - last > _SLOWEST_STEP, now
+            if slow or now - began > _SLICE:
                 break
         else:
+            self._work = None
+        self._spent += last - began
+        if self._work is None or slow or self._spent > _MOST_WORK:
             self._work = None
             self._timer.stop()
         if len(self.words) > before:
             self.grew.emit(before, len(self.words))
 
     def _lex(self, lines: list[str], language: str) -> Iterator[None]:
+        if max(map(len, lines)) > _LONGEST_LINE:
+            return
         lexer = _lexer(language)
         if lexer is None:
             return
-        yield
         column = 0
         self.words.append([])
         for _, token, text in lexer.get_tokens_unprocessed("\n".join(lines)):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from app.parts.expose import Shown, cells, expose, lines_of, plain, segments
 from app.parts.rows import Rows
 from runner.assessment import Finding, Level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 LONGEST_ROW = 4096
 """Characters of a line shown in one row, however wide the window is."""
@@ -81,7 +84,7 @@ class Page:
     def __init__(
         self, listing: Listing, columns: int, room: Callable[[int], float], measure: Callable[[str], float]
     ) -> None:
-        """`columns`: cells in a row. `room(n)`: what is left of a row beside `n` cells, in the unit of `measure(text)`."""
+        """`columns`: cells in a row. `room(n)`: what is left of it beside `n` cells, in the unit of `measure(text)`."""
         self._listing = listing
         self._columns = max(1, min(columns, LONGEST_ROW))
         self._room = room

@@ -36,8 +36,10 @@ from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.gauge import Gauge
 from app.parts.notice import Notice, Tone
+from app.parts.output import OutputView
 from app.parts.ring import CountdownRing
 from runner.assessment import Capability, Finding, Level, Span
+from runner.sandbox.output import Stream, Transcript
 
 OUT = Path(__file__).resolve().parents[3] / "build" / "gallery"
 
@@ -214,7 +216,33 @@ def code(look: Look) -> QWidget:
     return view
 
 
+OUTPUT = (
+    b"$ python report.py\n2025-11-21 10:04:11  INFO  loaded 18,402 rows from sales.csv\n"
+    b"\x1b[33m2025-11-21 10:04:12  WARN  3 rows have no region\x1b[0m\n"
+    b"\x1b[1mbold\x1b[0m \x1b[31mred\x1b[0m \x1b[32mgreen\x1b[0m \x1b[34mblue\x1b[0m \x1b[35mmagenta\x1b[0m "
+    b"\x1b[36mcyan\x1b[0m \x1b[90mgray\x1b[0m \x1b[7mswapped\x1b[0m \x1b[30;40mblack on black\x1b[0m "
+    b"\x1b[41;97mwhite on red\x1b[0m \x1b[38;5;208morange\x1b[0m \x1b[4munderlined\x1b[0m\n"
+    b"10 %\r20 %\r100 % done\n\x1b]8;;http://example.com\x07a link\x1b]8;;\x07, a bell\x07, a tab\there\n"
+    b"hidden: \xe2\x80\xaea\xe2\x80\x8b \xff " + b"x" * 60 + b"\n"
+)
+ERRORS = b'Traceback (most recent call last):\n  File "report.py", line 3, in <module>\nValueError: no region\n'
+
+
+def output(look: Look) -> QWidget:
+    transcript = Transcript(1 << 20)
+    transcript.append(Stream.OUT, OUTPUT)
+    transcript.append(Stream.ERR, ERRORS)
+    transcript.append(Stream.OUT, b"y" * 9000 + b"\n" + b"one more line of output\n" * 30)
+    view = OutputView(look)
+    view.set_source(transcript)
+    view.pane.go_to_start()
+    view.open_search()
+    view.search.field.setText("region")
+    return view
+
+
 PAGES = {
+    "output": (output, QSize(760, 420)),
     "code": (code, QSize(760, 620)),
     "small": (small_parts, QSize(900, 760)),
     "gauges": (cards, QSize(560, 330)),

@@ -1,0 +1,131 @@
+"""The colors a program gives its output, and nothing else of what terminals can be told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SEQUENCE = re.compile(
+    r"\x1b\[([0-9;:]*)m"  # colors: the only kind that is kept
+    r"|\x1b\[[0-?]*[ -/]*[@-~]?"  # cursor, screen and mode
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # titles, links and other strings
+    r"|\x1b[ -/]*[0-~]?"
+    r"|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]"
+)
+_LEVELS = (0, 95, 135, 175, 215, 255)
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """How a stretch of output is drawn. Colors are 0 to 15 of the theme or `#rrggbb`; None is the theme's own."""
+
+    text: int | str | None = None
+    ground: int | str | None = None
+    bold: bool = False
+    italic: bool = False
+    underline: bool = False
+    faint: bool = False
+    swapped: bool = False
+
+
+PLAIN = Ink()
+
+Stretch = tuple[int, int, Ink]
+"""(start, end, ink) in the text without sequences."""
+
+
+def parse(line: str) -> tuple[str, list[Stretch]]:
+    """The text of one line and the stretches of it that are not plain.
+
+    What a lone carriage return would overwrite is left out, as a terminal would.
+    """
+    if line.isprintable():
+        return line, []
+    line = line.rstrip("\r")
+    line = line[line.rfind("\r") + 1 :]
+    parts: list[str] = []
+    stretches: list[Stretch] = []
+    ink = PLAIN
+    length = done = 0
+    for found in _SEQUENCE.finditer(line):
+        length = _add(line[done : found.start()], ink, length, parts, stretches)
+        done = found.end()
+        if found[1] is not None:
+            ink = _changed(ink, found[1])
+    _add(line[done:], ink, length, parts, stretches)
+    return "".join(parts), stretches
+
+
+def _add(text: str, ink: Ink, length: int, parts: list[str], stretches: list[Stretch]) -> int:
+    if text:
+        parts.append(text)
+        if ink != PLAIN:
+            stretches.append((length, length + len(text), ink))
+    return length + len(text)
+
+
+def _changed(ink: Ink, codes: str) -> Ink:
+    """`ink` after a "select graphic rendition" sequence (ECMA-48, 8.3.117); codes not known change nothing."""
+    numbers = iter([int(code[:6] or 0) for code in codes.replace(":", ";").split(";")])
+    for number in numbers:
+        match number:
+            case 0:
+                ink = PLAIN
+            case 1:
+                ink = replace(ink, bold=True)
+            case 2:
+                ink = replace(ink, faint=True)
+            case 3:
+                ink = replace(ink, italic=True)
+            case 4:
+                ink = replace(ink, underline=True)
+            case 7:
+                ink = replace(ink, swapped=True)
+            case 22:
+                ink = replace(ink, bold=False, faint=False)
+            case 23:
+                ink = replace(ink, italic=False)
+            case 24:
+                ink = replace(ink, underline=False)
+            case 27:
+                ink = replace(ink, swapped=False)
+            case 38 | 39:
+                ink = replace(ink, text=_color(numbers) if number == 38 else None)
+            case 48 | 49:
+                ink = replace(ink, ground=_color(numbers) if number == 48 else None)
+            case _ if 30 <= number <= 37:
+                ink = replace(ink, text=number - 30)
+            case _ if 40 <= number <= 47:
+                ink = replace(ink, ground=number - 40)
+            case _ if 90 <= number <= 97:
+                ink = replace(ink, text=number - 82)
+            case _ if 100 <= number <= 107:
+                ink = replace(ink, ground=number - 92)
+    return ink
+
+
+def _color(numbers: Iterator[int]) -> int | str | None:
+    match next(numbers, 0):
+        case 5:
+            return _indexed(next(numbers, 0) & 255)
+        case 2:
+            red, green, blue = (next(numbers, 0) & 255 for _ in range(3))
+            return f"#{red:02x}{green:02x}{blue:02x}"
+        case _:
+            return None
+
+
+def _indexed(number: int) -> int | str:
+    """Number 0 to 255 of the usual palette: 16 of the theme, a cube of 216, and 24 grays."""
+    if number < 16:
+        return number
+    if number < 232:
+        cube = number - 16
+        red, green, blue = _LEVELS[cube // 36], _LEVELS[cube // 6 % 6], _LEVELS[cube % 6]
+        return f"#{red:02x}{green:02x}{blue:02x}"
+    gray = 8 + 10 * (number - 232)
+    return f"#{gray:02x}{gray:02x}{gray:02x}"

@@ -1,0 +1,230 @@
+"""What a run prints, live and afterwards: output that follows the end, with search, saving and copying."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QFileDialog, QPushButton, QVBoxLayout, QWidget
+
+from app.parts.amounts import counted
+from app.parts.pane import OutputPane
+from app.parts.scrollback import Scrollback
+from app.parts.searching import SearchBar
+from runner.sandbox.output import News, Stream
+
+if TYPE_CHECKING:
+    from app.look import Look
+
+_TICK = 40
+"""Milliseconds: 25 looks a second."""
+_TELL_EVERY = 1.0
+"""Seconds between two words to screen readers while output comes in."""
+
+
+class Source(Protocol):
+    """Where output comes from; `runner.sandbox.output.Transcript` is one."""
+
+    def since(self, position: int) -> News: ...
+
+    def text(self, stream: Stream) -> tuple[str, int]: ...
+
+
+class OutputView(QWidget):
+    """Standard error has a bar in the margin. `/` or Ctrl+F searches, Ctrl+S saves, Ctrl+C copies."""
+
+    ended = Signal()
+    """The source has nothing more to come."""
+    saved = Signal(str)
+    """The path written to."""
+    failed = Signal(str)
+    """A sentence: what could not be done and why."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._source: Source | None = None
+        self._texts: tuple[str, str] = ("", "")
+        self._position = 0
+        self._running = False
+        self._told = 0.0
+        self._lines = Scrollback()
+        self.pane = OutputPane(look)
+        self.search = SearchBar(look)
+        self.search.hide()
+        self.search.changed.connect(self._search)
+        self.search.stepped.connect(self._step)
+        self.search.closed.connect(self.close_search)
+        self.jump = QPushButton("Jump to end", self.pane)
+        self.jump.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        look.dress(self.jump, "arrow-down-to-line", "text", 14)
+        self.jump.hide()
+        self.jump.clicked.connect(self._jump)
+        self.pane.following_changed.connect(self._offer_jump)
+        self.pane.viewport().installEventFilter(self)
+        self._margin = look.px(16)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK)
+        self._timer.timeout.connect(self._read)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.pane, 1)
+        column.addWidget(self.search)
+        self.setFocusProxy(self.pane)
+        self._tell()
+
+    # ---- what it shows ----
+
+    def set_source(self, source: Source) -> None:
+        """Show what `source` has and what it will get, as long as this view is visible."""
+        self._source = source
+        self._begin()
+        self._running = True
+        if self.isVisible():
+            self._timer.start()
+        self._read()
+
+    def set_text(self, stdout: str, stderr: str) -> None:
+        """Show the output of a finished run from its start: standard output, then standard error."""
+        self._source = None
+        self._texts = (stdout, stderr)
+        self._begin()
+        for stream, text in ((Stream.OUT, stdout), (Stream.ERR, stderr)):
+            if text:
+                self._lines.add(stream, text.encode("utf-8", "replace"))
+                if not text.endswith("\n"):
+                    self._lines.add(stream, b"\n")
+        self.pane.refresh()
+        self.pane.go_to_start()
+        self._tell()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.set_text("", "")
+
+    @property
+    def running(self) -> bool:
+        """Whether more can come."""
+        return self._running
+
+    def _begin(self) -> None:
+        self._timer.stop()
+        self._running = False
+        self._position = 0
+        self._lines = Scrollback()
+        self.pane.set_lines(self._lines)
+
+    def _read(self) -> None:
+        if self._source is None or not self._running:
+            return
+        news = self._source.since(self._position)
+        self._position = news.position
+        if news.pieces or news.skipped or news.ended:
+            self._lines.take(news)
+            self.pane.refresh()
+        if news.ended:
+            self._running = False
+            self._timer.stop()
+            self._tell()
+            self.ended.emit()
+        elif news.pieces and time.monotonic() - self._told > _TELL_EVERY:
+            self._tell()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        if self._running:
+            self._timer.start()
+            self._read()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self._timer.stop()
+
+    def _tell(self) -> None:
+        """For screen readers: how much there is, and the newest line."""
+        self._told = time.monotonic()
+        self.pane.setAccessibleName(f"Output, {counted(self._lines.end, 'line')}")
+        self.pane.setAccessibleDescription(self.pane.text_of(self._lines.end - 1)[:500])
+
+    # ---- following ----
+
+    def _offer_jump(self, following: bool) -> None:
+        self.jump.setVisible(not following)
+        self._place_jump()
+
+    def _jump(self) -> None:
+        self.pane.follow(True)
+        self.pane.setFocus()
+
+    def _place_jump(self) -> None:
+        self.jump.adjustSize()
+        port = self.pane.viewport().geometry()
+        self.jump.move(port.center().x() - self.jump.width() // 2, port.bottom() - self.jump.height() - self._margin)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize:
+            self._place_jump()
+        return False
+
+    # ---- searching ----
+
+    def open_search(self) -> None:
+        self.search.show()
+        self.search.field.setFocus()
+        self.search.field.selectAll()
+        self._search()
+
+    def close_search(self) -> None:
+        self.search.hide()
+        self.pane.highlight(None)
+        self.pane.setFocus()
+
+    def _search(self) -> None:
+        try:
+            self.pane.highlight(self.search.finder())
+        except ValueError as error:
+            self.pane.highlight(None)
+            self.search.tell(f"Not a regular expression: {error}")
+            return
+        self._step(1)
+
+    def _step(self, step: int) -> None:
+        if not self.search.field.text():
+            self.search.tell("")
+            return
+        line = self.pane.find_next(step)
+        self.search.tell("Not found" if line is None else f"Line {line + 1:,}")
+
+    # ---- saving and keys ----
+
+    def save(self) -> None:
+        """Ask where to, and write all output that is kept there."""
+        path, _ = QFileDialog.getSaveFileName(self, "Save output", "output.txt", "Text (*.txt);;All files (*)")
+        if path:
+            self.save_to(Path(path))
+
+    def save_to(self, path: Path) -> None:
+        """Write standard output, then standard error under a heading, to `path`."""
+        out, err = self._texts
+        if self._source is not None:
+            out, err = self._source.text(Stream.OUT)[0], self._source.text(Stream.ERR)[0]
+        whole = (
+            out + ("" if out.endswith("\n") or not out else "\n") + (f"--- standard error ---\n{err}" if err else "")
+        )
+        try:
+            path.write_text(whole, "utf-8", "replace")
+        except OSError as error:
+            self.failed.emit(f"The output was not saved to {path}: {error.strerror}. Choose another place.")
+            return
+        self.saved.emit(str(path))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Save):
+            self.save()
+        elif event.matches(QKeySequence.StandardKey.Find) or event.text() == "/":
+            self.open_search()
+        elif event.key() == Qt.Key.Key_Escape and self.search.isVisible():
+            self.close_search()
+        else:
+            event.ignore()

@@ -1,0 +1,147 @@
+"""The last lines of a run's output: bounded in number and in bytes, however much the program prints."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import groupby, islice, repeat
+
+from app.parts.amounts import size
+from runner.sandbox.output import News, Stream
+
+LONGEST = 4096
+"""Characters of a line that are kept."""
+_LINES = 10_000
+_BYTES = 24 << 20
+"""A pane full of the longest lines keeps fewer of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line as it came. `stream` is None for a remark of Assent's own."""
+
+    stream: Stream | None
+    data: bytes
+    cut: int
+    """Bytes of this line that are not kept."""
+
+
+@dataclass(slots=True)
+class _Unfinished:
+    """The line a stream is writing."""
+
+    data: bytearray = field(default_factory=bytearray)
+    lost: int = 0
+
+    def add(self, data: bytes) -> None:
+        self.data += data
+        if len(self.data) <= 4 * LONGEST:
+            return
+        # A progress display rewrites its line; only what follows the last return is to be seen.
+        fresh = self.data.rfind(b"\r", 0, len(self.data) - 1) + 1
+        if fresh:
+            del self.data[:fresh]
+            self.lost = 0
+        self.lost += max(0, len(self.data) - 4 * LONGEST)
+        del self.data[4 * LONGEST :]
+
+    def take(self) -> tuple[bytes, int]:
+        data, lost = bytes(self.data), self.lost
+        self.data.clear()
+        self.lost = 0
+        return data, lost
+
+
+class Scrollback:
+    """Lines are numbered from 0 since the start of the run; the oldest are dropped."""
+
+    def __init__(self, lines: int = _LINES) -> None:
+        self._most = lines
+        # Plain tuples: a flood makes a hundred thousand of them a second, most never looked at.
+        self._lines: deque[tuple[Stream | None, bytes, int]] = deque()
+        self._bytes = 0
+        self._first = 0
+        self._unfinished = {stream: _Unfinished() for stream in Stream}
+
+    @property
+    def first(self) -> int:
+        """The number of the oldest line still here."""
+        return self._first
+
+    @property
+    def end(self) -> int:
+        """The number after that of the newest line, unfinished ones included."""
+        return self._first + len(self._lines) + sum(1 for line in self._unfinished.values() if line.data)
+
+    def take(self, news: News) -> None:
+        """Add what is new."""
+        if news.skipped:
+            self._finish()
+            self._push([(None, f"{size(news.skipped)} went by too fast to show".encode(), 0)])
+        for stream, pieces in groupby(news.pieces, key=lambda piece: piece.stream):
+            self.add(stream, b"".join(piece.data for piece in pieces))
+        if news.ended:
+            self._finish()
+
+    def add(self, stream: Stream, data: bytes) -> None:
+        """Add bytes of one stream."""
+        unfinished = self._unfinished[stream]
+        *whole, last = data.rsplit(b"\n", self._most)
+        if not whole:
+            unfinished.add(last)
+            return
+        # Only as many lines are cut out as can be kept; what is before them is counted.
+        before, cut_out = whole[0], whole[1:]
+        *gone, first = before.rsplit(b"\n", 1)
+        if gone:
+            unfinished.take()
+            self._drop(len(self._lines))
+            self._first += before.count(b"\n")
+        unfinished.add(first)
+        lines: list[tuple[Stream | None, bytes, int]] = [(stream, *_fitted(*unfinished.take()))]
+        if max(map(len, cut_out), default=0) <= LONGEST:
+            lines += zip(repeat(stream), cut_out, repeat(0))
+        else:
+            lines += [(stream, *_fitted(part)) for part in cut_out]
+        self._push(lines)
+        unfinished.add(last)
+
+    def lines(self, first: int, count: int) -> list[Line]:
+        """Up to `count` lines from number `first` on; those no longer here are left out."""
+        start = max(0, first - self._first)
+        stop = max(0, first + count - self._first)
+        found = [Line(*line) for line in islice(self._lines, start, stop)]
+        if stop > len(self._lines):
+            unfinished = [
+                Line(stream, *_fitted(bytes(line.data), line.lost))
+                for stream, line in self._unfinished.items()
+                if line.data
+            ]
+            found += unfinished[max(0, start - len(self._lines)) : stop - len(self._lines)]
+        return found
+
+    def _push(self, lines: list[tuple[Stream | None, bytes, int]]) -> None:
+        self._lines.extend(lines)
+        self._bytes += sum(len(data) for _, data, _ in lines)
+        self._drop(len(self._lines) - self._most)
+        while self._bytes > _BYTES and len(self._lines) > 1:
+            self._drop(1)
+
+    def _drop(self, count: int) -> None:
+        for _ in range(count):
+            self._bytes -= len(self._lines.popleft()[1])
+            self._first += 1
+
+    def _finish(self) -> None:
+        """Streams that end, or of which a part is missing, have no unfinished line any more."""
+        for stream, unfinished in self._unfinished.items():
+            if unfinished.data:
+                self._push([(stream, *_fitted(*unfinished.take()))])
+
+
+def _fitted(data: bytes, lost: int = 0) -> tuple[bytes, int]:
+    """A line cut to `LONGEST` characters, and the bytes left out in all."""
+    if len(data) <= LONGEST:
+        return data, lost
+    kept = data[: 4 * LONGEST].decode("utf-8", "replace")[:LONGEST].encode()
+    return kept, max(0, lost + len(data) - len(kept))

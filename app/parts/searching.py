@@ -1,0 +1,94 @@
+"""The bar below the output in which a person types what to look for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtGui import QKeyEvent
+
+    from app.look import Look
+
+
+class SearchBar(QFrame):
+    """Enter goes on, Shift+Enter goes back, Esc closes."""
+
+    changed = Signal()
+    """Another text, or another way to read it."""
+    stepped = Signal(int)
+    """1 for the next match, -1 for the one before."""
+    closed = Signal()
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Search the output")
+        self.field.setAccessibleName("Search the output")
+        self.field.textChanged.connect(self.changed)
+        self.regex = _button(look, "regex", "Regular expression")
+        self.regex.setCheckable(True)
+        self.regex.toggled.connect(self.changed)
+        back = _button(look, "chevron-up", "Previous match")
+        back.clicked.connect(lambda: self.stepped.emit(-1))
+        on = _button(look, "chevron-down", "Next match")
+        on.clicked.connect(lambda: self.stepped.emit(1))
+        cross = _button(look, "x", "Close the search")
+        cross.clicked.connect(self.closed)
+        self._outcome = QLabel()
+        self._outcome.setTextFormat(Qt.TextFormat.PlainText)
+        self._outcome.setProperty("role", "small")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(look.px(8), look.px(4), look.px(8), look.px(4))
+        row.setSpacing(look.px(4))
+        row.addWidget(self.field, 1)
+        row.addWidget(self._outcome)
+        for button in (self.regex, back, on, cross):
+            row.addWidget(button)
+
+    def tell(self, outcome: str) -> None:
+        """Say what the search came to, in a few words."""
+        self._outcome.setText(outcome)
+        self._outcome.setAccessibleName(outcome)
+
+    def finder(self) -> Callable[[str], list[tuple[int, int]]] | None:
+        """Finds the matches in a line, upper and lower case alike. None for an empty text.
+
+        Raises ValueError for a regular expression that cannot be read. RE2 reads it: its time grows with the
+        length of the text alone, so no output can make a search hang.
+        """
+        text = self.field.text()
+        if not text:
+            return None
+        import re2  # only once somebody searches
+
+        options = re2.Options()
+        options.case_sensitive = False
+        options.log_errors = False
+        options.literal = not self.regex.isChecked()
+        try:
+            pattern: Any = re2.compile(text, options=options)
+        except re2.error as error:
+            raise ValueError(str(error)) from error
+        return lambda line: [found.span() for found in pattern.finditer(line) if found.end() > found.start()]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        match event.key():
+            case Qt.Key.Key_Escape:
+                self.closed.emit()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self.stepped.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+            case _:
+                event.ignore()
+
+
+def _button(look: Look, icon: str, name: str) -> QToolButton:
+    button = QToolButton()
+    button.setAccessibleName(name)
+    button.setToolTip(name)
+    look.dress(button, icon)
+    return button
