@@ -24,7 +24,7 @@ def start(orders: "dict[str, Any]") -> None:
         _become(orders["identity"])
     posix.set_inheritable(orders["report"], False)
     main = _main_module(orders)
-    report = {}
+    report: dict[str, Any] = {}
     if orders["allowed"] is not None or orders["blocked"]:
         _guard_imports(orders, report)
     try:
@@ -53,6 +53,7 @@ def _main_module(orders: "dict[str, Any]") -> "ModuleType":
     sys.prefix = sys.exec_prefix = orders["prefix"]
     if posix.access(orders["executable"], posix.X_OK):
         sys.executable = orders["executable"]
+    stream: Any
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(line_buffering=True)
     _give_site_builtins()
@@ -127,7 +128,7 @@ def _guard_imports(orders: "dict[str, Any]", report: "dict[str, Any]") -> None:
             check(name, sys._getframe(1).f_code.co_filename)
         return original_module(name, package)
 
-    builtins.__import__ = importlib.__import__ = guarded_import  # type: ignore[assignment]
+    builtins.__import__ = importlib.__import__ = guarded_import
     importlib.import_module = guarded_import_module
 
 

@@ -1,0 +1,98 @@
+"""A sandbox of each kind, and one call to run something in it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.request import Language, Limits
+from runner.sandbox.contract import Imports, Job
+from runner.sandbox.local import LocalSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from runner.result import Result, Usage
+    from runner.sandbox.run import LocalRun
+
+
+class Lab:
+    """Runs jobs on one sandbox, each on the loop of its test."""
+
+    def __init__(self, root: Path, bubblewrap: bool) -> None:
+        self.root = root
+        self.walled = bubblewrap
+        self.sandbox = LocalSandbox(root, bubblewrap=bubblewrap)
+        self.readings: list[Usage] = []
+
+    def run(self, code: str, language: Language = Language.PYTHON, **changes: Any) -> Result:
+        return asyncio.run(self._run(job(code, language, **changes)))
+
+    async def _run(self, wanted: Job) -> Result:
+        self.readings.clear()
+        return await (await self.sandbox.start(wanted, self.readings.append)).finished()
+
+    def during(self, code: str, act: Callable[[LocalRun], Any], language: Language = Language.PYTHON, **changes: Any) -> Result:
+        """Run `code` and call `act` with the run once it has written something."""
+
+        async def body() -> Result:
+            run = await self.sandbox.start(job(code, language, **changes), self.readings.append)
+            while not run.transcript.total:
+                await asyncio.sleep(0.005)
+            act(run)
+            return await run.finished()
+
+        return asyncio.run(body())
+
+
+def job(code: str, language: Language = Language.PYTHON, **changes: Any) -> Job:
+    """A job with limits that suit a test; `changes` are fields of `Limits` or of `Job`."""
+    limits = {"seconds": 20.0, "memory_mb": 512, "disk_mb": 64, "processes": 64}
+    limits |= {name: changes.pop(name) for name in list(changes) if name in Limits.__slots__}
+    return Job("test", language, code, Limits(**limits), **changes)
+
+
+def only(*allowed: str) -> Imports:
+    return Imports(allowed)
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
+    """For what the kernel finishes in its own time."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+@pytest.fixture(scope="session", params=["walls", "bare"])
+def lab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Both ways to run, one after the other."""
+    yield from _lab(request.param == "walls", tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    yield from _lab(True, tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    yield from _lab(False, tmp_path_factory)
+
+
+def _lab(bubblewrap: bool, places: pytest.TempPathFactory) -> Iterator[Lab]:
+    if bubblewrap and shutil.which("bwrap") is None:
+        pytest.fail("bubblewrap is needed for these tests: install the package `bubblewrap`")
+    lab = Lab(places.mktemp("runs"), bubblewrap)
+    ready = asyncio.run(lab.sandbox.check())
+    assert ready.ready, ready
+    yield lab
+    asyncio.run(lab.sandbox.close())
+    assert list(lab.root.iterdir()) == [], "a run left its folder behind"

@@ -1,0 +1,60 @@
+"""Reading imports before a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.sandbox.contract import Imports
+from runner.sandbox.imports import Import, hint, permitted, refused, told
+
+BLOCK = Imports(None, ("os", "subprocess"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os",
+        "import json, os.path as p",
+        "from os import path",
+        "from os.path import join",
+        "def f():\n    import os",
+        "__import__('os')",
+        "import importlib; importlib.import_module('os.path')",
+        "import builtins; builtins.__import__('os')",
+    ],
+)
+def test_found(code: str) -> None:
+    assert [entry.module.partition(".")[0] for entry in refused(code, BLOCK)] == ["os"]
+
+
+@pytest.mark.parametrize("code", ["# import os", "x = 'import os'", "import osmium", "from . import os", "import json"])
+def test_not_found(code: str) -> None:
+    assert refused(code, BLOCK) == ()
+
+
+def test_lines_in_order() -> None:
+    found = refused("import json\nimport subprocess\n\nimport os\n", BLOCK)
+    assert found == (Import("subprocess", 2), Import("os", 4))
+
+
+@pytest.mark.parametrize("code", ["import os\n(", "import os\n\0", "import os\n" + "(" * 5000, "x = " + "-" * 200_000 + "1"])
+def test_code_that_does_not_parse_is_left_to_python(code: str) -> None:
+    assert refused(code, BLOCK) == ()
+
+
+def test_allow_list() -> None:
+    rule = Imports(("math", "xml.dom"), ("math.evil",))
+    assert permitted("math", rule)
+    assert permitted("xml.dom.minidom", rule)
+    assert permitted("__future__", rule)
+    assert not permitted("xml", rule)
+    assert not permitted("json", rule)
+    assert not permitted("math.evil", rule)
+
+
+def test_words() -> None:
+    text = told((Import("os.path", 3),), BLOCK)
+    assert text.startswith("Blocked import: os.path (line 3)\nInstead of os: pathlib")
+    assert text.endswith("Nothing was run.\n")
+    assert hint(Imports(())) == "Allowed: nothing."
+    assert hint(Imports(("math", "os"), ("os",))) == "Allowed: math."

@@ -1,0 +1,157 @@
+"""How Python code finds its world: as it would without a sandbox around it."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.result import Outcome
+from runner.sandbox.contract import Imports
+from tests.sandbox.conftest import Lab, only
+
+
+def test_it_is_the_main_module(walls: Lab) -> None:
+    code = """
+import __main__, pickle, sys
+class Thing: pass
+assert __name__ == "__main__" and __main__.Thing is Thing
+pickle.loads(pickle.dumps(Thing()))
+print(sys.argv, __file__, sys.path[0], sorted(n for n in globals() if not n.startswith("__")))
+"""
+    result = walls.run(code)
+    assert result.stderr == ""
+    wanted = "['/workspace/main.py'] /workspace/main.py /workspace ['Thing', 'pickle', 'sys']\n"
+    assert result.stdout == wanted
+
+
+def test_variables_in_and_result_out(lab: Lab) -> None:
+    result = lab.run("result = {'sum': sum(numbers), 'name': name, 'none': nothing}",
+                     context='{"numbers": [1, 2.5], "name": "Zoë", "nothing": null}')  # fmt: skip
+    assert result.value == {"sum": 3.5, "name": "Zoë", "none": None}
+    assert result.stdout == result.stderr == ""
+
+
+@pytest.mark.parametrize("value", ["{1, 2}", "float('nan')", "object()"])
+def test_a_result_that_json_cannot_carry_comes_as_its_repr(walls: Lab, value: str) -> None:
+    result = walls.run(f"result = {value}")
+    assert isinstance(result.value, str)
+    assert "JSON cannot carry" in result.stderr
+    assert result.outcome is Outcome.OK
+
+
+def test_printed_json_is_not_taken_for_the_result(walls: Lab) -> None:
+    result = walls.run("print('{\"value\": 1}')\nimport sys; print('{\"value\": 2}', file=sys.stderr)")
+    assert result.value is None
+
+
+def test_a_forged_report_is_no_value(walls: Lab) -> None:
+    code = "import os\nfor fd in range(3, 30):\n    try: os.write(fd, b'\\xff{[')\n    except OSError: pass\nresult = 1"
+    result = walls.run(code)
+    assert result.value is None
+    assert result.outcome is Outcome.OK
+
+
+def test_a_result_too_large_is_said(walls: Lab) -> None:
+    result = walls.run("result = 'x' * 9_000_000")
+    assert result.value is None
+    assert "larger than 8 MB" in result.stderr
+
+
+def test_half_a_surrogate_is_replaced_not_raised(walls: Lab) -> None:
+    result = walls.run("result = {'a': '\\ud800'}")
+    assert result.value is None or "\ud800" not in str(result.value)
+
+
+def test_syntax_errors_look_as_ever(walls: Lab) -> None:
+    result = walls.run("x = 1\ny = = 2\n")
+    assert result.stderr.splitlines()[0] == '  File "/workspace/main.py", line 2'
+    assert result.stderr.splitlines()[-1].startswith("SyntaxError")
+    assert result.exit_code == 1
+
+
+def test_nul_bytes_are_a_syntax_error(lab: Lab) -> None:
+    result = lab.run("print('a')\0\n")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "SyntaxError" in result.stderr
+    assert "null bytes" in result.stderr
+
+
+def test_huge_code_runs(lab: Lab) -> None:
+    result = lab.run("x = 1\n" * 150_000 + "print(x)")
+    assert result.stdout == "1\n", result.stderr[-300:]
+
+
+def test_exits_keep_their_status(lab: Lab) -> None:
+    assert lab.run("import sys; sys.exit(7)").exit_code == 7
+    assert lab.run("raise SystemExit('bye')").stderr == "bye\n"
+    assert lab.run("exit(5)").exit_code == 5
+    assert lab.run("import os; os._exit(9)").exit_code == 9
+    killed = lab.run("import os, signal; os.kill(os.getpid(), signal.SIGABRT)")
+    assert killed.exit_code == 128 + 6
+    assert killed.error == "Ended by signal 6"
+
+
+def test_the_hooks_of_the_code_are_its_own(walls: Lab) -> None:
+    code = "import sys, atexit\natexit.register(print, 'bye')\nsys.excepthook = lambda t, e, tb: print('hook', tb.tb_lineno)\n1/0"
+    result = walls.run(code)
+    assert result.stdout == "hook 4\nbye\n"
+    assert result.exit_code == 1
+
+
+def test_a_forked_child_does_not_report(walls: Lab) -> None:
+    result = walls.run("import os\nresult = 1\nif os.fork() == 0:\n    result = 2\nelse:\n    os.wait()")
+    assert result.value == 1
+
+
+def test_chained_errors_show_no_frame_of_ours(walls: Lab) -> None:
+    result = walls.run("try:\n    1/0\nexcept ZeroDivisionError as e:\n    raise KeyError('k') from e")
+    assert result.stderr.count("Traceback") == 2
+    assert result.stderr.count("File ") == 2
+
+
+def test_packages_of_the_interpreter_are_found(lab: Lab) -> None:
+    result = lab.run("import pytest, sys; print(pytest.__name__, sys.executable)")
+    assert result.stdout.startswith("pytest "), result.stderr
+
+
+def test_standard_input(lab: Lab) -> None:
+    assert lab.run("import sys; print(sys.stdin.read()[::-1])", stdin="abc").stdout == "cba\n"
+    assert lab.run("import sys; print(repr(sys.stdin.read()))").stdout == "''\n"
+
+
+ALLOWED = only("math", "json")
+BYPASSES = [
+    "name = 'o' + 's'\n__import__(name)",
+    "import json\nimport importlib",
+    "exec('import os')",
+    "eval(\"__import__('o' + 's')\")",
+    "import math\nf = __builtins__.__import__\nf('subpro' + 'cess')",
+]
+
+
+@pytest.mark.parametrize("code", BYPASSES)
+def test_imports_that_reading_misses_are_refused_while_running(walls: Lab, code: str) -> None:
+    result = walls.run(code + "\nprint('through')", imports=ALLOWED)
+    assert "through" not in result.stdout
+    assert result.outcome is Outcome.FAILED
+    assert result.meta.blocked_imports
+    assert "Allowed: math, json." in result.stderr
+
+
+def test_import_module_is_guarded(walls: Lab) -> None:
+    rule = only("importlib")
+    result = walls.run("import importlib\nimportlib.import_module('o' + 's')", imports=rule)
+    assert result.meta.blocked_imports == ("os",)
+    assert walls.run("import importlib\nimportlib.__import__('o' + 's')", imports=rule).meta.blocked_imports == ("os",)
+
+
+def test_what_an_allowed_module_imports_is_its_own_affair(walls: Lab) -> None:
+    result = walls.run("import json, statistics\nprint(statistics.mean(json.loads('[1, 3]')))", imports=only("json", "statistics"))
+    assert result.stdout == "2\n", result.stderr
+
+
+def test_result_comes_out_although_json_is_not_allowed(walls: Lab) -> None:
+    assert walls.run("result = {'a': 1}", imports=only("math")).value == {"a": 1}
+
+
+def test_no_rule_blocks_nothing(walls: Lab) -> None:
+    assert walls.run("import os, subprocess, socket; print('ok')", imports=Imports()).stdout == "ok\n"
