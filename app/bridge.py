@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from concurrent.futures import Future
 
+    from runner.agents import Agent
     from runner.engine import Engine
     from runner.events import Event
     from runner.host import EngineThread
@@ -28,6 +29,8 @@ class Bridge(QObject):
     """Request id and why an answer to it was not taken."""
     agent_added = Signal(str, str)
     """Name and token of a new agent; the token is not to be had again."""
+    sandbox_seen = Signal(object)
+    """What `code_sandbox_info` tells agents, asked for with `ask_sandbox`."""
     failed = Signal(str)
     """A sentence about something asked for that could not be done."""
     _rung = Signal()
@@ -84,6 +87,14 @@ class Bridge(QObject):
 
     def revoke_agent(self, name: str) -> None:
         self._ask(lambda engine: engine.revoke_agent(name), lambda _: None)
+
+    def agents(self) -> tuple[Agent, ...]:
+        """Registered agents, revoked ones too; none before the engine is there."""
+        return self._host.engine.rooms.agents.all() if self._host.started else ()
+
+    def ask_sandbox(self) -> None:
+        """`sandbox_seen` tells what runs get here."""
+        self._ask(lambda engine: engine.rooms.facts(), self.sandbox_seen.emit)
 
     def renew_ledger(self) -> None:
         """Set a ledger that cannot be read aside and begin a new one."""

@@ -77,7 +77,7 @@ class Look(QObject):
 
     def choose(self, theme: Theme) -> None:
         """Switch the theme of everything shown, at once."""
-        self._theme = theme
+        self._theme = Theme(theme)
         self._apply()
 
     @Slot()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QByteArray, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from app.banners import Banners
 from app.deciding import Deciding
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 NARROW = 1120
 """Width below which the navigation is a rail."""
 SMALLEST = (960, 600)
+SAID_MS = 12_000
 
 
 class Window(QMainWindow):
@@ -211,6 +212,13 @@ class Window(QMainWindow):
 
     # ---- window ----
 
+    def say_once(self, text: str) -> None:
+        """A line at the bottom that goes away by itself."""
+        bar = self.statusBar()
+        bar.setSizeGripEnabled(False)
+        bar.showMessage(text, SAID_MS)
+        QTimer.singleShot(SAID_MS, bar, bar.hide)
+
     @Slot()
     def bring_to_front(self) -> None:
         """Show the window, whatever became of it."""
@@ -251,11 +259,6 @@ class Window(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.navigation.set_narrow(self.width() < self._look.px(NARROW))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
-            QApplication.alert(self, 0)
 
     def _remember_place(self) -> None:
         saved = self._remembered.get("geometry")

@@ -18,7 +18,7 @@ _SLICE = 0.004
 
 _LONGEST_LINE = 50_000
 _SLOWEST_STEP = 0.05
-_MOST_WORK = 5.0
+_MOST_WORK = 10.0
 """Some made-up texts cost the lexers time that grows with the square of their length. Beyond these bounds
 (characters; seconds for one word; seconds in all) the rest of the text stays in one color."""
 

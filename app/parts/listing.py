@@ -93,7 +93,7 @@ class Page:
         self._below: dict[int, list[tuple[Level, str]]] = {}
         extra: dict[int, int] = {}
         for line, text in enumerate(listing.lines):
-            if not (len(text) <= self._columns and plain(text)):
+            if not _surely_fits(text, self._columns):
                 self._split(line)
         for line, pieces in self._pieces.items():
             extra[line] = len(pieces) - 1
@@ -105,7 +105,7 @@ class Page:
 
     def pieces(self, line: int) -> list[tuple[int, int]]:
         """(start, end) in the shown text of `line` for each of its rows of code."""
-        return self._pieces.get(line) or [(0, len(self._listing.lines[line]))]
+        return self._pieces.get(line) or [(0, len(self._listing.shown(line).text))]
 
     def beside(self, line: int) -> list[tuple[Level, str]]:
         """Remarks at the right of the only row of `line`."""
@@ -119,7 +119,7 @@ class Page:
 
     def _split(self, line: int) -> None:
         pieces = segments(self._listing.shown(line), self._columns)
-        if len(pieces) > 1 or pieces[0][1] != len(self._listing.lines[line]):
+        if len(pieces) > 1:
             self._pieces[line] = pieces
 
     def _fits(self, line: int) -> bool:
@@ -142,6 +142,13 @@ class Page:
                 row = longer
             rows.append((level, row))
         return rows
+
+
+def _surely_fits(text: str, columns: int) -> bool:
+    """A quick look that is right for nearly all lines; the others are measured character by character."""
+    if plain(text):
+        return len(text) <= columns
+    return len(text) + 3 * text.count("\t") <= columns and plain(text.replace("\t", ""))
 
 
 def _remarks(listing: Listing, line: int) -> list[tuple[Level, str]]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -41,8 +40,7 @@ _LEGIBLE = 3.0
 """Colors a program asks for are followed down to this contrast; below it, its text would be hidden."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Spot:
+class Spot(NamedTuple):
     """A place in the output: the number of a line since the start of the run, and a character of its text."""
 
     line: int

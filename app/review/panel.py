@@ -387,8 +387,8 @@ class ReviewPanel(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < self._look.px(860)
-        self.facts.setFixedWidth(self._look.px(224 if narrow else 300))
+        px = self._look.px
+        self.facts.setFixedWidth(min(px(340), max(px(224), round(self.width() * 0.3))))
 
 
 def _parts(card: Card) -> list[tuple[str, str]]:

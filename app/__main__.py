@@ -1,0 +1,25 @@
+"""The `assent` command: alone it opens the console, with a word it does that without loading any of Qt."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """The exit code of whatever the arguments ask for."""
+    arguments = sys.argv[1:]
+    if not arguments:
+        from app.console import main as console
+
+        return console()
+    if arguments[0] == "demo":
+        from app.demo import main as demo
+
+        return demo(arguments[1:])
+    from runner.cli import main as command
+
+    return command(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

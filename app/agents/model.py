@@ -1,0 +1,82 @@
+"""The registered agents as rows: who, since when, last seen, how busy."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from app import phrases
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+
+    from app.cases import Cases
+    from runner.agents import Agent
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+COLUMNS = ("Name", "Added", "Last seen", "Requests", "Refused", "State")
+AGENT = Qt.ItemDataRole.UserRole
+
+
+class AgentsModel(QAbstractTableModel):
+    """Counts are those since Assent was started."""
+
+    def __init__(self, cases: Cases, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._agents: tuple[Agent, ...] = ()
+
+    def refresh(self) -> None:
+        """Take over the store's list: those in force first."""
+        agents = tuple(sorted(self._cases.agents or (), key=lambda agent: (agent.revoked, agent.name.lower())))
+        if [agent.name for agent in agents] == [agent.name for agent in self._agents]:
+            self._agents = agents
+            if agents:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(agents) - 1, len(COLUMNS) - 1))
+            return
+        self.beginResetModel()
+        self._agents = agents
+        self.endResetModel()
+
+    def agent(self, row: int) -> Agent | None:
+        return self._agents[row] if 0 <= row < len(self._agents) else None
+
+    def row_of(self, name: str) -> int:
+        """-1 where there is no such agent."""
+        return next((row for row, agent in enumerate(self._agents) if agent.name == name), -1)
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._agents)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        across = orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole
+        return COLUMNS[section] if across else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        agent = self.agent(index.row())
+        if agent is None:
+            return None
+        if role == AGENT:
+            return agent
+        return self._text(agent, index.column()) if role == Qt.ItemDataRole.DisplayRole else None
+
+    def _text(self, agent: Agent, column: int) -> str:
+        match COLUMNS[column]:
+            case "Name":
+                return phrases.visible(agent.name)
+            case "Added":
+                return phrases.when(agent.created_at)
+            case "Last seen":
+                return phrases.ago(time.time() - agent.last_seen) if agent.last_seen else "never"
+            case "Requests":
+                return f"{self._cases.requests_by_agent.get(agent.name, 0):,}"
+            case "Refused":
+                return f"{self._cases.refused_by_agent.get(agent.name, 0):,}"
+            case _:
+                return "revoked" if agent.revoked else "active"

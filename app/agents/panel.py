@@ -1,0 +1,231 @@
+"""The page of agents: the list, adding one, revoking one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QStackedWidget,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.agents.model import AgentsModel
+from app.agents.welcome import Welcome
+from app.parts.amounts import counted
+from app.parts.empty import EmptyState
+from app.question import Question
+from runner.agents import NAME
+
+if TYPE_CHECKING:
+    from app.bridge import Bridge
+    from app.cases import Cases
+    from app.look import Look
+
+RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
+SEEN_MS = 5000
+"""How often the times since agents were seen are brought up to date while somebody looks."""
+
+
+class AgentsPanel(QWidget):
+    """Adding answers with a token that is shown once."""
+
+    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self._look = look
+        self.model = AgentsModel(cases, self)
+        self.view = self._make_view()
+        self.name = QLineEdit()
+        self.name.setPlaceholderText("Name, for example claude-code")
+        self.name.setAccessibleName("Name of the new agent")
+        self.name.setMaxLength(60)
+        self.name.setClearButtonEnabled(True)
+        self.told = QLabel()
+        self.told.setTextFormat(Qt.TextFormat.PlainText)
+        self.told.setWordWrap(True)
+        self.told.setProperty("role", "muted")
+        self.add = QPushButton("Add agent")
+        self.add.setProperty("kind", "primary")
+        self.add.setAutoDefault(False)
+        self.revoke = QPushButton("Revoke\N{HORIZONTAL ELLIPSIS}")
+        self.revoke.setProperty("kind", "danger")
+        self.revoke.setAutoDefault(False)
+        self.welcome = Welcome(look)
+        self.nobody = EmptyState(
+            look, "plug", "No agent yet", "Give it a name above; then paste its configuration into the agent's program."
+        )
+        self._seen = QTimer(self)
+        self._seen.setInterval(SEEN_MS)
+        self._lay_out()
+        self._connect()
+        self.look_again()
+
+    def begin_adding(self) -> None:
+        """Ready to type a name."""
+        self._stack.setCurrentWidget(self._list_page)
+        self.name.setFocus()
+
+    @Slot()
+    def look_again(self) -> None:
+        """Ask for the list anew."""
+        self._cases.know_agents(self._bridge.agents())
+
+    @Slot()
+    def _refresh(self) -> None:
+        row = self.view.currentIndex().row()
+        chosen = self.model.agent(row)
+        self.model.refresh()
+        if chosen is not None and (row := self.model.row_of(chosen.name)) >= 0:
+            self.view.setCurrentIndex(self.model.index(row, 0))
+        page: QWidget = self.view if self.model.rowCount() else self.nobody
+        self._rows.setCurrentWidget(page)
+        self._choice_changed()
+
+    # ---- adding ----
+
+    @Slot()
+    def _add(self) -> None:
+        name = self.name.text().strip()
+        if not NAME.fullmatch(name):
+            self._say(f"This name cannot be used. {RULE}", "bad")
+            return
+        self._say("Adding\N{HORIZONTAL ELLIPSIS}", "muted")
+        self._bridge.add_agent(name)
+
+    @Slot(str)
+    def _typed(self, text: str) -> None:
+        self.add.setEnabled(bool(text.strip()))
+        wrong = bool(text.strip()) and not NAME.fullmatch(text.strip())
+        self._say(RULE if wrong else "", "bad" if wrong else "muted")
+
+    @Slot(str, str)
+    def _added(self, name: str, token: str) -> None:
+        self.name.clear()
+        self._say("", "muted")
+        self.welcome.welcome(name, token, self._cases.address)
+        self._stack.setCurrentWidget(self.welcome)
+        self.look_again()
+
+    @Slot(str)
+    def _failed(self, why: str) -> None:
+        if self.told.text():
+            self._say(why, "bad")
+
+    @Slot()
+    def _done(self) -> None:
+        self._stack.setCurrentWidget(self._list_page)
+        self.view.setFocus()
+
+    def _say(self, text: str, role: str) -> None:
+        self.told.setText(text)
+        self.told.setVisible(bool(text))
+        if self.told.property("role") != role:
+            self.told.setProperty("role", role)
+            self.told.style().unpolish(self.told)
+            self.told.style().polish(self.told)
+
+    # ---- revoking ----
+
+    @Slot()
+    def _ask_revoke(self) -> None:
+        agent = self.model.agent(self.view.currentIndex().row())
+        if agent is None or agent.revoked:
+            return
+        open_now = sum(card.request.agent == agent.name for card in self._cases.waiting())
+        what = f"Its token is worth nothing from then on. {counted(open_now, 'open question')} will be withdrawn."
+        Question(self.window(), f"Revoke {agent.name}?", what, "Revoke", lambda yes: self._revoke_if(yes, agent.name)).open()
+
+    def _revoke_if(self, yes: bool, name: str) -> None:
+        if yes:
+            self._bridge.revoke_agent(name)
+
+    @Slot()
+    def _choice_changed(self) -> None:
+        agent = self.model.agent(self.view.currentIndex().row())
+        self.revoke.setEnabled(agent is not None and not agent.revoked)
+
+    # ---- building ----
+
+    def _make_view(self) -> QTableView:
+        view = QTableView()
+        view.setModel(self.model)
+        view.setAccessibleName("Registered agents")
+        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        view.setTabKeyNavigation(False)
+        view.setShowGrid(False)
+        view.setFrameShape(QFrame.Shape.NoFrame)
+        view.verticalHeader().hide()
+        view.verticalHeader().setDefaultSectionSize(self._look.px(34))
+        across = view.horizontalHeader()
+        across.setHighlightSections(False)
+        across.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        across.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        across.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        across.setMinimumSectionSize(self._look.px(84))
+        return view
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        line = QHBoxLayout()
+        line.setSpacing(px(8))
+        line.addWidget(self.name, 1)
+        line.addWidget(self.add)
+        line.addSpacing(px(16))
+        line.addWidget(self.revoke)
+        title = QLabel("Agents")
+        title.setProperty("role", "title")
+        self._rows = QStackedWidget()
+        self._rows.addWidget(self.nobody)
+        self._rows.addWidget(self.view)
+        self._list_page = QFrame()
+        self._list_page.setProperty("card", True)
+        column = QVBoxLayout(self._list_page)
+        column.setContentsMargins(px(16), px(14), px(16), px(14))
+        column.setSpacing(px(10))
+        column.addWidget(title)
+        column.addLayout(line)
+        column.addWidget(self.told)
+        column.addWidget(self._rows, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._list_page)
+        self._stack.addWidget(self.welcome)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self._stack)
+        self.add.setEnabled(False)
+        self.told.hide()
+
+    def _connect(self) -> None:
+        self.name.textChanged.connect(self._typed)
+        self.name.returnPressed.connect(self._add)
+        self.add.clicked.connect(self._add)
+        self.revoke.clicked.connect(self._ask_revoke)
+        self.welcome.done.connect(self._done)
+        self.view.selectionModel().currentChanged.connect(self._choice_changed)
+        self.model.modelReset.connect(self._choice_changed)
+        self._seen.timeout.connect(self.look_again)
+        self._cases.agents_known.connect(self._refresh)
+        self._bridge.agent_added.connect(self._added)
+        self._bridge.failed.connect(self._failed)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._seen.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._seen.stop()

@@ -1,0 +1,130 @@
+"""A new agent's token, shown once, and the configuration that carries it into the agent's program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.copying import CopyButton
+from runner.gateway.snippets import Snippet, configurations
+
+if TYPE_CHECKING:
+    from app.look import Look
+
+
+class Welcome(QFrame):
+    """Token and snippets are forgotten when the person is done."""
+
+    done = Signal()
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._snippets: tuple[Snippet, ...] = ()
+        self.setProperty("card", True)
+        self._title = QLabel()
+        self._title.setProperty("role", "title")
+        once = QLabel("Copy the token or one of the configurations now: Assent keeps only its hash and cannot show it again.")
+        once.setWordWrap(True)
+        self.token = QLineEdit()
+        self.token.setReadOnly(True)
+        self.token.setAccessibleName("Token of the new agent")
+        self.token.setFont(look.mono())
+        self.copy_token = CopyButton("Copy token", "Copy the token")
+        self.client = QComboBox()
+        self.client.setAccessibleName("Program to configure")
+        self.client.currentIndexChanged.connect(self._show_snippet)
+        self.file = QLabel()
+        self.file.setProperty("role", "muted")
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setFont(look.mono())
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setTabChangesFocus(True)
+        self.text.setAccessibleName("Configuration to paste")
+        self.copy_text = CopyButton("Copy configuration", "Copy the configuration")
+        self.copied = QCheckBox("I have copied it")
+        self.close_button = QPushButton("Done")
+        self.close_button.setProperty("kind", "primary")
+        self.close_button.setAutoDefault(False)
+        self.copied.toggled.connect(self.close_button.setEnabled)
+        self.close_button.clicked.connect(self._finish)
+        self._lay_out(look, once)
+
+    def welcome(self, name: str, token: str, address: str) -> None:
+        """Show what belongs to the new agent `name`."""
+        self._title.setText(f"{name} may connect")
+        self.token.setText(token)
+        self.token.setCursorPosition(0)
+        self.copy_token.set_text_to_copy(token)
+        self._snippets = configurations(name, token, address, _command()) if address else ()
+        self.client.blockSignals(True)
+        self.client.clear()
+        self.client.addItems([snippet.client for snippet in self._snippets])
+        self.client.blockSignals(False)
+        self.copied.setChecked(False)
+        self.close_button.setEnabled(False)
+        self._show_snippet()
+        self.copy_token.setFocus()
+
+    @Slot()
+    def _show_snippet(self) -> None:
+        at = self.client.currentIndex()
+        found = self._snippets[at] if 0 <= at < len(self._snippets) else None
+        self.text.setPlainText(found.text if found else "Agents cannot connect yet: see the message at the top.")
+        self.copy_text.set_text_to_copy(found.text if found else "")
+        self.file.setText("" if found is None else f"Goes into {found.file}" if found.file else "Run this command")
+
+    @Slot()
+    def _finish(self) -> None:
+        """Nothing of the token stays in the window."""
+        self._snippets = ()
+        for field in (self.token, self.text):
+            field.clear()
+        for button in (self.copy_token, self.copy_text):
+            button.set_text_to_copy("")
+        self.done.emit()
+
+    def _lay_out(self, look: Look, once: QLabel) -> None:
+        px = look.px
+        first, second, last = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        for row in (first, second, last):
+            row.setSpacing(px(8))
+        first.addWidget(self.token, 1)
+        first.addWidget(self.copy_token)
+        second.addWidget(self.client)
+        second.addWidget(self.file, 1)
+        second.addWidget(self.copy_text)
+        last.addStretch()
+        last.addWidget(self.copied)
+        last.addWidget(self.close_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(px(16), px(14), px(16), px(14))
+        column.setSpacing(px(10))
+        column.addWidget(self._title)
+        column.addWidget(once)
+        column.addLayout(first)
+        column.addSpacing(px(4))
+        column.addLayout(second)
+        column.addWidget(self.text, 1)
+        column.addLayout(last)
+
+
+def _command() -> str:
+    """How a client starts the bridge: the command's full path, as clients often have a shorter PATH."""
+    found = shutil.which("assent")
+    return os.path.abspath(found) if found else "assent"

@@ -1,0 +1,226 @@
+"""`assent demo`: the main job on a virtual screen, with real clients, a real click and real code; screenshots stay."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import Future
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
+
+from runner.errors import KnownError
+from runner.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from mcp import Client
+
+    from app.console import Console
+
+T = TypeVar("T")
+SHOTS = Path("build/demo")
+SCREEN = "1280x800x24"
+PATIENCE = 60.0
+"""Seconds for any one step; a step that takes longer has failed."""
+PYTHON = '''\
+"""Count the words of a small text, most frequent first."""
+from collections import Counter
+
+TEXT = "the quick brown fox jumps over the lazy dog while the cat watches"
+
+for word, count in Counter(TEXT.split()).most_common(3):
+    print(f"{count:3} {word}")
+result = {"words": len(TEXT.split())}
+'''
+SHELL = """\
+for round in 1 2 3 4 5 6 7 8; do
+    echo "round $round: $(seq 1 200000 | sort -R | sha256sum | cut -c1-16)"
+    sleep 0.2
+done
+"""
+STORY = (
+    ("auto", "newest protocol", "claude-code", {"language": "python", "code": PYTHON, "title": "Count words"}),
+    ("legacy", "handshake protocol", "codex", {"language": "shell", "code": SHELL, "title": "Hash some noise"}),
+)
+
+
+def main(_arguments: list[str]) -> int:
+    """Show the main job end to end. 0 when it worked."""
+    try:
+        with _screen() as display, tempfile.TemporaryDirectory(prefix="assent-demo-") as home:
+            os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home, "ASSENT_PORT": "0"}
+            return _play()
+    except KnownError as error:
+        sys.stderr.write(f"assent demo: {error}\n")
+        return 1
+
+
+@contextmanager
+def _screen() -> Iterator[str]:
+    """A screen of our own, so that nobody's mouse is moved; its display name."""
+    missing = [program for program in ("Xvfb", "xdotool") if shutil.which(program) is None]
+    if missing:
+        raise KnownError(f"{' and '.join(missing)} not found.", "sudo apt-get install xvfb xdotool")
+    read, write = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset"]
+    server = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        number = answer.readline().strip()
+    try:
+        if not number:
+            raise KnownError("Xvfb did not start.", "Run `Xvfb :99` to see why.")
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _play() -> int:
+    from PySide6.QtWidgets import QApplication
+
+    from app.console import Console
+    from app.crash import Faults
+    from runner.places import Places
+
+    places = Places.standard()
+    faults = Faults(places)
+    app = QApplication(["assent"])
+    app.setQuitOnLastWindowClosed(False)
+    console = Console(app, places, faults)
+    console.show("")
+    console.window.resize(1280, 800)
+    console.window.move(0, 0)
+    stage = Stage(console)
+    failures: list[BaseException] = []
+
+    def perform() -> None:
+        try:
+            asyncio.run(_story(stage))
+        except BaseException as error:
+            failures.append(error)
+        stage.over.emit()
+
+    stage.over.connect(console.leave.now, Qt.ConnectionType.QueuedConnection)
+    actor = threading.Thread(target=perform, name="demo", daemon=True)
+    actor.start()
+    app.exec()
+    actor.join(PATIENCE)
+    if failures:
+        sys.stderr.write(f"The demo failed: {failures[0]!r}\n")
+        return 1
+    sys.stdout.write(f"Screenshots are in {SHOTS}.\n")
+    return 0
+
+
+class Stage(QObject):
+    """The window as the demo's thread can reach it."""
+
+    over = Signal()
+    _asked = Signal(object)
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self.console = console
+        self._asked.connect(self._do, Qt.ConnectionType.QueuedConnection)
+
+    def do(self, work: Callable[[], T]) -> T:
+        """What `work` gives in the window's thread."""
+        future: Future[T] = Future()
+        self._asked.emit((work, future))
+        return future.result(PATIENCE)
+
+    async def until(self, what: str, true: Callable[[], T | None]) -> T:
+        """The first value of `true()`, asked in the window's thread, that says something."""
+        async with asyncio.timeout(PATIENCE):
+            while not (value := await asyncio.to_thread(self.do, true)):
+                await asyncio.sleep(0.05)
+        sys.stdout.write(f"  {what}\n")
+        sys.stdout.flush()
+        return value
+
+    def shot(self, name: str) -> None:
+        """What the screen shows now, as a picture."""
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        path = str(SHOTS / f"{name}.png")
+        self.do(lambda: self.console.window.screen().grabWindow(0).save(path))
+
+    @Slot(object)
+    def _do(self, asked: tuple[Callable[[], Any], Future[Any]]) -> None:
+        work, future = asked
+        try:
+            future.set_result(work())
+        except Exception as error:  # for whoever asked
+            future.set_exception(error)
+
+    # ---- in the window's thread ----
+
+    def approve_at(self) -> QPoint | None:
+        """Where on the screen the Approve button is, once it can be clicked."""
+        from app.review.buttons import ApproveButton
+
+        for button in self.console.window.findChildren(ApproveButton):
+            if button.isVisible() and button.isEnabled():
+                return button.mapToGlobal(button.rect().center())
+        return None
+
+    def page(self, name: str) -> bool:
+        self.console.window.show_page(name)
+        return True
+
+
+async def _story(stage: Stage) -> None:
+    address = await stage.until("the console is open and listens", lambda: stage.console.cases.address)
+    for number, (era, words, agent, arguments) in enumerate(STORY, 1):
+        sys.stdout.write(f"{agent} ({words}) asks to run {arguments['language']}:\n")
+        async with _client(stage, address, agent, era) as client:
+            call = spawn(f"call {agent}", client.call_tool("code_execute", arguments))
+            place = await stage.until("the question is on the screen", stage.approve_at)
+            # A person reads for longer than the guard ignores input after a question has appeared.
+            await asyncio.sleep(1.0)
+            stage.shot(f"{number}-asked")
+            _click(place)
+            await stage.until("approved by a click; it runs", lambda: not stage.console.cases.count_waiting())
+            stage.do(lambda: stage.page("running"))
+            await asyncio.sleep(1.5)
+            stage.shot(f"{number}-running")
+            answer = await asyncio.wait_for(call, PATIENCE)
+            sys.stdout.write(f"  the agent got:\n{_indented(answer.content[0].text)}\n")
+            if answer.is_error:
+                raise KnownError("The agent got an error.")
+            stage.shot(f"{number}-finished")
+        stage.do(lambda: stage.page("queue"))
+    stage.do(lambda: stage.page("history"))
+    await asyncio.sleep(1.0)
+    stage.shot("3-history")
+
+
+@asynccontextmanager
+async def _client(stage: Stage, address: str, agent: str, era: str) -> AsyncIterator[Client]:
+    """A real MCP client with a token of its own."""
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp.shared._httpx_utils import create_mcp_http_client
+
+    token = await asyncio.wrap_future(stage.console.host.call(lambda engine: engine.add_agent(agent)))
+    http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"})
+    async with Client(streamable_http_client(address, http_client=http), mode=era) as client:
+        yield client
+
+
+def _click(place: QPoint) -> None:
+    """A real mouse event through the X server."""
+    subprocess.run(["xdotool", "mousemove", str(place.x()), str(place.y()), "click", "1"], check=True)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())

@@ -1,0 +1,1 @@
+"""The doctor: what works here, what does not, and the fix."""

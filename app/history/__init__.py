@@ -1,0 +1,1 @@
+"""The history: what was asked, decided and run, from the ledger."""

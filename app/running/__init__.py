@@ -1,0 +1,1 @@
+"""Runs: their output and what they use, live and for a while after."""

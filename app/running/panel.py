@@ -1,0 +1,308 @@
+"""The page of runs: a list at the left; output, code and gauges of the chosen one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import phrases
+from app.lines import list_view
+from app.meters import Meters
+from app.parts.code import CodeView
+from app.parts.elide import ElidedLabel
+from app.parts.empty import EmptyState
+from app.parts.output import OutputView
+from app.running.model import RunsModel
+from runner.events import RunFinished, RunMeasured
+
+if TYPE_CHECKING:
+    from app.bridge import Bridge
+    from app.cases import Card, Cases
+    from app.look import Look
+    from runner.events import Event
+    from runner.sandbox.output import Transcript
+
+TICK_MS = 500
+
+
+class RunningPanel(QWidget):
+    """Follows the store; stops a run when asked to."""
+
+    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self._look = look
+        self._card: Card | None = None
+        self._source: Transcript | None = None
+        self._over = False
+        self._transcripts: dict[str, Transcript] = {}
+        self.model = RunsModel(cases, self)
+        self.view = list_view(look, self.model, "Runs")
+        self.title = ElidedLabel()
+        self.title.setProperty("role", "title")
+        self.state = ElidedLabel()
+        self.state.setProperty("role", "muted")
+        self.output = OutputView(look)
+        self.code = CodeView(look)
+        self.meters = Meters(look)
+        self.told = QLabel()
+        self._make_stopping()
+        self.nothing = EmptyState(look, "activity", "Nothing is running", "What you approve runs here, with its output.")
+        self._ticker = QTimer(self)
+        self._ticker.setInterval(TICK_MS)
+        self._lay_out()
+        self._connect()
+        self._refresh()
+
+    # ---- what is shown ----
+
+    def show_run(self, card: Card) -> None:
+        """Put one run on the right."""
+        if card is not self._card:
+            self._card, self._source, self._over = card, None, False
+            self.title.setText(phrases.title(card.request))
+            language = card.request.language.value if card.request.language else ""
+            self.code.set_code(card.request.code, language, card.assessment.findings if card.assessment else ())
+            self.meters.begin(card.request.limits, card.readings)
+            self.output.clear()
+            self._show_stopping(False)
+            row = self.model.row_of(card.id)
+            if row >= 0 and self.view.currentIndex().row() != row:
+                self.view.setCurrentIndex(self.model.index(row, 0))
+        self._follow()
+        self._show_state()
+        self._stack.setCurrentWidget(self._page)
+
+    @property
+    def shown(self) -> Card | None:
+        return self._card
+
+    def _follow(self) -> None:
+        """Connect the output as soon as there is some; after the end, show the result's where there was none."""
+        card = self._card
+        if card is None:
+            return
+        if self._source is None:
+            self._source = self._transcript(card.id)
+            if self._source is not None:
+                self.output.set_source(self._source)
+        if card.result is not None and not self._over:
+            self._over = True
+            self.meters.show_result(card.result)
+            if self._source is None:
+                self.output.set_text(card.result.stdout, card.result.stderr)
+
+    def _transcript(self, request_id: str) -> Transcript | None:
+        """Held for as long as the run is listed: the engine lets go of it when the run is over."""
+        if request_id not in self._transcripts and (found := self._bridge.transcript(request_id)) is not None:
+            self._transcripts[request_id] = found
+        return self._transcripts.get(request_id)
+
+    def _show_state(self) -> None:
+        card = self._card
+        if card is None:
+            return
+        if card.result is not None:
+            words = phrases.ended(card.result)
+        else:
+            words = "Running. " + ("; ".join(card.protections) if card.protections else "")
+        self.state.setText(f"{phrases.visible(card.request.agent)}: {words}")
+        self.stop.setVisible(card.result is None)
+        if card.result is not None:
+            self._show_stopping(False)
+
+    # ---- what happens ----
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            if isinstance(event, RunMeasured) and self._card is not None and event.request_id == self._card.id:
+                self.meters.add(event.usage)
+        if any(not isinstance(event, RunMeasured) for event in events):
+            self._refresh()
+        if self._card is not None and (self._source is None or any(isinstance(one, RunFinished) for one in events)):
+            self._follow()
+            self._show_state()
+
+    @Slot()
+    def _refresh(self) -> None:
+        shown = self._card
+        self.view.selectionModel().blockSignals(True)
+        self.model.refresh()
+        row = self.model.row_of(shown.id) if shown else -1
+        self.view.setCurrentIndex(self.model.index(row, 0) if row >= 0 else QModelIndex())
+        self.view.selectionModel().blockSignals(False)
+        listed = {card.id for card in self._cases.runs()}
+        self._transcripts = {one: kept for one, kept in self._transcripts.items() if one in listed}
+        for card in self._cases.running():
+            self._transcript(card.id)
+        if shown is None and (first := self.model.card(0)) is not None:
+            self.show_run(first)
+        if self.model.rowCount() == 0:
+            self._stack.setCurrentWidget(self.nothing)
+        self._list.setVisible(self.model.rowCount() > 0)
+
+    @Slot(QModelIndex, QModelIndex)
+    def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
+        if (card := self.model.card(current.row())) is not None:
+            self.show_run(card)
+
+    @Slot()
+    def _tick(self) -> None:
+        if self._cases.count_running():
+            self.model.tick()
+            if self._source is None:
+                self._follow()
+
+    @Slot(str)
+    def _say(self, text: str) -> None:
+        self.told.setText(text)
+        self.told.setVisible(bool(text))
+
+    @Slot(str)
+    def _saved(self, path: str) -> None:
+        self._say(f"Saved to {path}.")
+
+    # ---- stopping ----
+
+    @Slot()
+    def _ask_stop(self) -> None:
+        self._show_stopping(True)
+        self.reason.clear()
+        self.reason.setFocus()
+
+    @Slot()
+    def _stop(self) -> None:
+        if self._card is not None and self._card.result is None:
+            self._bridge.stop(self._card.id, phrases.cleaned(self.reason.text()))
+        self._show_stopping(False)
+
+    @Slot()
+    def _keep(self) -> None:
+        self._show_stopping(False)
+
+    def _show_stopping(self, asking: bool) -> None:
+        self._asking.setVisible(asking)
+        self.stop.setEnabled(not asking)
+
+    # ---- building ----
+
+    def _make_stopping(self) -> None:
+        self.stop = QPushButton("Stop\N{HORIZONTAL ELLIPSIS}")
+        self.stop.setProperty("kind", "danger")
+        self.stop.setAccessibleName("Stop this run, asks for a reason")
+        self.reason = QLineEdit()
+        self.reason.setMaxLength(phrases.REASON_LENGTH)
+        self.reason.setPlaceholderText("Reason for the agent (optional)")
+        self.reason.setAccessibleName("Reason for stopping, sent to the agent")
+        self.stop_now = QPushButton("Stop run")
+        self.stop_now.setProperty("kind", "danger")
+        self.keep = QPushButton("Back")
+        self.keep.setProperty("kind", "quiet")
+        self._asking = QWidget()
+        row = QHBoxLayout(self._asking)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(self._look.px(8))
+        row.addWidget(self.reason, 1)
+        row.addWidget(self.keep)
+        row.addWidget(self.stop_now)
+        self._asking.hide()
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        self._list = QFrame()
+        self._list.setProperty("card", True)
+        heading = QLabel("Runs")
+        heading.setProperty("role", "title")
+        rows = QVBoxLayout(self._list)
+        rows.setContentsMargins(1, px(10), 1, px(4))
+        rows.setSpacing(px(6))
+        inset = QHBoxLayout()
+        inset.setContentsMargins(px(12), 0, px(12), 0)
+        inset.addWidget(heading)
+        rows.addLayout(inset)
+        rows.addWidget(self.view)
+        self._page = self._make_page()
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.nothing)
+        self._stack.addWidget(self._page)
+        right = QFrame()
+        right.setProperty("card", True)
+        inside = QVBoxLayout(right)
+        inside.setContentsMargins(1, 1, 1, 1)
+        inside.addWidget(self._stack)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(px(8))
+        split.addWidget(self._list)
+        split.addWidget(right)
+        split.setStretchFactor(1, 1)
+        split.setSizes([px(270), px(900)])
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(split)
+
+    def _make_page(self) -> QWidget:
+        px = self._look.px
+        self.tabs = QTabWidget()
+        self.tabs.addTab(self.output, "Output")
+        self.tabs.addTab(self.code, "Code")
+        words = QVBoxLayout()
+        words.setSpacing(px(2))
+        words.addWidget(self.title)
+        words.addWidget(self.state)
+        head = QHBoxLayout()
+        head.setSpacing(px(10))
+        head.addLayout(words, 1)
+        head.addWidget(self.stop, alignment=Qt.AlignmentFlag.AlignTop)
+        self.told.setTextFormat(Qt.TextFormat.PlainText)
+        self.told.setWordWrap(True)
+        self.told.setProperty("role", "muted")
+        self.told.hide()
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(px(14), px(10), px(12), px(12))
+        column.setSpacing(px(8))
+        column.addLayout(head)
+        column.addWidget(self._asking)
+        column.addWidget(self.tabs, 1)
+        column.addWidget(self.told)
+        column.addWidget(self.meters)
+        return page
+
+    def _connect(self) -> None:
+        self.stop.clicked.connect(self._ask_stop)
+        self.stop_now.clicked.connect(self._stop)
+        self.keep.clicked.connect(self._keep)
+        self.reason.returnPressed.connect(self._stop)
+        self.output.saved.connect(self._saved)
+        self.output.failed.connect(self._say)
+        self.view.selectionModel().currentChanged.connect(self._moved)
+        self._ticker.timeout.connect(self._tick)
+        self._cases.happened.connect(self._take)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._ticker.start()
+        newest = self.model.card(0)
+        if newest is not None and newest.running and (self._card is None or self._card.result is not None):
+            self.show_run(newest)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._ticker.stop()
