@@ -89,6 +89,7 @@ class Engine:
         self._listeners: list[Callable[[Event], None]] = []
         self._troubles: dict[str, EngineTroubled] = {}
         self._closing = ""
+        rooms.agents.listen(lambda _agent: self.publish(AgentsChanged()))
 
     # ---- the path of one request ----
 
