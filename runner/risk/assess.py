@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
-from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
-from runner.request import NetworkMode, Request, Tool
-from runner.risk.lines import Lines
+from runner.assessment import Assessment, Capability, Finding, Level, Span
+from runner.request import Language, NetworkMode, Request, Tool
+from runner.risk.acts import Act, Budget, Place, TooMuch, Trail
+from runner.risk.knowledge import Knowledge, bundled
+from runner.risk.lines import Lines, shorten
+from runner.risk.machine import TooDeep
+from runner.risk.nested import Nested
+from runner.risk.python import Unparsed
 from runner.risk.text import tricks
+from runner.risk.touch import touched
 
 MOST_CHARACTERS = 2_000_000
 """Code longer than this is not read at all (twice what the gateway takes by default)."""
 
-NOT_READ = "The code is too large to assess."
+STEPS = 1_500_000
+"""Steps an assessment may take, some two seconds; 20,000 ordinary lines need a quarter of them."""
+
+TOO_LARGE = "The code is too large to assess."
+TOO_DEEP = "The code is nested too deeply to assess."
+NOT_PARSED = "The code cannot be parsed, so nobody can say what it does."
+
+TOP: Place = (1, 0, 1, 0)
 
 
 def assess(request: Request) -> Assessment:
@@ -21,43 +34,79 @@ def assess(request: Request) -> Assessment:
 
     Levels are those of spec R1: running code is at least HIGH, network access is CRITICAL.
     """
-    match request.tool:
-        case Tool.CODE_SANDBOX_INFO:
-            return Assessment(Level.LOW, ("Only reads what the sandbox says about itself.",))
-        case Tool.CODE_EXECUTE:
-            return _assess_code(request)
-        case _:
-            assert_never(request.tool)
+    return Classifier(bundled()).assess(request)
 
 
-def _assess_code(request: Request) -> Assessment:
-    if len(request.code) > MOST_CHARACTERS:
-        return unreadable(NOT_READ)
-    findings = in_order((*tricks(Lines(request.code)), *_surroundings(request)))
-    level = max((finding.level for finding in findings), default=Level.HIGH)
-    touch = Touch(hosts=request.domains, packages=request.packages)
-    return Assessment(max(level, Level.HIGH), _reasons(findings), findings, touch)
+class Classifier:
+    """Assesses requests by the rules it is given."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
+
+    def assess(self, request: Request) -> Assessment:
+        """As the function of the same name."""
+        match request.tool:
+            case Tool.CODE_SANDBOX_INFO:
+                return Assessment(Level.LOW, ("Only reads what the sandbox says about itself.",))
+            case Tool.CODE_EXECUTE:
+                return self._assess_code(request)
+            case _:
+                assert_never(request.tool)
+
+    def _assess_code(self, request: Request) -> Assessment:
+        if len(request.code) > MOST_CHARACTERS:
+            return unreadable(TOO_LARGE)
+        lines = Lines(request.code)
+        trail = Trail(Budget(STEPS))
+        findings = [*_surroundings(request), *tricks(lines)]
+        try:
+            self._follow(request, trail)
+        except TooMuch:
+            findings.append(_unread(TOO_LARGE, "risk.too-large"))
+        except (TooDeep, RecursionError):
+            findings.append(_unread(TOO_DEEP, "risk.too-deep"))
+        except Unparsed:
+            findings.append(_unread(NOT_PARSED, "risk.unparsed"))
+        findings += self._judged(trail, lines)
+        ordered = in_order(findings)
+        level = max((finding.level for finding in ordered), default=Level.HIGH)
+        return Assessment(max(level, Level.HIGH), _reasons(ordered), ordered, touched(request, trail, self._knowledge.targets))
+
+    def _follow(self, request: Request, trail: Trail) -> None:
+        nested = Nested(self._knowledge, trail)
+        match request.language:
+            case Language.PYTHON:
+                nested.python(request.code)
+            case Language.SHELL:
+                nested.shell(request.code)
+            case Language.JAVASCRIPT:
+                nested.javascript(request.code)
+            case None:
+                raise Unparsed
+            case _:
+                assert_never(request.language)
+
+    def _judged(self, trail: Trail, lines: Lines) -> Iterator[Finding]:
+        for rule, act in self._knowledge.rules.judge(trail):
+            span = lines.place(act.place)
+            evidence = shorten(act.evidence) if act.evidence else lines.evidence(span)
+            yield Finding(rule.id, rule.level, rule.capability, span, evidence, rule.reason, rule.reference)
 
 
 def unreadable(reason: str) -> Assessment:
-    """The assessment of code that could not be read to the end."""
-    finding = Finding(
-        "risk.unreadable", Level.CRITICAL, Capability.UNREADABLE, Span(1, 0, 1, 0), "", reason, "CWE-1007"
-    )
-    return Assessment(Level.CRITICAL, (reason,), (finding,))
+    """The assessment of code that was not read."""
+    return Assessment(Level.CRITICAL, (reason,), (_unread(reason, "risk.too-large"),))
 
 
-def _surroundings(request: Request) -> Iterable[Finding]:
+def _unread(reason: str, id: str) -> Finding:
+    return Finding(id, Level.CRITICAL, Capability.UNREADABLE, Span(1, 0, 1, 0), "", reason, "CWE-1007")
+
+
+def _surroundings(request: Request) -> Iterator[Finding]:
     if request.network is not NetworkMode.NONE:
-        yield Finding(
-            "request.network",
-            Level.CRITICAL,
-            Capability.NETWORK,
-            Span(1, 0, 1, 0),
-            ", ".join(request.domains)[:200],
-            "The code would have network access.",
-            "T1071",
-        )
+        evidence = ", ".join(request.domains)[:200]
+        reason = "The code would have network access."
+        yield Finding("request.network", Level.CRITICAL, Capability.NETWORK, Span(1, 0, 1, 0), evidence, reason, "T1071")
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -70,3 +119,6 @@ def _reasons(findings: Iterable[Finding]) -> tuple[str, ...]:
     worst = sorted(findings, key=lambda finding: -finding.level)
     told = tuple(dict.fromkeys(finding.reason for finding in worst))
     return told or ("Runs code; nothing in it stands out.",)
+
+
+__all__ = ["Act", "Classifier", "assess", "in_order", "unreadable"]

@@ -35,6 +35,21 @@ class Lines:
         line, end_line = bisect_right(self._starts, start), bisect_right(self._starts, max(start, end))
         return Span(line, start - self._starts[line - 1], end_line, max(start, end) - self._starts[end_line - 1])
 
+    def place(self, place: tuple[int, int, int, int]) -> Span:
+        """A parser's range, whose columns count bytes of UTF-8, in characters; kept inside the text."""
+        line, column, end_line, end_column = place
+        line, end_line = min(max(line, 1), len(self)), min(max(end_line, 1), len(self))
+        return Span(line, self._characters(line, column), end_line, self._characters(end_line, end_column))
+
+    def _characters(self, line: int, column: int) -> int:
+        start = self.start(line)
+        stop = self.start(line + 1) - 1 if line < len(self) else len(self.text)
+        # No character takes more than four bytes, and none less than one: nothing beyond `column` counts.
+        part = self.text[start : min(stop, start + column)]
+        return column if part.isascii() and len(part) >= column else len(
+            part.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")
+        )
+
     def evidence(self, span: Span) -> str:
         """The text in `span` on one line, at most EVIDENCE_LENGTH characters."""
         start = self.start(span.line) + span.column

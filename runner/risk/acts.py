@@ -1,0 +1,103 @@
+"""What the code does, in words that are the same for every language: the acts that rules look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from runner.risk.value import UNKNOWN, Value
+
+Place = tuple[int, int, int, int]
+"""Line (from 1), byte column, end line, end byte column: as parsers give them."""
+
+
+class TooMuch(Exception):
+    """The code needs more steps than the classifier takes."""
+
+
+class Budget:
+    """How many steps an assessment may take in all, nested code included."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, steps: int) -> None:
+        self.left = steps
+
+    def spend(self, steps: int = 1) -> None:
+        """Raises TooMuch when nothing is left."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooMuch
+
+
+@dataclass(slots=True)
+class Act:
+    """One thing done: `delete` with a `path`, `send` with a `host` and `data`, ..."""
+
+    kind: str
+    name: str
+    """The call or command that does it, resolved."""
+    fields: dict[str, Value]
+    place: Place
+    labels: frozenset[str] = frozenset()
+    """Of the name itself: `assembled` when the code hides what it calls."""
+    evidence: str = ""
+    """The inner code, when the place is only where it was embedded."""
+    language: str = ""
+    order: int = 0
+
+    def get(self, name: str) -> Value:
+        return self.fields.get(name, UNKNOWN)
+
+
+class Source(StrEnum):
+    """Labels that say where a value comes from."""
+
+    DOWNLOADED = "downloaded"
+    DECODED = "decoded"
+    SECRET = "secret"
+    FILE = "file"
+    HOST_INFO = "host-info"
+    ENVIRONMENT = "environment"
+    REMOTE = "remote"
+    ASSEMBLED = "assembled"
+    INPUT = "input"
+
+
+@dataclass(slots=True)
+class Trail:
+    """Everything done so far, in order, across nested languages."""
+
+    budget: Budget
+    acts: list[Act] = field(default_factory=list)
+    written: dict[str, set[str]] = field(default_factory=dict)
+    """Paths written so far and the labels of what was written there."""
+    contents: dict[str, Value] = field(default_factory=dict)
+    """Paths written so far and the text written there, where it is known."""
+    place: Place | None = None
+    """Where nested code stands in the outer code; its acts are reported there."""
+    evidence: str = ""
+    depth: int = 0
+    language: str = ""
+
+    def add(self, kind: str, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str] = frozenset()) -> Act:
+        self.budget.spend()
+        act = Act(
+            kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts)
+        )
+        self.acts.append(act)
+        return act
+
+    @contextmanager
+    def inside(self, place: Place, evidence: str, language: str) -> Iterator[None]:
+        """While nested code is looked at: its acts stand at `place` of the outer code."""
+        kept = self.place, self.evidence, self.language
+        self.place, self.evidence, self.language = self.place or place, evidence, language
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            self.place, self.evidence, self.language = kept

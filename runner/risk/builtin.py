@@ -1,0 +1,574 @@
+"""Python's own functions and the methods of its texts and lists, as far as they shape names, commands and code."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from runner.risk import fold
+from runner.risk.acts import Place, Source
+from runner.risk.targets import VARIABLES
+from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, either, labels_of, reference, text
+
+if TYPE_CHECKING:
+    from runner.risk.machine import Machine, Special
+
+Args = list[Value]
+Named = dict[str, Value]
+
+
+def first(args: Args) -> Value:
+    return args[0] if args else UNKNOWN
+
+
+# Functions.
+
+
+def run_text(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """exec, eval, compile: the text is code of this program."""
+    code = args[0] if args else named.get("source", UNKNOWN)
+    if called.name == "compile":
+        return Value(code.texts, "compiled", code.labels, binary=code.binary)
+    done = machine.trail.add("execute", called.name, {"code": code, "language": text("python")}, place, called.labels)
+    return machine.nested.executed(machine, done, code)
+
+
+def character(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return fold.characters(args[:1])
+
+
+def number_of(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    known = first(args).exact
+    return Value(number=ord(known)) if known is not None and len(known) == 1 else UNKNOWN
+
+
+def integer(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    if value.number is not None:
+        return Value(number=int(value.number)) if abs(value.number) < 1 << 62 else UNKNOWN
+    radix = args[1].number if len(args) > 1 else 10
+    if value.exact is not None and len(value.exact) < 40 and isinstance(radix, int) and (radix == 0 or 2 <= radix <= 36):
+        try:
+            return Value(number=int(value.exact, radix))
+        except ValueError:
+            return UNKNOWN
+    return Value(labels=value.labels)
+
+
+def string(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    if value.number is not None and value.name in ("", "True", "False"):
+        return text(value.name or str(value.number))
+    if value.texts:
+        return Value(value.texts, labels=value.labels)
+    return Value(name=value.name, labels=labels_of((value,)))
+
+
+def octets(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    if value.items is not None:
+        return fold.octets(value.items)
+    return Value(value.texts, labels=labels_of((value,)), binary=True)
+
+
+def listed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    if value.items is not None:
+        return Value(items=list(value.items), labels=value.labels)
+    if value.exact is not None and len(value.exact) <= 20_000:
+        if value.binary:
+            return Value(items=[Value(number=ord(c)) for c in value.exact], labels=value.labels)
+        return Value(items=[Value((c,), labels=value.labels) for c in value.exact], labels=value.labels)
+    return None
+
+
+def dictionary(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    given = first(args)
+    if given.fields is None and not named:
+        return Value(name=given.name, labels=labels_of(args))
+    return Value(fields={**(given.fields or {}), **named}, labels=labels_of(args))
+
+
+def backwards(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    if value.exact is not None:
+        return Value(items=[text(c) for c in value.exact[::-1]], labels=value.labels | fold.ASSEMBLED)
+    return fold.reversed_text(value)
+
+
+def mapped(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    if len(args) < 2:
+        return None
+    function, values = args[0], args[1]
+    if values.exact is not None:
+        values = listed(machine, called, [values], {}, place) or values
+    if values.items is not None and len(values.items) <= 4000:
+        return Value(items=[machine.call(function, [item], {}, place) for item in values.items], labels=values.labels)
+    return Value(labels=machine.call(function, [machine.each(values)], {}, place).labels | values.labels)
+
+
+def ranged(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    ends = [arg.number for arg in args]
+    if not ends or len(ends) > 3 or not all(isinstance(end, int) for end in ends):
+        return None
+    try:
+        numbers = range(*(int(end or 0) for end in ends))
+    except ValueError:
+        return None
+    return Value(items=[Value(number=n) for n in numbers]) if len(numbers) <= 1000 else None
+
+
+def numbered(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    values = listed(machine, called, args[:1], {}, place)
+    if values is None or values.items is None or len(values.items) > 4000:
+        return Value(items=None, labels=first(args).labels)
+    return Value(items=[Value(items=[Value(number=i), item]) for i, item in enumerate(values.items)], labels=values.labels)
+
+
+def zipped(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    lists = [(listed(machine, called, [arg], {}, place) or UNKNOWN).items for arg in args]
+    if not lists or any(items is None for items in lists):
+        return None
+    known = [items for items in lists if items is not None]
+    return Value(items=[Value(items=list(row)) for row in zip(*known, strict=False)][:4000], labels=labels_of(args))
+
+
+def namespace(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """vars(x) is x by names; globals() and locals() stand for the program's own."""
+    return args[0] if called.name == "vars" and args else reference(f"{called.name}()")
+
+
+def partial(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    if not args:
+        return None
+    bound = args[0].labelled(())
+    made = Value(name="partial", labels=bound.labels, items=[*args])
+    made.fields = dict(named)
+    return made
+
+
+def call_partial(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    if not called.items:
+        return None
+    return machine.call(called.items[0], [*called.items[1:], *args], {**(called.fields or {}), **named}, place)
+
+
+def caller(*names: str) -> Special:
+    """A call that calls another function, handed over with its arguments: threads, executors, timers."""
+
+    def call(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+        target = next((named[name] for name in names if name in named), None)
+        given = named.get("args", UNKNOWN)
+        rest = given.items or []
+        if target is None and args:
+            position = next((i for i, arg in enumerate(args) if arg.function or arg.name), None)
+            if position is None:
+                return None
+            target = args[position]
+            rest = rest or args[position + 1 :]
+            if len(rest) == 1 and rest[0].items is not None:
+                rest = rest[0].items
+        if target is None:
+            return None
+        result = machine.call(target, rest, (named.get("kwargs", UNKNOWN).fields or {}), place)
+        return Value(name=f"{called.name}()", labels=result.labels)
+
+    return call
+
+
+def variable(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """os.environ.get, os.getenv: folders become paths, the rest keeps its name."""
+    key = first(args)
+    known = key.exact
+    folder = VARIABLES.get(known.lower()) if known else None
+    if folder is not None:
+        return text(folder)
+    machine.trail.add("variable", called.name, {"key": key}, place, called.labels)
+    default = args[1] if len(args) > 1 else UNKNOWN
+    labels = {f"${known}" if known else Source.ENVIRONMENT}
+    return Value(default.texts[:1] and (HOLE, *default.texts), f"os.environ[{known or ''}]", default.labels | labels)
+
+
+def path_joined(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    parts = [*args]
+    for i in range(len(parts) - 1, 0, -1):
+        if parts[i].text.startswith(("/", "~")):
+            parts = parts[i:]
+            break
+    whole = concatenate(parts, "/")
+    name = "pathlib.Path()" if called.name.startswith("pathlib") or called.attribute == "joinpath" else ""
+    return Value(whole.texts, name, whole.labels)
+
+
+def path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    if not args:
+        return Value((".",), "pathlib.Path()")
+    return path_joined(machine, called, args, named, place)
+
+
+def same_path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    return Value(value.texts, value.name, value.labels)
+
+
+def home(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return Value(("~",), "pathlib.Path()")
+
+
+def parent(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return each(first(args), lambda known: known.rpartition("/")[0] or "/")
+
+
+def last_part(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return each(first(args), lambda known: known.rpartition("/")[2])
+
+
+def opened(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """open: reading or writing by its mode; the result remembers the path."""
+    target = args[0] if args else named.get("file", UNKNOWN)
+    mode = (args[1] if len(args) > 1 else named.get("mode", UNKNOWN)).text or "r"
+    if called.name.endswith("Path.open") and called.owner is not None:
+        target, mode = called.owner, (first(args).text or "r")
+    writes = any(letter in mode for letter in "wax+") and not mode.startswith("rb+")
+    act = machine.trail.add(
+        "open" if writes else "read", called.name, {"path": target, "mode": text(mode)}, place, called.labels
+    )
+    labels = machine.nested.done(act) if not writes else frozenset[str]()
+    made = Value(name="open()", labels=labels, fields={"path": target, "mode": text(mode)})
+    return made
+
+
+def decoder(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return fold.decoded(called.name, args[0] if args else named.get("s", UNKNOWN))
+
+
+def codec(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """codecs.decode(text, codec) and codecs.encode."""
+    name = (args[1] if len(args) > 1 else UNKNOWN).text
+    return _coded(first(args), name)
+
+
+def coder(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """codecs.getdecoder(codec): a function, whose result is a pair."""
+    made = Value(name="codec", items=None, labels=called.labels)
+    made.fields = {"codec": first(args)}
+    return made
+
+
+def call_coder(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    name = (called.fields or {}).get("codec", UNKNOWN).text
+    return Value(items=[_coded(first(args), name), UNKNOWN])
+
+
+def _coded(value: Value, name: str) -> Value:
+    try:
+        codecs.lookup(name)
+    except (LookupError, ValueError):
+        return Value(value.texts, labels=value.labels)
+    labels = fold.DECODED if fold.is_code(name) else ()
+    return each(value, lambda known: fold.coded(known, name), labels=labels)
+
+
+def nothing_new(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """A call whose result is, for what matters here, its argument."""
+    value = first(args)
+    return Value(value.texts, value.name, labels_of(args), value.items, value.fields, binary=value.binary)
+
+
+def unpickled(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return None
+
+
+def new_type(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return Value(labels=labels_of(args), name=first(args).name)
+
+
+def concatenated_call(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """operator.attrgetter / methodcaller by name."""
+    return None
+
+
+SPECIALS: dict[str, Special] = {
+    "exec": run_text,
+    "eval": run_text,
+    "execfile": run_text,
+    "compile": run_text,
+    "code.InteractiveInterpreter.runsource": run_text,
+    "chr": character,
+    "unichr": character,
+    "ord": number_of,
+    "int": integer,
+    "str": string,
+    "unicode": string,
+    "repr": string,
+    "bytes": octets,
+    "bytearray": octets,
+    "list": listed,
+    "tuple": listed,
+    "set": listed,
+    "sorted": nothing_new,
+    "iter": nothing_new,
+    "dict": dictionary,
+    "reversed": backwards,
+    "map": mapped,
+    "range": ranged,
+    "xrange": ranged,
+    "enumerate": numbered,
+    "zip": zipped,
+    "vars": namespace,
+    "globals": namespace,
+    "locals": namespace,
+    "functools.partial": partial,
+    "partial": call_partial,
+    "threading.Thread": caller("target"),
+    "multiprocessing.Process": caller("target"),
+    "threading.Timer": caller("function"),
+    "thread.start_new_thread": caller("function"),
+    "_thread.start_new_thread": caller("function"),
+    "atexit.register": caller("func"),
+    "asyncio.to_thread": caller("func"),
+    "os.getenv": variable,
+    "os.environ.get": variable,
+    "os.environ.setdefault": variable,
+    "os.environ.pop": variable,
+    "os.path.join": path_joined,
+    "posixpath.join": path_joined,
+    "ntpath.join": path_joined,
+    "os.sep.join": path_joined,
+    "pathlib.Path": path,
+    "pathlib.PurePath": path,
+    "pathlib.PosixPath": path,
+    "pathlib.WindowsPath": path,
+    "pathlib.Path.home": home,
+    "pathlib.Path.expanduser": nothing_new,
+    "os.path.expanduser": same_path,
+    "os.path.expandvars": same_path,
+    "os.path.abspath": same_path,
+    "os.path.realpath": same_path,
+    "os.path.normpath": same_path,
+    "os.fspath": same_path,
+    "os.path.dirname": parent,
+    "os.path.basename": last_part,
+    "open": opened,
+    "file": opened,
+    "os.fdopen": opened,
+    "gzip.open": opened,
+    "bz2.open": opened,
+    "lzma.open": opened,
+    "aiofiles.open": opened,
+    "codecs.decode": codec,
+    "codecs.encode": codec,
+    "codecs.getdecoder": coder,
+    "codecs.getencoder": coder,
+    "codecs.lookup": coder,
+    "codec": call_coder,
+    **dict.fromkeys((*fold.DECODERS, *fold.ENCODERS), decoder),
+    "json.dumps": nothing_new,
+    "json.loads": nothing_new,
+    "urllib.parse.urlencode": nothing_new,
+    "urllib.urlencode": nothing_new,
+    "io.BytesIO": nothing_new,
+    "io.StringIO": nothing_new,
+    "BytesIO": nothing_new,
+    "memoryview": nothing_new,
+    "type": new_type,
+}
+
+# Methods of texts, lists and mappings.
+
+Method = Callable[["Machine", Value, Args], Value | None]
+
+
+def m_join(machine: Machine, owner: Value, args: Args) -> Value | None:
+    values = first(args)
+    if not owner.texts:
+        return None
+    if values.items is not None:
+        made = fold.joined(owner, values.items).labelled(values.labels)
+        return made
+    if values.texts:
+        return each(values, owner.text.join)
+    return Value(labels=values.labels | owner.labels, name=values.name)
+
+
+def m_replace(machine: Machine, owner: Value, args: Args) -> Value | None:
+    return fold.replaced(owner, args[0], args[1]) if owner.texts and len(args) >= 2 else None
+
+
+def m_decode(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if not owner.texts:
+        return None
+    name = first(args).text or "utf-8"
+    if fold.is_code(name):
+        return _coded(owner, name)
+    return each(owner, lambda known: fold.coded(known, name) if owner.binary else known)
+
+
+def m_encode(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if not owner.texts:
+        return None
+    name = first(args).text
+    if fold.is_code(name):
+        return each(owner, lambda known: fold.coded(known, name))
+    return Value(
+        tuple(known if HOLE in known else fold.latin(known.encode("utf-8", "surrogatepass")) for known in owner.texts),
+        labels=owner.labels,
+        binary=True,
+    )
+
+
+def m_format(machine: Machine, owner: Value, args: Args) -> Value | None:
+    return fold.formatted(owner, args, {}) if owner.texts else None
+
+
+def m_split(machine: Machine, owner: Value, args: Args) -> Value | None:
+    return fold.split(owner, first(args)) if owner.texts else None
+
+
+def m_lines(machine: Machine, owner: Value, args: Args) -> Value | None:
+    return fold.split(owner, text("\n")) if owner.texts else None
+
+
+def changed(change: Callable[[str], str]) -> Method:
+    def method(machine: Machine, owner: Value, args: Args) -> Value | None:
+        return each(owner, change, binary=owner.binary) if owner.texts else None
+
+    return method
+
+
+def m_strip(machine: Machine, owner: Value, args: Args) -> Value | None:
+    cut = first(args).exact
+    return each(owner, lambda known: known.strip(cut), binary=owner.binary) if owner.texts else None
+
+
+def m_translate(machine: Machine, owner: Value, args: Args) -> Value | None:
+    table = first(args).fields
+    if not owner.texts or table is None:
+        return Value(labels=owner.labels | fold.ASSEMBLED) if owner.texts else None
+    change = {int(k): v.text or chr(int(v.number or 0)) for k, v in table.items() if k.isdigit()}
+    return each(owner, lambda known: known.translate(change), labels=fold.ASSEMBLED)
+
+
+def m_maketrans(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if len(args) >= 2 and args[0].exact is not None and args[1].exact is not None:
+        pairs = zip(args[0].exact, args[1].exact, strict=False)
+        return Value(fields={str(ord(a)): Value((b,), number=ord(b)) for a, b in pairs})
+    return UNKNOWN
+
+
+def m_append(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.items is None:
+        return None
+    if len(owner.items) < 20_000:
+        owner.items.append(first(args))
+    return UNKNOWN
+
+
+def m_extend(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.items is None:
+        return None
+    more = first(args)
+    if len(owner.items) < 20_000:
+        owner.items.extend((more.items or [machine.each(more)])[:20_000])
+    return UNKNOWN
+
+
+def m_insert(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.items is None or len(args) < 2:
+        return None
+    owner.items.insert(int(args[0].number or 0), args[1])
+    return UNKNOWN
+
+
+def m_reverse(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.items is None:
+        return None
+    owner.items.reverse()
+    return UNKNOWN
+
+
+def m_pop(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.items:
+        return either(owner.items[:60])
+    return machine.element(owner, first(args)) if owner.fields is not None else None
+
+
+def m_get(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.fields is None:
+        return None
+    found = machine.element(owner, first(args))
+    return either((found, args[1])) if len(args) > 1 else found
+
+
+def m_items(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.fields is None or owner.kind is not None:
+        return None
+    return Value(items=[Value(items=[text(key), value]) for key, value in list(owner.fields.items())[:1000]], labels=owner.labels)
+
+
+def m_values(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.fields is None or owner.kind is not None:
+        return None
+    return Value(items=list(owner.fields.values()), labels=owner.labels)
+
+
+def m_keys(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.fields is None or owner.kind is not None:
+        return None
+    return Value(items=[text(key) for key in owner.fields], labels=owner.labels)
+
+
+def m_update(machine: Machine, owner: Value, args: Args) -> Value | None:
+    if owner.fields is None or owner.kind is not None:
+        return None
+    owner.fields.update(first(args).fields or {"?": Value(labels=first(args).labels)})
+    return UNKNOWN
+
+
+def m_hex(machine: Machine, owner: Value, args: Args) -> Value | None:
+    return each(owner, lambda known: fold.raw(known).hex()) if owner.texts else None
+
+
+def m_fromhex(machine: Machine, owner: Value, args: Args) -> Value | None:
+    return fold.decoded("bytes.fromhex", first(args)) if not owner.texts else None
+
+
+METHODS: dict[str, Method] = {
+    "join": m_join,
+    "replace": m_replace,
+    "decode": m_decode,
+    "encode": m_encode,
+    "format": m_format,
+    "split": m_split,
+    "rsplit": m_split,
+    "splitlines": m_lines,
+    "strip": m_strip,
+    "rstrip": m_strip,
+    "lstrip": m_strip,
+    "lower": changed(str.lower),
+    "upper": changed(str.upper),
+    "swapcase": changed(str.swapcase),
+    "title": changed(str.title),
+    "capitalize": changed(str.capitalize),
+    "casefold": changed(str.casefold),
+    "expandtabs": changed(str.expandtabs),
+    "translate": m_translate,
+    "maketrans": m_maketrans,
+    "append": m_append,
+    "add": m_append,
+    "appendleft": m_append,
+    "extend": m_extend,
+    "insert": m_insert,
+    "reverse": m_reverse,
+    "pop": m_pop,
+    "get": m_get,
+    "items": m_items,
+    "values": m_values,
+    "keys": m_keys,
+    "update": m_update,
+    "hex": m_hex,
+    "fromhex": m_fromhex,
+    "copy": lambda machine, owner, args: owner,
+    "__getitem__": lambda machine, owner, args: machine.element(owner, first(args)),
+}

@@ -1,0 +1,368 @@
+"""Following values through a program without running it: scopes, calls, attributes, for Python and JavaScript alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from runner.risk.acts import Act, Place, Source, Trail
+from runner.risk.value import NO_LABELS, UNKNOWN, Value, either, labels_of, reference
+from runner.risk.vocabulary import picked
+
+if TYPE_CHECKING:
+    from runner.risk.nested import Nested
+    from runner.risk.vocabulary import Vocabulary
+
+DEEPEST = 170
+"""Levels of nesting that are followed, inlined calls included. Each costs up to three Python frames."""
+
+MOST_CALLS = 8
+"""Different argument lists with which one function is followed."""
+
+
+class TooDeep(Exception):
+    """The code is nested more deeply than the classifier follows."""
+
+
+class Scope:
+    """Names and their values in one function, class or module."""
+
+    __slots__ = ("names", "outer", "parent")
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.names: dict[str, Value] = {}
+        self.parent = parent
+        self.outer: set[str] | None = None
+        """Names that belong to the module (`global`)."""
+
+    def get(self, name: str) -> Value | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if (value := scope.names.get(name)) is not None:
+                return value
+            scope = scope.parent
+        return None
+
+    def holder(self, name: str) -> Scope:
+        """The scope in which `name` is already known; this one when none is."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope
+            scope = scope.parent
+        return self
+
+    @property
+    def top(self) -> Scope:
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function of the program, to be followed where it is called."""
+
+    name: str
+    parameters: list[str]
+    body: object
+    scope: Scope
+    defaults: dict[str, Value] = field(default_factory=dict)
+    rest: str = ""
+    self_name: str = ""
+    simple: bool = False
+    """The body is one expression, whose value is the result."""
+    called: bool = False
+    active: bool = False
+    results: dict[object, Value] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Class:
+    name: str
+    bases: list[Value]
+    members: dict[str, Value]
+
+
+Special = Callable[["Machine", Value, list[Value], dict[str, Value], Place], Value | None]
+
+
+class Machine:
+    """Follows one program. Subclasses know the syntax of a language and call `call`, `attribute`, `element`, `assign`."""
+
+    language = ""
+    specials: Mapping[str, Special] = {}
+    constructor = "__init__"
+
+    def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: Nested) -> None:
+        self.vocabulary = vocabulary
+        self.trail = trail
+        self.nested = nested
+        self.budget = trail.budget
+        self.scope = Scope()
+        self.functions: list[Function] = []
+        self.branches = 0
+        self.depth = 0
+        self.returned: list[list[Value]] = []
+
+    # What subclasses do with a function's body.
+
+    def enter(self, function: Function) -> None:
+        raise NotImplementedError
+
+    def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
+        """A pure method of known texts and lists; None when it is not one."""
+        raise NotImplementedError
+
+    # Names.
+
+    def assign(self, name: str, value: Value, scope: Scope | None = None) -> None:
+        scope = scope or self.scope
+        if scope.outer and name in scope.outer:
+            scope = scope.top
+        if value.unknown or (not value.texts and not value.name.startswith("~")):
+            value = value.labelled((f"${name}",)) if value.function is None and value.kind is None else value
+        old = scope.names.get(name) if self.branches else None
+        if old is not None and old is not value:
+            value = self._merged(old, value)
+        scope.names[name] = value
+
+    @staticmethod
+    def _merged(old: Value, new: Value) -> Value:
+        """After a branch either value may stand there; what counts of the old one are its texts and origins."""
+        if old.function or old.kind or new.function or new.kind or new.fields is not None or new.items is not None:
+            return new.labelled(old.labels)
+        if old.texts and new.texts and new.text.startswith(old.text):
+            return new.labelled(old.labels)
+        if old.texts and old.text and new.texts:
+            return either((new, old))
+        return new.labelled(old.labels)
+
+    # Parts of values.
+
+    def attribute(self, owner: Value, name: str, extra: frozenset[str] = NO_LABELS) -> Value:
+        if owner.fields is not None and (found := owner.fields.get(name)) is not None:
+            return found if not extra else found.labelled(extra)
+        if owner.kind is not None and (found := self._member(owner.kind, name)) is not None:
+            bound = found
+            if found.function is not None and owner.fields is not None:
+                bound = Value(name=found.name, labels=found.labels | extra)
+                bound.function, bound.owner, bound.attribute = found.function, owner, name
+            return bound
+        base = owner.name
+        if not base and owner.kind is not None and owner.kind.bases:
+            base = owner.kind.bases[0].name + "()"
+        made = Value(name=f"{base}.{name}" if len(base) < 100 else base, labels=owner.labels | extra if extra else owner.labels)
+        if labels := self.vocabulary.attributes.get(made.name):
+            made = made.labelled(labels)
+        made.owner, made.attribute = owner, name
+        return made
+
+    def _member(self, kind: Class, name: str, depth: int = 0) -> Value | None:
+        if (found := kind.members.get(name)) is not None:
+            return found
+        if depth < 8:
+            for base in kind.bases:
+                if base.kind is not None and (found := self._member(base.kind, name, depth + 1)) is not None:
+                    return found
+        return None
+
+    def element(self, owner: Value, key: Value) -> Value:
+        """`owner[key]`."""
+        if owner.items is not None and isinstance(key.number, int):
+            if -len(owner.items) <= key.number < len(owner.items):
+                return owner.items[key.number]
+        elif owner.items is not None and key.number is None and not key.texts:
+            return either(owner.items[:60]).labelled(owner.labels)
+        if owner.fields is not None:
+            if key.texts:
+                for known in key.texts:
+                    if (found := owner.fields.get(known)) is not None:
+                        return found
+            elif key.number is not None and (found := owner.fields.get(str(key.number))) is not None:
+                return found
+            else:
+                return either(list(owner.fields.values())[:60]).labelled(owner.labels)
+        if owner.texts and isinstance(key.number, int) and owner.exact is not None:
+            whole = owner.exact
+            if -len(whole) <= key.number < len(whole):
+                if owner.binary:
+                    return Value(number=ord(whole[key.number]))
+                return Value((whole[key.number],), labels=owner.labels)
+        labels = owner.labels
+        name = f"{owner.name}[]" if owner.name and len(owner.name) < 100 else owner.name
+        return Value(name=name, labels=labels)
+
+    def each(self, value: Value) -> Value:
+        """What a loop over `value` meets."""
+        if value.items is not None:
+            return either(value.items[:60]).labelled(value.labels)
+        if value.fields is not None and value.kind is None:
+            return Value(tuple(list(value.fields)[:12]), labels=value.labels)
+        return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
+
+    # Calls.
+
+    def call(self, called: Value, args: list[Value], named: dict[str, Value], place: Place) -> Value:
+        """What calling `called` gives; what it does goes to the trail."""
+        self.budget.spend(2)
+        function = called.function
+        if function is not None:
+            owner = called.owner if called.owner is not None and function.self_name else None
+            return self.follow(function, args, named, owner)
+        if called.kind is not None and called.fields is None:
+            return self._instance(called, args, named)
+        name = called.name
+        special = self.specials.get(name) if name else None
+        if special is not None and (made := special(self, called, args, named, place)) is not None:
+            return made
+        owner = called.owner
+        if called.attribute and owner is not None and (owner.texts or owner.items is not None or owner.fields is not None):
+            if (made := self.method(owner, called.attribute, args, place)) is not None:
+                return made
+        labels = labels_of(args) | called.labels if args or named else called.labels
+        if named:
+            labels |= labels_of(named.values())
+        result = Value(name=f"{name}()" if name and len(name) < 110 else name, labels=labels)
+        for meaning in self.vocabulary.of(name):
+            result = self.apply(meaning.act, meaning, called, args, named, place, result)
+        self.callbacks(called, args, named, result)
+        return result
+
+    def apply(
+        self,
+        act: str,
+        meaning: Meaning,
+        called: Value,
+        args: list[Value],
+        named: dict[str, Value],
+        place: Place,
+        result: Value,
+    ) -> Value:
+        """Do one meaning of a call: write the act down and label the result."""
+        owner = called.owner
+        if act:
+            fields = {key: picked(where, owner, args, named) for key, where in meaning.fields}
+            done = self.trail.add(act, called.name, fields, place, called.labels)
+            result = result.labelled(self.nested.done(done))
+        if meaning.gives:
+            result = result.labelled(meaning.gives)
+        if meaning.keeps:
+            fields = dict(result.fields or {})
+            for key, where in meaning.keeps:
+                fields[key] = picked(where, owner, args, named)
+            kept = Value(result.texts, result.name, result.labels, fields=fields)
+            if "text" in fields:
+                kept.texts = fields["text"].texts
+            result = kept
+        if meaning.becomes:
+            result = Value(result.texts, meaning.becomes, result.labels, result.items, result.fields)
+        return result
+
+    def callbacks(self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value) -> None:
+        """Functions handed to a call are called some time, with something that comes from it."""
+        for value in (*args, *named.values()):
+            if value.function is not None:
+                given = called.owner if called.owner is not None else UNKNOWN
+                if given.items is not None:
+                    met = self.each(given)
+                else:
+                    met = Value(name=result.name, labels=result.labels | given.labels)
+                self.follow(value.function, [met] * len(value.function.parameters), {}, value.owner)
+
+    def _instance(self, called: Value, args: list[Value], named: dict[str, Value]) -> Value:
+        kind = called.kind
+        assert kind is not None
+        made = Value(fields={}, labels=NO_LABELS)
+        made.kind = kind
+        start = self._member(kind, self.constructor)
+        if start is not None and start.function is not None:
+            self.follow(start.function, args, named, made)
+        elif kind.bases and kind.bases[0].kind is None and kind.bases[0].name:
+            base = self.call(kind.bases[0], args, named, (1, 0, 1, 0))
+            made.labels = base.labels
+        return made
+
+    def follow(
+        self, function: Function, args: Sequence[Value], named: Mapping[str, Value], owner: Value | None = None
+    ) -> Value:
+        """Go through the body of `function` with these arguments; what it returns."""
+        function.called = True
+        key = (id(owner.fields) if owner is not None else 0, *map(_signature, args), *((k, _signature(v)) for k, v in named.items()))
+        if (known := function.results.get(key)) is not None:
+            return known
+        if function.active or len(function.results) >= MOST_CALLS:
+            return Value(labels=labels_of(args) | labels_of(named.values()))
+        outside = self.scope, self.branches
+        self.scope, self.branches = Scope(function.scope), 0
+        self.depth += 1
+        function.active = True
+        self.returned.append([])
+        try:
+            if self.depth > DEEPEST:
+                raise TooDeep
+            self._bind(function, args, named, owner)
+            self.enter(function)
+        finally:
+            function.active = False
+            self.depth -= 1
+            self.scope, self.branches = outside
+            returned = self.returned.pop()
+        result = either(returned)
+        function.results[key] = result
+        return result
+
+    def _bind(self, function: Function, args: Sequence[Value], named: Mapping[str, Value], owner: Value | None) -> None:
+        names = self.scope.names
+        parameters = function.parameters
+        if function.self_name:
+            names[function.self_name] = owner if owner is not None else UNKNOWN
+        for i, parameter in enumerate(parameters):
+            if i < len(args):
+                value = args[i]
+            elif parameter in named:
+                value = named[parameter]
+            elif parameter in function.defaults:
+                value = function.defaults[parameter]
+            else:
+                value = reference(f"~{parameter}")
+            if value.unknown or (value.name and not value.texts):
+                value = value.labelled((f"${parameter}",)) if value.function is None and value.kind is None else value
+            names[parameter] = value
+        if function.rest:
+            names[function.rest] = Value(items=list(args[len(parameters) :]))
+
+    def leftovers(self) -> None:
+        """Functions nobody called are gone through once, with nothing known of their parameters."""
+        done = 0
+        while done < len(self.functions):
+            function = self.functions[done]
+            done += 1
+            if not function.called:
+                self.follow(function, [], {}, None)
+
+
+def _signature(value: Value) -> object:
+    function = value.function
+    return (
+        value.texts,
+        value.name,
+        value.labels,
+        value.number,
+        id(function) if function is not None else None,
+        id(value.fields) if value.fields is not None else None,
+        tuple(item.texts for item in value.items[:10]) if value.items else None,
+    )
+
+
+def external(value: Value) -> bool:
+    """Whether a value comes from outside the program."""
+    return bool(value.labels & {Source.DOWNLOADED, Source.REMOTE, Source.DECODED})
+
+
+if TYPE_CHECKING:
+    from runner.risk.vocabulary import Meaning
+
+__all__ = ["Act", "Class", "Function", "Machine", "Scope", "TooDeep", "external"]

@@ -1,0 +1,93 @@
+"""Making old or loose Python readable for `ast`, line by line, so that places stay what they are."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+
+MOST_LINES_GIVEN_UP = 40
+"""Lines that may be left out before the text counts as no Python at all."""
+
+LONGEST = 200_000
+"""Characters beyond which nothing is repaired: each attempt parses the whole again."""
+
+# A line at a time: what was a statement in Python 2 becomes the call of Python 3.
+REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"(?m)^(\s*(?:[^\s#'\"][^#'\"\n]*:\s*)?)print\s*>>\s*([\w.]+)\s*,\s*(.+?)\s*$"), r"\1\2.write(\3)"),
+    (re.compile(r"(?m)(^\s*|[:;]\s*)print[ \t]+(?![=,.)\]])([^\n]*?),?[ \t]*$"), r"\1print(\2)"),
+    (re.compile(r"(?m)(^\s*|[:;]\s*)print[ \t]*$"), r"\1print()"),
+    (re.compile(r"(?m)(^\s*|[:;]\s*)exec[ \t]+(?![=,.)\]])([^\n]*?)(?:[ \t]+in[ \t]+[^\n]*)?[ \t]*$"), r"\1exec(\2)"),
+    (re.compile(r"(?m)^(\s*except[^\n:,]*),\s*(\w+)\s*:"), r"\1 as \2:"),
+    (re.compile(r"(?m)^(\s*except\s*\([^\n:]*\)),\s*(\w+)\s*:"), r"\1 as \2:"),
+    (re.compile(r"(?m)^(\s*raise\s+[\w.]+)\s*,\s*([^\n]+?)\s*$"), r"\1(\2)"),
+    (re.compile(r"<>"), "!="),
+    (re.compile(r"\b[uU]([rR]?)(?=['\"])"), r"\1"),
+    (re.compile(r"\b0([0-7]+)[lL]?\b(?![.\w])"), r"0o\1"),
+    (re.compile(r"\b(\d+|0x[0-9a-fA-F]+)[lL]\b"), r"\1"),
+    (re.compile(r"`([^`\n]+)`"), r"repr(\1)"),
+)
+# Notebook cells: `!command` runs in a shell, `%magic` does not matter, `%%bash` takes the rest.
+CELL = re.compile(r"\A\s*%%(?:bash|sh|script|system|!)[^\n]*\n(.*)\Z", re.DOTALL)
+BANG = re.compile(r"(?m)^(\s*)(?:\w+\s*=\s*)?!(.+)$")
+MAGIC = re.compile(r"(?m)^(\s*)%{1,2}(\w+)([^\n]*)$")
+PROMPT = re.compile(r"(?m)^(?:>>>|\.\.\.) ?")
+
+
+def modern(code: str) -> str:
+    """`code` with old statements rewritten and, where that is not enough, broken lines emptied."""
+    if len(code) > LONGEST:
+        return code
+    if (cell := CELL.match(code)) is not None:
+        return f"__import__('os').system({cell.group(1)!r})"
+    code = code.replace("\0", " ").replace("\f", " ")
+    if code.lstrip().startswith(">>>"):
+        code = "\n".join(line for line in code.split("\n") if line.startswith((">>>", "...")))
+        code = PROMPT.sub("", code)
+    code = BANG.sub(lambda m: f"{m[1]}__import__('os').system({m[2]!r})", code)
+    code = MAGIC.sub(lambda m: f"{m[1]}pass", code)
+    candidate = _unindented(code.expandtabs(8) if "\t" in code else code)
+    if _broken(candidate) == 0:
+        return candidate
+    for pattern, into in REPAIRS:
+        candidate = pattern.sub(into, candidate)
+    return _without_broken_lines(candidate)
+
+
+def _unindented(code: str) -> str:
+    first = next((line for line in code.split("\n") if line.strip() and not line.lstrip().startswith("#")), "")
+    if first[:1] not in (" ", "\t"):
+        return code
+    even = textwrap.dedent(code)
+    return even if even[:1] not in (" ", "\t") else "if True:\n" + code
+
+
+def _without_broken_lines(code: str) -> str:
+    """Empty the line of each syntax error in turn. Given up, and returned as it is, after MOST_LINES_GIVEN_UP."""
+    lines = code.split("\n")
+    allowed = min(MOST_LINES_GIVEN_UP, max(1, len(lines) // 4))
+    for _ in range(allowed):
+        line = _broken("\n".join(lines))
+        if line == 0:
+            break
+        at = min(line, len(lines)) - 1
+        while at > 0 and not lines[at].strip():
+            at -= 1
+        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+        kept = indent + "pass"
+        lines[at] = "" if lines[at] == kept else kept
+    return "\n".join(lines)
+
+
+def _broken(code: str) -> int:
+    """The line of the first syntax error; 0 when there is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(code)
+    except SyntaxError as error:
+        return error.lineno or 1
+    except (ValueError, MemoryError, RecursionError):
+        return 1
+    return 0
