@@ -47,6 +47,7 @@ class Chain:
             page.put_down(self._seal)
             self._connection.execute("COMMIT")
         except BaseException:
+            # Whether a commit that failed reached the disk only the disk knows: it is asked before the next one.
             self._head = None
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")

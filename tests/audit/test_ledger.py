@@ -8,6 +8,7 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +20,7 @@ from runner.audit.search import History
 from runner.audit.verify import verify
 from runner.lifecycle import IllegalMove
 from runner.tasks import spawn
-from tests.audit.story import KEY, approved, denied, opening, request, tamper, tell, write
+from tests.audit.story import KEY, RESULT, approved, denied, opening, request, tamper, tell, write
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -113,6 +114,15 @@ async def test_a_caller_that_makes_no_sense_harms_no_other(ledger: Ledger, path:
         int, IllegalMove, ValueError, Unreadable, Unreadable, TypeError, int,
     ]  # fmt: skip
     assert answers[-1] == answers[0] + 1  # type: ignore[operator]
+    assert verify(path).ok
+
+
+async def test_a_bug_that_only_the_database_notices_is_told_and_left_behind(ledger: Ledger, path: Path) -> None:
+    told = approved(request("r1"), replace(RESULT, exit_code=2**70))
+    await tell(ledger, told[:5])
+    with pytest.raises(OverflowError):
+        await ledger.append(*told[5])
+    await tell(ledger, approved(request("r1"))[5:])
     assert verify(path).ok
 
 

@@ -107,6 +107,11 @@ def test_text_made_to_be_slow_is_left_out_in_time(text: str) -> None:
     assert kept.data["stderr"] in (text[:-1], LEFT_OUT)
 
 
+def test_wide_gaps_cost_no_more_than_words() -> None:
+    """Some detectors need time in the cube of a gap: without care this takes a hundred times as long."""
+    assert redacted({"stdout": ("password " + " " * 2000) * 150}).complete
+
+
 def test_text_for_which_there_is_no_time_is_not_let_through() -> None:
     kept = redacted({"stdout": "password='hunter2hunter2'"}, seconds=-1)
     assert kept.data["stdout"] == LEFT_OUT

@@ -258,13 +258,65 @@ def test_a_view_in_the_place_of_the_entries_fools_nobody(path: Path) -> None:
     assert "altered" in verify(path).what
 
 
+def unsigned_head(path: Path) -> None:
+    """Note the last entry as one would who has no key."""
+    last = "FROM entries ORDER BY seq DESC LIMIT 1"
+    tamper(path, f"UPDATE head SET key = '', signature = '', seq = (SELECT seq {last}), hash = (SELECT hash {last})")
+
+
 def test_a_seal_forged_with_another_key(path: Path) -> None:
     other = Seal(new_key())
     with closing(sqlite3.connect(path)) as connection:
         (head,) = connection.execute(f"SELECT hash FROM entries WHERE seq = {LAST}").fetchone()
     data = f'{{"head":"{head}","key":"{other.public}","seq":{LAST},"signature":"{other.sign(LAST, head)}"}}'
     forge(path, LAST + 1, "sealed", "", data)
+    unsigned_head(path)
+    found = verify(path)
+    assert found.first_broken == LAST + 1
+    assert "key that was not recorded" in found.what
+
+
+def test_everything_rewritten_with_fitting_hashes_breaks_at_the_seal(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        rest = connection.execute(
+            "SELECT seq, kind, request_id, data FROM entries JOIN bodies USING (seq) WHERE seq > 10 ORDER BY seq"
+        ).fetchall()
+    forge(path, 10, "closed", "r1", '{"forged":true}')
+    for seq, kind, request_id, data in rest:
+        forge(path, seq, kind, request_id, data.replace("'", "''"))
+    unsigned_head(path)
+    found = verify(path)
+    assert found.first_broken == LAST
+    assert "seal that does not fit" in found.what
+
+
+def test_a_head_signed_with_another_key(path: Path) -> None:
+    other = Seal(new_key())
+    with closing(sqlite3.connect(path)) as connection:
+        (head,) = connection.execute("SELECT hash FROM head").fetchone()
+    tamper(path, f"UPDATE head SET key = '{other.public}', signature = '{other.sign(LAST, head)}'")
+    found = verify(path)
+    assert found.first_broken == LAST
+    assert "key that was not recorded" in found.what
+
+
+def test_a_second_beginning(path: Path) -> None:
+    forge(path, LAST + 1, "genesis", "", "{}")
+    unsigned_head(path)
     assert verify(path).first_broken == LAST + 1
+
+
+def test_an_index_that_hides_a_request(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        own = "name = 'requests_by_level'"
+        (sql,) = connection.execute(f"SELECT sql FROM sqlite_schema WHERE {own}").fetchone()
+        connection.execute("DROP INDEX requests_by_level")
+        connection.execute(f"{sql} WHERE id <> 'r1'")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(f"UPDATE sqlite_schema SET sql = ? WHERE {own}", (sql,))
+    found = verify(path)
+    assert (found.ok, found.first_broken) == (False, None)
+    assert "requests_by_level" in found.what
 
 
 def test_a_whole_ledger_made_with_another_key(tmp_path: Path) -> None:

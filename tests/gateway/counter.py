@@ -63,6 +63,8 @@ class PaperCounter:
     withdrawn: list[str] = field(default_factory=list)
     refusals: list[tuple[str, str]] = field(default_factory=list)
     submit_gate: asyncio.Event | None = None
+    """While set on the counter and not set itself, submissions are being written."""
+    being_written: int = 0
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     # ---- what the gateway calls ----
@@ -70,6 +72,8 @@ class PaperCounter:
     async def submit(self, submission: Submission) -> Ticket:
         request = intake.request(submission, self.terms, Isolation.LOCAL)  # type: ignore[arg-type]
         if self.submit_gate is not None:
+            self.being_written += 1
+            self._note()
             await self.submit_gate.wait()
         case = Case(request, None, lambda _event: None)  # type: ignore[arg-type]
         ticket = self.tickets[request.id] = Ticket(case, self.desk)

@@ -69,7 +69,7 @@ class Stage:
 
     @asynccontextmanager
     async def http(self) -> AsyncIterator[httpx2.AsyncClient]:
-        async with httpx2.AsyncClient(base_url=self.url, timeout=30) as http:
+        async with httpx2.AsyncClient(timeout=30) as http:
             yield http
 
     def answers(self, *, stdout: str = "4\n") -> None:

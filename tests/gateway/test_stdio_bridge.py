@@ -1,0 +1,235 @@
+"""`assent mcp` as a process of its own: with and without a console, in both eras, spoken to by the official client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
+
+from runner.gateway import door
+from runner.gateway.server import Gateway
+from runner.places import Places
+from runner.tasks import spawn
+from tests.gateway.counter import Terms
+from tests.gateway.stage import PRINT, introduction, modern, staged
+from tests.gateway.test_mcp_calls import Progress, data, text
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.gateway.stage import Stage
+
+pytestmark = pytest.mark.asyncio
+START = "Start it with the command `assent`"
+
+
+def environment(root: Path, token: str, **more: str) -> dict[str, str]:
+    return {"ASSENT_HOME": str(root), "ASSENT_TOKEN": token, "PYTHONPATH": os.getcwd(), **more}
+
+
+@asynccontextmanager
+async def bridged(root: Path, token: str, era: str, **more: str) -> AsyncIterator[Client]:
+    """The official client, speaking to the bridge over stdio."""
+    command = StdioServerParameters(
+        command=sys.executable, args=["-m", "runner.gateway.bridge"], env=environment(root, token, **more)
+    )
+    async with Client(command, mode=era) as client:  # type: ignore[arg-type]
+        yield client
+
+
+class Pipe:
+    """The bridge, spoken to line by line."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    async def send(self, message: object) -> None:
+        assert self.process.stdin is not None
+        raw = message if isinstance(message, bytes) else json.dumps(message).encode()
+        self.process.stdin.write(raw + b"\n")
+        await self.process.stdin.drain()
+
+    async def read(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        async with asyncio.timeout(10):
+            answer: dict[str, Any] = json.loads(await self.process.stdout.readline())
+        return answer
+
+    async def hang_up(self) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        async with asyncio.timeout(10):
+            return await self.process.wait()
+
+
+@asynccontextmanager
+async def piped(root: Path, token: str) -> AsyncIterator[Pipe]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "runner.gateway.bridge",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env=environment(root, token),
+    )
+    pipe = Pipe(process)
+    try:
+        yield pipe
+    finally:
+        if process.returncode is None:
+            await pipe.hang_up()
+
+
+async def test_a_call_goes_there_and_comes_back(stage: Stage, tmp_path: Path, era: str) -> None:
+    progress = Progress()
+    async with bridged(tmp_path, stage.token, era, ASSENT_HOLD="120") as client:
+        assert [tool.name for tool in (await client.list_tools()).tools][0] == "code_execute"
+        answering = spawn("call", client.call_tool("code_execute", {**PRINT, "title": "Größe"}, progress_callback=progress))
+        await progress.until("waiting for a person")
+        assert progress.told[0][1] == 120
+        ticket = await stage.counter.question()
+        assert ticket.case.request.title == "Größe"
+        stage.counter.run_at_once(ticket, "vier\n")
+        assert text(await answering) == "vier"
+
+
+async def test_many_calls_at_once(stage: Stage, tmp_path: Path, era: str) -> None:
+    async with bridged(tmp_path, stage.token, era) as client:
+        calls = [spawn("call", client.call_tool("code_execute", {**PRINT, "title": str(n)})) for n in range(20)]
+        await stage.counter.question(20)
+        for ticket in reversed(list(stage.counter.tickets.values())):
+            stage.counter.run_at_once(ticket, ticket.case.request.title)
+        assert [text(result) for result in await asyncio.gather(*calls)] == [str(n) for n in range(20)]
+
+
+async def test_cancelling_reaches_the_console(stage: Stage, tmp_path: Path, era: str) -> None:
+    async with bridged(tmp_path, stage.token, era) as client:
+        answering = spawn("call", client.call_tool("code_execute", PRINT))
+        await stage.counter.question()
+        answering.cancel()
+        await stage.counter.until(lambda: stage.counter.withdrawn)
+        stage.answers()
+        assert text(await client.call_tool("code_execute", PRINT)) == "4"
+
+
+@pytest.mark.parametrize("end", ["hang up", "kill"])
+async def test_a_client_that_ends_withdraws(stage: Stage, tmp_path: Path, end: str) -> None:
+    async with piped(tmp_path, stage.token) as pipe:
+        await pipe.send(modern("tools/call", {"name": "code_execute", "arguments": PRINT}))
+        await stage.counter.question()
+        if end == "kill":
+            pipe.process.kill()
+        else:
+            assert await pipe.hang_up() == 0
+        await stage.counter.until(lambda: stage.counter.withdrawn)
+        await pipe.process.wait()
+
+
+async def test_without_a_console_everything_says_so(tmp_path: Path, era: str) -> None:
+    async with bridged(tmp_path, "assent_x", era) as client:
+        assert len((await client.list_tools()).tools) == 3
+        result = await client.call_tool("code_execute", PRINT)
+    assert result.is_error
+    assert START in text(result)
+    assert data(result)["status"] == "unavailable"
+
+
+async def test_a_console_that_died_counts_as_none(tmp_path: Path, era: str) -> None:
+    places = Places.under(tmp_path)
+    async with staged(tmp_path) as stage:
+        port = stage.port
+    door.write(places, door.Door("127.0.0.1", port, 1, 0.0))
+    async with bridged(tmp_path, "assent_x", era) as client:
+        assert START in text(await client.call_tool("code_execute", PRINT))
+
+
+async def test_a_console_that_starts_later_is_found(tmp_path: Path, era: str) -> None:
+    async with staged(tmp_path) as stage:
+        token, agents, port = stage.token, stage.agents, stage.port
+    async with bridged(tmp_path, token, era) as client:
+        assert START in text(await client.call_tool("code_execute", PRINT))
+        gateway = Gateway(stage.counter, agents, Terms(port=port), stage.places)
+        await gateway.open()
+        stage.answers()
+        try:
+            assert text(await client.call_tool("code_execute", PRINT)) == "4"
+        finally:
+            await gateway.close("The console is closing.")
+        assert START in text(await client.call_tool("code_execute", PRINT))
+
+
+async def test_a_console_that_was_started_anew_is_found(tmp_path: Path, era: str) -> None:
+    async with staged(tmp_path) as stage:
+        stage.answers()
+        async with bridged(tmp_path, stage.token, era) as client:
+            assert text(await client.call_tool("code_execute", PRINT)) == "4"
+            await stage.gateway.close("The console is closing.")
+            gateway = Gateway(stage.counter, stage.agents, Terms(), stage.places)
+            await gateway.open()
+            try:
+                assert text(await client.call_tool("code_execute", PRINT)) == "4"
+            finally:
+                await gateway.close("The console is closing.")
+
+
+async def test_closing_while_a_call_waits_is_answered(stage: Stage, tmp_path: Path, era: str) -> None:
+    async with bridged(tmp_path, stage.token, era) as client:
+        answering = spawn("call", client.call_tool("code_execute", PRINT))
+        await stage.counter.question()
+        await stage.gateway.close("The console is closing.")
+        assert text(await answering).startswith("The console is closing.")
+
+
+@pytest.mark.parametrize(("token", "told"), [("", "ASSENT_TOKEN is not set"), ("assent_wrong", "wrong or revoked token")])
+async def test_a_token_that_will_not_do(stage: Stage, tmp_path: Path, token: str, told: str) -> None:
+    async with piped(tmp_path, token) as pipe:
+        await pipe.send(modern("tools/call", {"name": "code_execute", "arguments": PRINT}))
+        answer = await pipe.read()
+    assert answer["result"]["isError"] is True
+    assert told in answer["result"]["content"][0]["text"]
+    assert stage.counter.tickets == {}
+
+
+async def test_lines_that_are_no_messages(stage: Stage, tmp_path: Path) -> None:
+    async with piped(tmp_path, stage.token) as pipe:
+        for line in (b"{", b"\xff", b"[]", b"[" * 100_000, b"7"):
+            await pipe.send(line)
+            assert (await pipe.read())["error"]["code"] in (-32700, -32600)
+        await pipe.send(b"")
+        await pipe.send(modern("tools/call", 3, request_id="odd") | {"params": [1]})
+        assert (await pipe.read())["error"]
+        await pipe.send({"id": 1})
+        assert "error" in await pipe.read()
+        await pipe.send(introduction())
+        assert (await pipe.read())["result"]["serverInfo"]["name"] == "assent"
+
+
+async def test_a_message_over_the_limit(stage: Stage, tmp_path: Path) -> None:
+    async with piped(tmp_path, stage.token) as pipe:
+        await pipe.send(modern("tools/call", {"name": "code_execute", "arguments": {**PRINT, "code": "x" * (8 << 20)}}))
+        answer = await pipe.read()
+    assert "larger than" in answer["result"]["content"][0]["text"]
+
+
+async def test_no_token_is_sent_to_another_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with staged(tmp_path) as stage:
+        assert not door.foreign(stage.port)
+        monkeypatch.setattr(os, "getuid", lambda: 4_000_000)
+        assert door.foreign(stage.port)
+    assert not door.foreign(stage.port), "nobody listens any more"
+
+
+async def test_the_bridge_imports_little(tmp_path: Path) -> None:
+    """Its start is what an agent waits for; the SDK alone would take half a second."""
+    code = "import sys, runner.gateway.bridge as b; print(*sorted(m.split('.')[0] for m in sys.modules))"
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
+    names = set((await process.communicate())[0].decode().split())
+    assert not names & {"mcp", "pydantic", "anyio", "uvicorn", "asyncio", "psutil", "PySide6", "yaml"}

@@ -1,0 +1,209 @@
+"""Ends: by time, by a person, with processes that do not want to go. Nobody survives."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.request import Language
+from runner.result import Outcome
+from runner.sandbox import leftovers
+from tests.sandbox.conftest import job, wait_until
+
+if TYPE_CHECKING:
+    from runner.sandbox.run import LocalRun
+    from tests.sandbox.conftest import Lab
+
+SHELL = Language.SHELL
+
+
+def alive(mark: str) -> list[str]:
+    """Processes with `mark` in their command line."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and mark.encode() in (entry / "cmdline").read_bytes():
+                found.append(entry.name)
+        except OSError:
+            continue
+    return found
+
+
+def zombies() -> list[str]:
+    """Children of this process that nobody has waited for."""
+    listed = subprocess.run(["ps", "--ppid", str(os.getpid()), "-o", "stat=,args="], capture_output=True, text=True)
+    return [line for line in listed.stdout.splitlines() if line.startswith("Z")]
+
+
+def test_sigterm_first_so_that_code_can_clean_up(lab: Lab) -> None:
+    code = """
+import signal, sys, time
+def bye(*_):
+    print("cleaned up"); sys.exit(0)
+signal.signal(signal.SIGTERM, bye)
+time.sleep(60)
+"""
+    result = lab.run(code, seconds=0.5)
+    assert result.outcome is Outcome.TIMED_OUT
+    assert result.stdout == "cleaned up\n"
+    assert result.exit_code == -1
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (Language.PYTHON, "import signal, time\nfor s in range(1, 32):\n    try: signal.signal(s, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nprint('on')\nwhile True: time.sleep(1)"),
+        (Language.JAVASCRIPT, "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); console.log('on'); setInterval(() => {}, 1000)"),
+        (SHELL, "trap '' TERM INT HUP; echo on; while :; do sleep 1; done"),
+    ],
+)  # fmt: skip
+def test_sigkill_when_sigterm_is_ignored(lab: Lab, language: Language, code: str) -> None:
+    result = lab.run(code, language, seconds=0.6)
+    assert result.outcome is Outcome.TIMED_OUT
+    assert result.stdout == "on\n"
+    assert 1.0 < result.duration < 8
+    assert zombies() == []
+
+
+SURVIVORS = {
+    "background": "sleep {mark} & disown; echo on; {end}",
+    "own session": "setsid sleep {mark} & echo on; {end}",
+    "double fork, no environment": "(setsid env -i sleep {mark} >/dev/null 2>&1 </dev/null &) ; echo on; {end}",
+    "nohup": "nohup sleep {mark} >/dev/null 2>&1 & echo on; {end}",
+    "deaf": "(trap '' TERM HUP; exec setsid sleep {mark}) & echo on; {end}",
+}
+
+
+@pytest.mark.parametrize("end", ["exit 0", "sleep 60"])
+@pytest.mark.parametrize("kind", SURVIVORS)
+def test_nobody_survives(lab: Lab, kind: str, end: str) -> None:
+    mark = f"{time.monotonic_ns() % 10**9 + 10**9}.25"
+    result = lab.run(SURVIVORS[kind].format(mark=mark, end=end), SHELL, seconds=0.7)
+    assert result.stdout == "on\n"
+    assert result.outcome is (Outcome.OK if end == "exit 0" else Outcome.TIMED_OUT), result
+    assert alive(mark) == []
+    assert zombies() == []
+
+
+def test_stopped_by_a_person(lab: Lab) -> None:
+    result = lab.during("import time; print('on'); time.sleep(60)", lambda run: run.stop("Stopped by a person: enough"))
+    assert result.outcome is Outcome.KILLED
+    assert result.error == "Stopped by a person: enough"
+    assert "Stopped by a person: enough." in result.stderr
+    assert result.stdout == "on\n"
+    assert result.duration < 10
+
+
+def test_the_first_stop_counts_and_later_ones_do_no_harm(lab: Lab) -> None:
+    runs: list[LocalRun] = []
+
+    def stop(run: LocalRun) -> None:
+        run.stop("first")
+        run.stop("second")
+        runs.append(run)
+
+    assert lab.during("import time; print('on'); time.sleep(60)", stop).error == "first"
+    runs[0].stop("third")
+
+
+def test_stop_before_anything_is_written(lab: Lab) -> None:
+    async def body() -> None:
+        run = await lab.sandbox.start(job("import time; time.sleep(60)"), lambda _usage: None)
+        run.stop("at once")
+        assert (await run.finished()).error == "at once"
+
+    asyncio.run(body())
+
+
+def test_close_stops_every_run(lab: Lab) -> None:
+    async def body() -> None:
+        runs = [await lab.sandbox.start(job("import time; time.sleep(60)"), lambda _usage: None) for _ in range(3)]
+        await lab.sandbox.close()
+        for run in runs:
+            assert (await run.finished()).outcome is Outcome.KILLED
+
+    asyncio.run(body())
+
+
+def test_many_at_once(lab: Lab) -> None:
+    async def one(number: int) -> str:
+        run = await lab.sandbox.start(job(f"print({number})"), lambda _usage: None)
+        return (await run.finished()).stdout
+
+    async def body() -> None:
+        said = await asyncio.gather(*(one(number) for number in range(20)))
+        assert said == [f"{number}\n" for number in range(20)]
+
+    before = len(os.listdir("/proc/self/fd"))
+    asyncio.run(body())
+    assert wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before)
+
+
+CONSOLE = """
+import asyncio, sys
+from pathlib import Path
+sys.path.insert(0, {source!r})
+from runner.request import Language, Limits
+from runner.sandbox.contract import Job
+from runner.sandbox.local import LocalSandbox
+
+async def main():
+    sandbox = LocalSandbox(Path({root!r}), bubblewrap={walled})
+    code = "trap '' TERM; (setsid env -i sleep {mark} &); setsid sleep {mark} & echo on; while :; do sleep {mark}; done"
+    run = await sandbox.start(Job("x", Language.SHELL, code, Limits(seconds=60)), lambda usage: None)
+    while not run.transcript.total:
+        await asyncio.sleep(0.01)
+    print("running", flush=True)
+    await run.finished()
+
+asyncio.run(main())
+"""
+
+
+def test_a_killed_console_leaves_nothing_that_is_not_found(lab: Lab, tmp_path: Path) -> None:
+    mark = f"{time.monotonic_ns() % 10**9 + 10**9}.5"
+    source = str(Path(__file__).resolve().parents[2])
+    script = textwrap.dedent(CONSOLE).format(source=source, root=str(tmp_path), walled=lab.walled, mark=mark)
+    console = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert console.stdout is not None
+    assert console.stdout.readline() == "running\n"
+    assert alive(mark)
+    console.kill()
+    console.wait()
+    console.stdout.close()
+    assert wait_until(lambda: not alive(mark))
+    leftovers.sweep(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sweep_ends_what_carries_the_mark_of_a_dead_console(tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    gone = f"run-{dead.pid}-12345-abc"
+    mine = leftovers.new_name()
+    for name in (gone, mine):
+        (tmp_path / name / "workspace").mkdir(parents=True)
+    (tmp_path / gone / "workspace").chmod(0)
+    orphan, live = (
+        subprocess.Popen(["sleep", "60"], env={leftovers.MARKER: name}, start_new_session=True) for name in (gone, mine)
+    )
+    try:
+        assert wait_until(lambda: leftovers._run_of(str(live.pid)) == mine)
+        assert wait_until(lambda: leftovers._run_of(str(orphan.pid)) == gone)
+        assert gone in leftovers.sweep(tmp_path)
+        assert orphan.wait(5) == -signal.SIGKILL
+        assert live.poll() is None
+        assert [path.name for path in tmp_path.iterdir()] == [mine]
+    finally:
+        for process in (orphan, live):
+            process.kill()
+            process.wait()
