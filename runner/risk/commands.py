@@ -249,7 +249,7 @@ def ssh(command: Command) -> Value | None:
     command.act("connect", host=host, tool=text("ssh"))
     for option in ("-R", "-L", "-D"):
         if option in options:
-            command.act("tunnel", host=host, kind=text(option), what=options[option])
+            command.act("tunnel", host=host, how=text(option), what=options[option])
     if len(operands) > 1:
         command.script(concatenate(operands[1:], " "))
         command.act("send", url=host, data=command.stdin, how=text("ssh"))

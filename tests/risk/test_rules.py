@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,12 +10,17 @@ from runner.request import Language, Request, Tool
 from runner.risk.assess import assess
 from runner.risk.knowledge import bundled
 
+if TYPE_CHECKING:
+    from _pytest.mark.structures import ParameterSet
 
-def examples(which: str) -> Iterator[object]:
-    for rule in bundled().rules.all:
-        for language, codes in (rule.match if which == "match" else rule.clean).items():
-            for number, code in enumerate(codes, 1):
-                yield pytest.param(rule.id, Language(language), code, id=f"{rule.id}-{language}-{number}")
+
+def examples(which: str) -> list[ParameterSet]:
+    return [
+        pytest.param(rule.id, Language(language), code, id=f"{rule.id}-{language}-{number}")
+        for rule in bundled().rules.all
+        for language, codes in (rule.match if which == "match" else rule.clean).items()
+        for number, code in enumerate(codes, 1)
+    ]
 
 
 def found(language: Language, code: str) -> set[str]:
