@@ -674,6 +674,13 @@ def remove(command: Command) -> Value | None:
     return UNKNOWN
 
 
+def truncate(command: Command) -> Value | None:
+    _, operands = command.parsed("-s --size -r --reference")
+    for path in operands[:20]:
+        command.act("write", path=_placed(command, path), data=text(""))
+    return UNKNOWN
+
+
 def _placed(command: Command, path: Value) -> Value:
     """A relative path below the folder that the script changed to."""
     folder = command.shell.state.directory
@@ -1028,6 +1035,7 @@ COMMANDS: dict[str, Handler] = {
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), awk),
     **dict.fromkeys(("rm", "unlink", "shred", "srm", "wipe", "rmdir", "del", "erase", "rimraf", "trash", "rd"), remove),
     **dict.fromkeys(("cp", "install", "gcp"), transfer("copy")),
+    "truncate": truncate,
     "mv": transfer("move"),
     "ln": transfer("link"),
     "chmod": change_mode,

@@ -22,7 +22,7 @@ DEEPEST = 6
 """Languages inside languages that are followed; one more is a finding."""
 LONGEST_EVIDENCE = 200
 
-KIND_LABELS = {"secret": Source.SECRET, "environment-file": "environment-file", "accounts": "accounts", "logs": "logs"}
+KIND_LABELS = {"secret": Source.SECRET, "environment-file": "environment-file", "accounts": "accounts", "logs": "logs", "system": "system-file"}
 
 
 class Nested:

@@ -124,7 +124,7 @@ class Shell:
                 return UNKNOWN
             case "variable_assignments":
                 return self.block(node.named_children)
-            case "declaration_command":
+            case "declaration_command" | "unset_command":
                 return self.declaration(node)
             case "if_statement" | "elif_clause" | "else_clause" | "case_statement" | "case_item" | "do_group":
                 return self.branch([child for child in node.named_children], stdin)
@@ -292,7 +292,7 @@ class Shell:
                 self.assignment(child)
         words = [text(_source(node).split()[0])] if _source(node).split() else []
         for child in node.named_children:
-            if child.type not in ("variable_assignment", "variable_name"):
+            if child.type not in ("variable_assignment",):
                 words += self.words(child)
             elif child.type == "variable_assignment" and (name := child.child_by_field_name("name")) is not None:
                 value = self.state.variables.get(_source(name), UNKNOWN)
@@ -560,6 +560,8 @@ def _hides_name(node: Node, name: Value) -> bool:
     if first is None:
         return False
     written = _source(first)
+    if "$" in written and name.exact is not None and re.fullmatch(r"(\w|['\"\\]|\$\{?\w+(:[^}]*)?\}?){2,}", written) and not re.fullmatch(r"\"?\$\{?\w+\}?\"?", written):
+        return True
     return Source.ASSEMBLED in name.labels or (bool(re.search(r"\w(''|\"\"|\\(?=\w)|'\w+'|\"\w+\"|\$@|\$\*|\$\{?[a-z]\b)\w", written)) and name.exact is not None)
 
 

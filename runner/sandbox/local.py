@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from typing import TYPE_CHECKING
@@ -140,4 +141,10 @@ class LocalSandbox:
                 return Walls.raised()
             except KnownError as error:
                 why = error.what.rstrip(".")
+                if os.geteuid() == 0:
+                    # Nothing binds root: not the number of processes, not the rights of files.
+                    raise KnownError(
+                        f"As root, code runs only behind bubblewrap, and that does not work here: {why}.",
+                        "Install bubblewrap (apt-get install bubblewrap), or start Assent as an ordinary user.",
+                    ) from error
         return Bare(self._root, self._tool(Language.PYTHON), why)
