@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from runner.risk.value import UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Place = tuple[int, int, int, int]
 """Line (from 1), byte column, end line, end byte column: as parsers give them."""
@@ -82,11 +85,11 @@ class Trail:
     depth: int = 0
     language: str = ""
 
-    def add(self, kind: str, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str] = frozenset()) -> Act:
+    def add(
+        self, kind: str, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str] = frozenset()
+    ) -> Act:
         self.budget.spend()
-        act = Act(
-            kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts)
-        )
+        act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
         self.acts.append(act)
         return act
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from runner.assessment import Assessment, Capability, Finding, Level, Span
 from runner.request import Language, NetworkMode, Request, Tool
@@ -15,6 +14,9 @@ from runner.risk.nested import Nested
 from runner.risk.python import Unparsed
 from runner.risk.text import tricks
 from runner.risk.touch import touched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 MOST_CHARACTERS = 2_000_000
 """Code longer than this is not read at all (twice what the gateway takes by default)."""
@@ -70,7 +72,9 @@ class Classifier:
         findings += self._judged(trail, lines)
         ordered = in_order(findings)
         level = max((finding.level for finding in ordered), default=Level.HIGH)
-        return Assessment(max(level, Level.HIGH), _reasons(ordered), ordered, touched(request, trail, self._knowledge.targets))
+        return Assessment(
+            max(level, Level.HIGH), _reasons(ordered), ordered, touched(request, trail, self._knowledge.targets)
+        )
 
     def _follow(self, request: Request, trail: Trail) -> None:
         nested = Nested(self._knowledge, trail)
@@ -106,7 +110,9 @@ def _surroundings(request: Request) -> Iterator[Finding]:
     if request.network is not NetworkMode.NONE:
         evidence = ", ".join(request.domains)[:200]
         reason = "The code would have network access."
-        yield Finding("request.network", Level.CRITICAL, Capability.NETWORK, Span(1, 0, 1, 0), evidence, reason, "T1071")
+        yield Finding(
+            "request.network", Level.CRITICAL, Capability.NETWORK, Span(1, 0, 1, 0), evidence, reason, "T1071"
+        )
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -48,7 +48,12 @@ def integer(machine: Machine, called: Value, args: Args, named: Named, place: Pl
     if value.number is not None:
         return Value(number=int(value.number)) if abs(value.number) < 1 << 62 else UNKNOWN
     radix = args[1].number if len(args) > 1 else 10
-    if value.exact is not None and len(value.exact) < 40 and isinstance(radix, int) and (radix == 0 or 2 <= radix <= 36):
+    if (
+        value.exact is not None
+        and len(value.exact) < 40
+        and isinstance(radix, int)
+        and (radix == 0 or 2 <= radix <= 36)
+    ):
         try:
             return Value(number=int(value.exact, radix))
         except ValueError:
@@ -123,7 +128,9 @@ def numbered(machine: Machine, called: Value, args: Args, named: Named, place: P
     values = listed(machine, called, args[:1], {}, place)
     if values is None or values.items is None or len(values.items) > 4000:
         return Value(items=None, labels=first(args).labels)
-    return Value(items=[Value(items=[Value(number=i), item]) for i, item in enumerate(values.items)], labels=values.labels)
+    return Value(
+        items=[Value(items=[Value(number=i), item]) for i, item in enumerate(values.items)], labels=values.labels
+    )
 
 
 def zipped(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -235,8 +242,7 @@ def opened(machine: Machine, called: Value, args: Args, named: Named, place: Pla
         "open" if writes else "read", called.name, {"path": target, "mode": text(mode)}, place, called.labels
     )
     labels = machine.nested.done(act) if not writes else frozenset[str]()
-    made = Value(name="open()", labels=labels, fields={"path": target, "mode": text(mode)})
-    return made
+    return Value(name="open()", labels=labels, fields={"path": target, "mode": text(mode)})
 
 
 def decoder(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -276,17 +282,8 @@ def nothing_new(machine: Machine, called: Value, args: Args, named: Named, place
     return Value(value.texts, value.name, labels_of(args), value.items, value.fields, binary=value.binary)
 
 
-def unpickled(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    return None
-
-
 def new_type(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return Value(labels=labels_of(args), name=first(args).name)
-
-
-def concatenated_call(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    """operator.attrgetter / methodcaller by name."""
-    return None
 
 
 SPECIALS: dict[str, Special] = {
@@ -385,8 +382,7 @@ def m_join(machine: Machine, owner: Value, args: Args) -> Value | None:
     if not owner.texts:
         return None
     if values.items is not None:
-        made = fold.joined(owner, values.items).labelled(values.labels)
-        return made
+        return fold.joined(owner, values.items).labelled(values.labels)
     if values.texts:
         return each(values, owner.text.join)
     return Value(labels=values.labels | owner.labels, name=values.name)
@@ -504,7 +500,9 @@ def m_get(machine: Machine, owner: Value, args: Args) -> Value | None:
 def m_items(machine: Machine, owner: Value, args: Args) -> Value | None:
     if owner.fields is None or owner.kind is not None:
         return None
-    return Value(items=[Value(items=[text(key), value]) for key, value in list(owner.fields.items())[:1000]], labels=owner.labels)
+    return Value(
+        items=[Value(items=[text(key), value]) for key, value in list(owner.fields.items())[:1000]], labels=owner.labels
+    )
 
 
 def m_values(machine: Machine, owner: Value, args: Args) -> Value | None:

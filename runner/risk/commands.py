@@ -14,7 +14,9 @@ from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, either, l
 if TYPE_CHECKING:
     from runner.risk.shell import Redirect, Shell
 
-SHELLS = frozenset("sh bash dash zsh ksh mksh pdksh ash csh tcsh fish rbash yash posh".split())
+SHELLS = frozenset(
+    ["sh", "bash", "dash", "zsh", "ksh", "mksh", "pdksh", "ash", "csh", "tcsh", "fish", "rbash", "yash", "posh"]
+)
 INTERPRETER = re.compile(
     r"(?:(?P<python>python|pypy|ipython|python2|python3)|(?P<javascript>node|nodejs|bun|deno)|(?P<perl>perl)|(?P<ruby>ruby|jruby|irb)"
     r"|(?P<php>php)|(?P<lua>lua|luajit|lua5)|(?P<tcl>tclsh|wish|expect)|(?P<powershell>powershell|pwsh))[\d.]*(?:\.exe)?\Z"
@@ -106,7 +108,9 @@ class Command:
         """Run other words as a command in this one's place."""
         if not words:
             return UNKNOWN
-        return self.shell.simple_values(list(words), self.stdin if stdin is None else stdin, self.place, self.redirects, self.labels)
+        return self.shell.simple_values(
+            list(words), self.stdin if stdin is None else stdin, self.place, self.redirects, self.labels
+        )
 
     def script(self, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN) -> Value:
         """Run `code` as a shell script in this one's place."""
@@ -157,7 +161,9 @@ def xargs(command: Command) -> Value | None:
     fed = command.stdin
     marker = (options.get("-I") or options.get("--replace") or text("{}")).text or "{}"
     given = _fed(fed)
-    if any(marker in operand.text for operand in operands) and ("-I" in options or "--replace" in options or "-i" in options):
+    if any(marker in operand.text for operand in operands) and (
+        "-I" in options or "--replace" in options or "-i" in options
+    ):
         words = [_put(operand, marker, given) for operand in operands]
     else:
         words = [*operands, *(given.items or [given])]
@@ -188,11 +194,14 @@ def find(command: Command) -> Value | None:
         roots.append(argument)
     root = either(roots) if roots else text(".")
     names = [
-        arguments[i + 1] for i, argument in enumerate(arguments[:-1])
+        arguments[i + 1]
+        for i, argument in enumerate(arguments[:-1])
         if argument.text in ("-name", "-iname", "-path", "-wholename", "-ipath", "-regex", "-iregex")
     ]
     found = _found(root, names)
-    narrowed = Value(labels=frozenset({"narrowed"})) if len(arguments) > len(roots) + 1 and _narrows(arguments) else UNKNOWN
+    narrowed = (
+        Value(labels=frozenset({"narrowed"})) if len(arguments) > len(roots) + 1 and _narrows(arguments) else UNKNOWN
+    )
     result = command.act("walk", path=root, names=either(names) if names else UNKNOWN)
     found = found.labelled(result.labels)
     at = 0
@@ -225,8 +234,31 @@ def _below(known: str) -> str:
 
 
 NARROWING = frozenset(
-    "-name -iname -path -ipath -regex -iregex -empty -mtime -atime -ctime -mmin -amin -cmin -size -newer -user -perm -inum -wholename"
-    " -samefile -links -lname -xtype".split()
+    [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-regex",
+        "-iregex",
+        "-empty",
+        "-mtime",
+        "-atime",
+        "-ctime",
+        "-mmin",
+        "-amin",
+        "-cmin",
+        "-size",
+        "-newer",
+        "-user",
+        "-perm",
+        "-inum",
+        "-wholename",
+        "-samefile",
+        "-links",
+        "-lname",
+        "-xtype",
+    ]
 )
 
 
@@ -257,7 +289,7 @@ def ssh(command: Command) -> Value | None:
 
 
 def su(command: Command) -> Value | None:
-    options, operands = command.parsed("-c --command -s --shell -g -G")
+    options, _operands = command.parsed("-c --command -s --shell -g -G")
     code = options.get("-c") or options.get("--command")
     if code is not None:
         return command.script(code)
@@ -269,7 +301,7 @@ def script_option(valued: str, *names: str) -> Handler:
     """A command whose option holds a shell script: `script -c`, `watch`, `flock -c`."""
 
     def handle(command: Command) -> Value | None:
-        options, operands = command.parsed(valued, stop=True)
+        options, _operands = command.parsed(valued, stop=True)
         for name in names:
             if name in options and options[name].texts:
                 return command.script(options[name])
@@ -316,7 +348,9 @@ def shell(command: Command) -> Value | None:
     if command.stdin is not UNKNOWN:
         command.act("execute", code=command.stdin, language=text("shell"))
         return command.script(command.stdin)
-    interactive = "-i" in options or any(r.operator.startswith((">&", "<&", "&>")) or "/dev/" in r.target.text for r in command.redirects)
+    interactive = "-i" in options or any(
+        r.operator.startswith((">&", "<&", "&>")) or "/dev/" in r.target.text for r in command.redirects
+    )
     command.act("shell", name=text(command.name), interactive=text("yes") if interactive else UNKNOWN)
     return UNKNOWN
 
@@ -328,7 +362,9 @@ def interpreter(language: str) -> Handler:
         if language == "powershell":
             return powershell(command)
         letters = {"python": "-c", "php": "-r", "javascript": "-e -p --eval --print"}.get(language, "-e -E")
-        valued = letters + (" -W -X -m" if language == "python" else " -r -I -M -m -l" if language in ("ruby", "perl") else "")
+        valued = letters + (
+            " -W -X -m" if language == "python" else " -r -I -M -m -l" if language in ("ruby", "perl") else ""
+        )
         if language == "javascript":
             valued += " -r --require"
         arguments = command.arguments
@@ -340,7 +376,11 @@ def interpreter(language: str) -> Handler:
             at += 1
             flag = next((f for f in letters.split() if word == f or (len(f) == 2 and _clustered(word, f[1]))), None)
             if flag is not None:
-                inline = word[word.index(flag[1]) + 1 :] if len(flag) == 2 and word != flag and not word.endswith(flag[1]) else ""
+                inline = (
+                    word[word.index(flag[1]) + 1 :]
+                    if len(flag) == 2 and word != flag and not word.endswith(flag[1])
+                    else ""
+                )
                 if inline:
                     codes.append(text(inline, labels=arguments[at - 1].labels))
                 elif at < len(arguments):
@@ -356,7 +396,12 @@ def interpreter(language: str) -> Handler:
             elif word.startswith("-") and word != "-":
                 continue
             else:
-                if word in ("eval", "-") and language == "javascript" and command.name == "deno" and at < len(arguments):
+                if (
+                    word in ("eval", "-")
+                    and language == "javascript"
+                    and command.name == "deno"
+                    and at < len(arguments)
+                ):
                     codes.append(arguments[at])
                     break
                 if word != "-" and not codes:
@@ -380,7 +425,14 @@ def interpreter(language: str) -> Handler:
 
 def _clustered(word: str, letter: str) -> bool:
     """`-ne`, `-lne`, `-rsocket -e`: the letter in a group of short options."""
-    return len(word) > 1 and word[0] == "-" and word[1] != "-" and letter in word[1:6] and word[1] not in "rIMm" and word[1:2].isalpha()
+    return (
+        len(word) > 1
+        and word[0] == "-"
+        and word[1] != "-"
+        and letter in word[1:6]
+        and word[1] not in "rIMm"
+        and word[1:2].isalpha()
+    )
 
 
 def powershell(command: Command) -> Value | None:
@@ -388,14 +440,18 @@ def powershell(command: Command) -> Value | None:
     arguments = command.arguments
     for at, argument in enumerate(arguments[:-1]):
         option = argument.text.lower().lstrip("-/")
-        if option and "encodedcommand".startswith(option) or option in ("ec", "enc"):
-            code = each(arguments[at + 1], lambda known: fold.coded(fold.base64_text(known), "utf-16-le"), labels=fold.DECODED)
+        if (option and "encodedcommand".startswith(option)) or option in ("ec", "enc"):
+            code = each(
+                arguments[at + 1], lambda known: fold.coded(fold.base64_text(known), "utf-16-le"), labels=fold.DECODED
+            )
             return command.code("powershell", concatenate((line, text("\n"), code)))
-    return command.code("powershell", concatenate((line, command.stdin), "\n") if command.stdin is not UNKNOWN else line)
+    return command.code(
+        "powershell", concatenate((line, command.stdin), "\n") if command.stdin is not UNKNOWN else line
+    )
 
 
 def awk(command: Command) -> Value | None:
-    options, operands = command.parsed("-F -v -f --file --field-separator --assign")
+    _options, operands = command.parsed("-F -v -f --file --field-separator --assign")
     if operands:
         command.code("awk", operands[0])
         for operand in operands[1:]:
@@ -454,7 +510,8 @@ def read(command: Command) -> Value | None:
     for operand in operands:
         if operand.exact:
             command.shell.state.variables[operand.exact] = Value(
-                labels=labels_of((command.stdin,)) | ({f"${operand.exact}"} if command.stdin is UNKNOWN else frozenset())
+                labels=labels_of((command.stdin,))
+                | ({f"${operand.exact}"} if command.stdin is UNKNOWN else frozenset())
             )
     return UNKNOWN
 
@@ -532,7 +589,8 @@ def _read(command: Command, path: Value) -> Value:
 
 
 FILTER_OPTIONS = (
-    "-n -c -d -f -k -t -b -w -s -m -A -B -C -e --lines --bytes --delimiter --fields --key --field-separator --regexp --max-count"
+    "-n -c -d -f -k -t -b -w -s -m -A -B -C -e --lines --bytes --delimiter --fields --key"
+    " --field-separator --regexp --max-count"
 )
 
 
@@ -541,10 +599,7 @@ def passes(valued: str = FILTER_OPTIONS, skip: int = 0) -> Handler:
 
     def handle(command: Command) -> Value | None:
         options, operands = command.parsed(valued)
-        if skip and ("-e" in options or "-f" in options):
-            paths = operands
-        else:
-            paths = operands[skip:]
+        paths = operands if skip and ("-e" in options or "-f" in options) else operands[skip:]
         whole = [_read(command, path) for path in paths[:20]] or [command.stdin]
         if command.name in ("cat", "head", "tail", "tac") and len(whole) == 1:
             return whole[0]
@@ -561,7 +616,11 @@ def passes(valued: str = FILTER_OPTIONS, skip: int = 0) -> Handler:
 
 def base64(command: Command) -> Value | None:
     options, operands = command.parsed("-w --wrap -i --input -o --output -b")
-    data = _read(command, options.get("-i", operands[0] if operands else UNKNOWN)) if operands or "-i" in options else command.stdin
+    data = (
+        _read(command, options.get("-i", operands[0] if operands else UNKNOWN))
+        if operands or "-i" in options
+        else command.stdin
+    )
     if options.keys() & {"-d", "-D", "--decode", "-r", "-di", "--d"} or command.name in ("b64decode", "base64dec"):
         decode = fold.base32_text if command.name == "base32" else fold.base64_text
         return each(data, lambda known: fold.readable(decode(known)), labels=fold.DECODED)
@@ -578,7 +637,7 @@ def xxd(command: Command) -> Value | None:
 
 def openssl(command: Command) -> Value | None:
     line = concatenate(command.arguments, " ").text
-    options, operands = command.parsed("-in -out -k -pass -K -iv -connect -kfile")
+    options, _operands = command.parsed("-in -out -k -pass -K -iv -connect -kfile")
     data = _read(command, options["-in"]) if options.get("-in", UNKNOWN).texts else command.stdin
     output = Value(labels=labels_of((data,)))
     if re.match(r"(enc|base64|aes|des)", line) and re.search(r"(^| )-d( |$)", line):
@@ -663,12 +722,19 @@ def tee(command: Command) -> Value | None:
 
 def remove(command: Command) -> Value | None:
     options, operands = command.parsed("-n --iterations -s --size --random-source")
-    tree = "yes" if options.keys() & {"-r", "-R", "--recursive"} or any("r" in o.lower() for o in options if not o.startswith("--")) else ""
+    tree = (
+        "yes"
+        if options.keys() & {"-r", "-R", "--recursive"}
+        or any("r" in o.lower() for o in options if not o.startswith("--"))
+        else ""
+    )
     if command.name in ("shred", "wipe"):
         tree = ""
     for path in operands[:100]:
         content = Value(path.texts, path.name, path.labels)
-        command.act("delete", path=_placed(command, content), tree=text(tree) if tree else UNKNOWN, tool=text(command.name))
+        command.act(
+            "delete", path=_placed(command, content), tree=text(tree) if tree else UNKNOWN, tool=text(command.name)
+        )
     if not operands and command.stdin is not UNKNOWN:
         command.act("delete", path=command.stdin, tree=UNKNOWN, tool=text(command.name))
     return UNKNOWN
@@ -700,7 +766,9 @@ def transfer(kind: str) -> Handler:
                 return UNKNOWN
             target, operands = operands[-1], operands[:-1]
         for path in operands[:20]:
-            command.act(kind, source=_placed(command, path), path=_placed(command, target), mode=options.get("-m", UNKNOWN))
+            command.act(
+                kind, source=_placed(command, path), path=_placed(command, target), mode=options.get("-m", UNKNOWN)
+            )
         return UNKNOWN
 
     return handle
@@ -731,7 +799,13 @@ def copy_blocks(command: Command) -> Value | None:
     if "if" in named:
         labels = command.act("read", path=text(named["if"])).labels
     if "of" in named:
-        command.act("write", path=text(named["of"]), data=Value(labels=labels), tool=text("dd"), source=text(named.get("if", "")))
+        command.act(
+            "write",
+            path=text(named["of"]),
+            data=Value(labels=labels),
+            tool=text("dd"),
+            source=text(named.get("if", "")),
+        )
         return UNKNOWN
     return Value(labels=labels | labels_of((command.stdin,)))
 
@@ -741,7 +815,10 @@ def archive(command: Command) -> Value | None:
     arguments = command.arguments
     line = concatenate(arguments, " ").text
     if command.name == "tar":
-        options, operands = command.parsed("-f --file -C --directory -T -X --exclude --to-command -I --use-compress-program -g -V --checkpoint --checkpoint-action")
+        options, operands = command.parsed(
+            "-f --file -C --directory -T -X --exclude --to-command -I --use-compress-program -g -V --checkpoint"
+            " --checkpoint-action"
+        )
         first = arguments[0].text if arguments else ""
         if first and not first.startswith("-") and operands and re.fullmatch(r"[a-zA-Z]+", first):
             operands = operands[1:]
@@ -772,12 +849,34 @@ def archive(command: Command) -> Value | None:
 # The network.
 
 CURL_VALUED = (
-    "-o --output -d --data --data-binary --data-raw --data-ascii --data-urlencode -F --form --form-string -H --header -X --request -A"
-    " --user-agent -u --user -x --proxy -T --upload-file -b --cookie -c --cookie-jar -e --referer -m --max-time -w --write-out -E --cert"
-    " --cacert --connect-timeout --retry --retry-delay -K --config --resolve --interface --limit-rate -r --range -C --continue-at -Y -y -z"
-    " --url --unix-socket --json -D --dump-header --output-dir --socks5 --ciphers --key --max-redirs --noproxy -U --proxy-user"
+    "-o --output -d --data --data-binary --data-raw --data-ascii --data-urlencode -F --form --form-string"
+    " -H --header -X --request -A --user-agent -u --user -x --proxy -T --upload-file -b --cookie -c"
+    " --cookie-jar -e --referer -m --max-time -w --write-out -E --cert --cacert --connect-timeout --retry"
+    " --retry-delay -K --config --resolve --interface --limit-rate -r --range -C --continue-at -Y -y -z"
+    " --url --unix-socket --json -D --dump-header --output-dir --socks5 --ciphers --key --max-redirs"
+    " --noproxy -U --proxy-user"
 )
-CURL_DATA = ("-d", "--data", "--data-binary", "--data-raw", "--data-ascii", "--data-urlencode", "-F", "--form", "-T", "--upload-file", "--json", "-H", "--header", "-b", "-A", "-u", "--user-agent", "-e", "--referer")
+CURL_DATA = (
+    "-d",
+    "--data",
+    "--data-binary",
+    "--data-raw",
+    "--data-ascii",
+    "--data-urlencode",
+    "-F",
+    "--form",
+    "-T",
+    "--upload-file",
+    "--json",
+    "-H",
+    "--header",
+    "-b",
+    "-A",
+    "-u",
+    "--user-agent",
+    "-e",
+    "--referer",
+)
 
 
 def curl(command: Command) -> Value | None:
@@ -792,7 +891,9 @@ def curl(command: Command) -> Value | None:
         sent = sent.labelled(_read(command, config).labels)
     if sent is not UNKNOWN or url.labels:
         command.act("send", url=url, data=sent.labelled(url.labels))
-    return _downloaded(command, url, options, "-o", "--output", remote_name=bool(options.keys() & {"-O", "--remote-name", "-J"}))
+    return _downloaded(
+        command, url, options, "-o", "--output", remote_name=bool(options.keys() & {"-O", "--remote-name", "-J"})
+    )
 
 
 def _posted(command: Command, names: Sequence[str]) -> Value:
@@ -813,7 +914,11 @@ def _posted(command: Command, names: Sequence[str]) -> Value:
         file = re.search(r"(?:^|=)[@<](.+)$", value.text, re.DOTALL)
         if file is not None:
             path = text(file[1].partition(";")[0], labels=value.labels)
-            value = command.stdin.labelled(value.labels) if file[1] in ("-", "/dev/stdin") else value.labelled(command.act("read", path=path).labels | {"file"})
+            value = (
+                command.stdin.labelled(value.labels)
+                if file[1] in ("-", "/dev/stdin")
+                else value.labelled(command.act("read", path=path).labels | {"file"})
+            )
         parts.append(value)
     return Value(tuple(part.text for part in parts)[:12], labels=labels_of(parts)) if parts else UNKNOWN
 
@@ -833,8 +938,9 @@ def _downloaded(command: Command, url: Value, options: dict[str, Value], *names:
 
 
 WGET_VALUED = (
-    "-O --output-document -P --directory-prefix -o --output-file -a -U --user-agent -e --execute -t --tries -T --timeout --header -i"
-    " --input-file --post-data --post-file --body-data --body-file --method --user --password -Q -w --wait -l --level -A -R -D -I -X -S"
+    "-O --output-document -P --directory-prefix -o --output-file -a -U --user-agent -e --execute -t"
+    " --tries -T --timeout --header -i --input-file --post-data --post-file --body-data --body-file"
+    " --method --user --password -Q -w --wait -l --level -A -R -D -I -X -S"
 )
 
 
@@ -858,8 +964,17 @@ def wget(command: Command) -> Value | None:
 
 
 def netcat(command: Command) -> Value | None:
-    options, operands = command.parsed("-e -c --exec --sh-exec -p -s -w -i -g -G -o -q -I -O -T -V -x -X -m --proxy --lua-exec")
-    runs = next((options[o] for o in ("-e", "-c", "--exec", "--sh-exec", "--lua-exec", "-r") if o in options and options[o].texts), None)
+    options, operands = command.parsed(
+        "-e -c --exec --sh-exec -p -s -w -i -g -G -o -q -I -O -T -V -x -X -m --proxy --lua-exec"
+    )
+    runs = next(
+        (
+            options[o]
+            for o in ("-e", "-c", "--exec", "--sh-exec", "--lua-exec", "-r")
+            if o in options and options[o].texts
+        ),
+        None,
+    )
     listens = any("l" in option for option in options if not option.startswith("--")) or "--listen" in options
     scans = any("z" in option for option in options if not option.startswith("--"))
     host = concatenate(operands[:2], ":") if operands else UNKNOWN
@@ -901,7 +1016,9 @@ def telnet(command: Command) -> Value | None:
 
 def remote_copy(command: Command) -> Value | None:
     """scp, rsync, sftp: to or from another host."""
-    _, operands = command.parsed("-P -i -o -F -c -l -S -e --rsh -f --exclude --include --filter --password-file --port --bwlimit")
+    _, operands = command.parsed(
+        "-P -i -o -F -c -l -S -e --rsh -f --exclude --include --filter --password-file --port --bwlimit"
+    )
     if len(operands) < 2:
         return UNKNOWN
     sources, target = operands[:-1], operands[-1]
@@ -936,7 +1053,7 @@ def make_node(command: Command) -> Value | None:
 
 
 def kill(command: Command) -> Value | None:
-    options, operands = command.parsed("-s --signal -n -u -t -P -g -G -U -o -F")
+    _options, operands = command.parsed("-s --signal -n -u -t -P -g -G -U -o -F")
     for target in operands[:20]:
         command.act("kill", target=target.labelled(labels_of((command.stdin,))), tool=text(command.name))
     return UNKNOWN
@@ -975,7 +1092,22 @@ COMMANDS: dict[str, Handler] = {
     "sudo": wrapper("-u -g -h -p -C -r -t -U -D -R -T --user --group --host --prompt"),
     "doas": wrapper("-u -C"),
     "env": wrapper("-u -C -S --unset --chdir --split-string"),
-    **dict.fromkeys(("nohup", "setsid", "command", "builtin", "unbuffer", "catchsegv", "fakeroot", "dbus-run-session", "then", "do", "else"), wrapper("")),
+    **dict.fromkeys(
+        (
+            "nohup",
+            "setsid",
+            "command",
+            "builtin",
+            "unbuffer",
+            "catchsegv",
+            "fakeroot",
+            "dbus-run-session",
+            "then",
+            "do",
+            "else",
+        ),
+        wrapper(""),
+    ),
     "time": wrapper("-f -o --format --output"),
     "nice": wrapper("-n --adjustment"),
     "ionice": wrapper("-c -n -p"),
@@ -1021,7 +1153,37 @@ COMMANDS: dict[str, Handler] = {
     "echo": echo,
     "printf": printf,
     "print": echo,
-    **dict.fromkeys(("cat", "head", "tail", "tac", "less", "more", "bat", "nl", "sort", "uniq", "cut", "fold", "column", "strings", "wc", "od", "hexdump", "paste", "expand", "fmt", "pr", "zcat", "dos2unix", "iconv", "shuf", "tsort"), passes()),
+    **dict.fromkeys(
+        (
+            "cat",
+            "head",
+            "tail",
+            "tac",
+            "less",
+            "more",
+            "bat",
+            "nl",
+            "sort",
+            "uniq",
+            "cut",
+            "fold",
+            "column",
+            "strings",
+            "wc",
+            "od",
+            "hexdump",
+            "paste",
+            "expand",
+            "fmt",
+            "pr",
+            "zcat",
+            "dos2unix",
+            "iconv",
+            "shuf",
+            "tsort",
+        ),
+        passes(),
+    ),
     **dict.fromkeys(("grep", "egrep", "fgrep", "rg", "ack", "ag", "jq", "zgrep", "yq"), passes(skip=1)),
     **dict.fromkeys(("base64", "base32", "b64decode", "gbase64"), base64),
     "xxd": xxd,
@@ -1045,7 +1207,9 @@ COMMANDS: dict[str, Handler] = {
     "curl": curl,
     **dict.fromkeys(("wget", "wget2"), wget),
     **dict.fromkeys(("aria2c", "axel", "fetch", "lwp-download", "http", "https"), wget),
-    **dict.fromkeys(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "rcat", "pwncat", "cryptcat", "powercat"), netcat),
+    **dict.fromkeys(
+        ("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd", "rcat", "pwncat", "cryptcat", "powercat"), netcat
+    ),
     "socat": socat,
     "telnet": telnet,
     **dict.fromkeys(("scp", "rsync", "sftp"), remote_copy),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from runner.risk import fold
 from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 MOST_BRACE_WORDS = 100
 
@@ -28,7 +31,8 @@ KNOWN = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 }
 PARAMETER = re.compile(
-    r"\A\$\{?(?P<mark>[!#]?)(?P<name>[A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*?)\}?\Z", re.DOTALL
+    r"\A\$\{?(?P<mark>[!#]?)(?P<name>[A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*?)\}?\Z",
+    re.DOTALL,
 )
 ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|0[0-7]{1,3}|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
@@ -147,7 +151,9 @@ def _changed(value: Value, rest: str, variables: Mapping[str, Value], arguments:
     if rest[:1] in ("#", "%"):
         pattern = rest.lstrip("#%")
         if pattern.isalnum():
-            return each(value, lambda known: known.removeprefix(pattern) if rest[0] == "#" else known.removesuffix(pattern))
+            return each(
+                value, lambda known: known.removeprefix(pattern) if rest[0] == "#" else known.removesuffix(pattern)
+            )
         return Value(labels=value.labels)
     if rest in ("^^", "^"):
         return each(value, str.upper)
@@ -161,7 +167,9 @@ def _plain(raw: str, variables: Mapping[str, Value], arguments: Sequence[Value])
     if raw.startswith("$") and PARAMETER.match(raw) and " " not in raw and raw.count("$") == 1:
         return expand(raw, variables, arguments) if re.fullmatch(r"\$\w+|\$\{\w+\}", raw) else UNKNOWN
     parts = re.split(r"(\$\w+|\$\{\w+\})", raw)
-    return concatenate([expand(p, variables, arguments) if p.startswith("$") and len(p) > 1 else text(p) for p in parts])
+    return concatenate(
+        [expand(p, variables, arguments) if p.startswith("$") and len(p) > 1 else text(p) for p in parts]
+    )
 
 
 def _substituted(value: Value, rest: str) -> Value:

@@ -31,6 +31,10 @@ def latin(data: bytes) -> str:
     return data.decode("latin-1")
 
 
+def packed(known: str) -> str:
+    return latin(base64.b64encode(raw(known)))
+
+
 def readable(data: str) -> str:
     """Bytes as the text they most likely are."""
     try:
@@ -100,7 +104,9 @@ def coded(known: str, codec: str) -> str:
             return readable(known)
 
 
-CODES = frozenset({"base64", "hex", "rot13", "rot_13", "zip", "zlib", "bz2", "unicode_escape", "string_escape", "base_64"})
+CODES = frozenset(
+    {"base64", "hex", "rot13", "rot_13", "zip", "zlib", "bz2", "unicode_escape", "string_escape", "base_64"}
+)
 
 
 def is_code(codec: str) -> bool:
@@ -133,7 +139,7 @@ DECODERS: dict[str, Change] = {
     "unescape": lambda known: re.sub(r"%u([0-9a-fA-F]{4})", lambda m: chr(int(m[1], 16)), urllib.parse.unquote(known)),
 }
 ENCODERS: dict[str, Change] = {
-    "base64.b64encode": lambda known: latin(base64.b64encode(raw(known))),
+    "base64.b64encode": packed,
     "base64.urlsafe_b64encode": lambda known: latin(base64.urlsafe_b64encode(raw(known))),
     "base64.encodebytes": lambda known: latin(base64.encodebytes(raw(known))),
     "binascii.hexlify": lambda known: raw(known).hex(),
@@ -168,7 +174,9 @@ def characters(values: Sequence[Value], labels: frozenset[str] = ASSEMBLED) -> V
     if not values or any(value.number is None for value in values):
         return Value(labels=labels | labels_of(values))
     try:
-        return text("".join(chr(int(value.number or 0)) for value in values[:LONGEST_TEXT]), labels=labels | labels_of(values))
+        return text(
+            "".join(chr(int(value.number or 0)) for value in values[:LONGEST_TEXT]), labels=labels | labels_of(values)
+        )
     except (ValueError, OverflowError):
         return Value(labels=labels)
 
@@ -188,7 +196,13 @@ def added(left: Value, right: Value, operator: str) -> Value:
         if left.items is not None and right.items is not None:
             return Value(items=[*left.items, *right.items][:20_000], labels=left.labels | right.labels)
         joined = concatenate((left, right))
-        if left.texts and right.texts and not (Source.ASSEMBLED in joined.labels) and _word(left.text) and _word(right.text):
+        if (
+            left.texts
+            and right.texts
+            and Source.ASSEMBLED not in joined.labels
+            and _word(left.text)
+            and _word(right.text)
+        ):
             return joined.labelled(ASSEMBLED)
         return joined
     if operator == "*":
@@ -322,7 +336,9 @@ def replaced(value: Value, old: Value, new: Value) -> Value:
     if not before:
         return value
     shrinks = len(after) < len(before) and value.text.count(before) > 2
-    return each(value, lambda known: known.replace(before, after), labels=ASSEMBLED if shrinks else (), binary=value.binary)
+    return each(
+        value, lambda known: known.replace(before, after), labels=ASSEMBLED if shrinks else (), binary=value.binary
+    )
 
 
 def split(value: Value, separator: Value) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import tree_sitter_javascript
 from tree_sitter import Language, Node, Parser
@@ -12,9 +12,9 @@ from tree_sitter import Language, Node, Parser
 from runner.risk import fold
 from runner.risk.acts import Place, Source
 from runner.risk.jsbuiltin import METHODS, SPECIALS, module
-from runner.risk.machine import DEEPEST, Class, Function, Machine, Scope, TooDeep
+from runner.risk.machine import DEEPEST, Class, Function, Machine, TooDeep
 from runner.risk.targets import VARIABLES
-from runner.risk.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, either, labels_of, reference, text
+from runner.risk.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, either, reference, text
 
 if TYPE_CHECKING:
     from runner.risk.acts import Trail
@@ -26,7 +26,15 @@ GLOBALS = frozenset(("globalThis", "window", "global", "self", "root", "top", "f
 ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{1,3}|\r?\n|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 FUNCTIONS = frozenset(
-    ("function_declaration", "generator_function_declaration", "function_expression", "generator_function", "arrow_function", "method_definition", "function")
+    (
+        "function_declaration",
+        "generator_function_declaration",
+        "function_expression",
+        "generator_function",
+        "arrow_function",
+        "method_definition",
+        "function",
+    )
 )
 
 
@@ -51,12 +59,11 @@ class JavaScript(Machine):
         return value
 
     def inner(self, code: str) -> Value:
-        """Go through code that this program executes itself."""
         root = Parser(GRAMMAR).parse(code.encode("utf-8", "surrogatepass")).root_node
         return self.block(root.named_children)
 
     def enter(self, function: Function) -> None:
-        body, patterns = function.body  # type: ignore[misc]
+        body, patterns = cast("tuple[Node, list[tuple[str, Node]]]", function.body)
         for name, pattern in patterns:
             self.bind(pattern, self.scope.names.get(name, UNKNOWN))
         this = self.scope.names.get("this")
@@ -121,8 +128,7 @@ class JavaScript(Machine):
         name = node.child_by_field_name("name")
         if name is not None:
             known = _source(name)
-            if (old := self.scope.names.get(known)) is None or old.function is None or old.function.body[0] is None:  # type: ignore[index]
-                self.scope.names[known] = self.define(node, known)
+            self.scope.names[known] = self.define(node, known)
         return UNKNOWN
 
     def bind(self, target: Node, value: Value) -> None:
@@ -135,11 +141,15 @@ class JavaScript(Machine):
                     self._bind_property(child, value)
             case "array_pattern":
                 for i, child in enumerate(target.named_children):
-                    self.bind(child, self.element(value, Value(number=i)) if value.items is not None else self.each(value))
+                    self.bind(
+                        child, self.element(value, Value(number=i)) if value.items is not None else self.each(value)
+                    )
             case "assignment_pattern" | "object_assignment_pattern":
                 left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
                 if left is not None:
-                    self.bind(left, either((value, self.value(right))) if right is not None and value.unknown else value)
+                    self.bind(
+                        left, either((value, self.value(right))) if right is not None and value.unknown else value
+                    )
             case "rest_pattern":
                 for child in target.named_children:
                     self.bind(child, value)
@@ -280,7 +290,9 @@ class JavaScript(Machine):
                     original, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
                     if original is not None:
                         known = _source(original)
-                        self.assign(_source(alias or original), reference(name if known == "default" else f"{name}.{known}"))
+                        self.assign(
+                            _source(alias or original), reference(name if known == "default" else f"{name}.{known}")
+                        )
         return UNKNOWN
 
     def returns(self, node: Node) -> Value:
@@ -313,7 +325,11 @@ class JavaScript(Machine):
             if part is not None:
                 self.statement(part)
         condition = node.child_by_field_name("condition")
-        if node.type == "while_statement" and condition is not None and _source(condition) in ("(true)", "(1)", "(!![])", "(!0)"):
+        if (
+            node.type == "while_statement"
+            and condition is not None
+            and _source(condition) in ("(true)", "(1)", "(!![])", "(!0)")
+        ):
             self.trail.add("forever", "while", {}, place(condition))
         self.branch(node.child_by_field_name("body"))
         return UNKNOWN
@@ -323,7 +339,13 @@ class JavaScript(Machine):
         over = self.value(right) if right is not None else UNKNOWN
         keys = any(child.type == "in" for child in node.children)
         if left is not None:
-            met = text(*list(over.fields)[:12]) if keys and over.fields else Value(labels=over.labels) if keys else self.each(over)
+            met = (
+                text(*list(over.fields)[:12])
+                if keys and over.fields
+                else Value(labels=over.labels)
+                if keys
+                else self.each(over)
+            )
             self.bind(left, met)
         self.branch(node.child_by_field_name("body"))
         return UNKNOWN
@@ -405,11 +427,17 @@ class JavaScript(Machine):
         if owner.name == "globalThis":
             known = self.scope.top.names.get(name)
             return known if known is not None else reference("globalThis" if name in GLOBALS else name, labels)
-        if owner.name == "process" and name == "mainModule" or owner.name == "module" and name in ("constructor", "children"):
+        if (owner.name == "process" and name == "mainModule") or (
+            owner.name == "module" and name in ("constructor", "children")
+        ):
             return reference("module", labels)
         if name == "length" and (owner.items is not None or owner.exact is not None):
             return Value(number=len(owner.items if owner.items is not None else owner.text))
-        if name == "constructor" and (owner.function is not None or owner.name.endswith("constructor") or owner.name in ("Function", "Object", "Array", "String")):
+        if name == "constructor" and (
+            owner.function is not None
+            or owner.name.endswith("constructor")
+            or owner.name in ("Function", "Object", "Array", "String")
+        ):
             return reference("Function", owner.labels | fold.ASSEMBLED)
         if name == "constructor" and owner.kind is None and owner.name in ("", "globalThis"):
             made = reference("constructor", owner.labels)
@@ -427,14 +455,16 @@ class JavaScript(Machine):
 
     def _owner_and_key(self, node: Node) -> tuple[Value, Value]:
         owner, index = node.child_by_field_name("object"), node.child_by_field_name("index")
-        return (self.value(owner) if owner is not None else UNKNOWN), (self.value(index) if index is not None else UNKNOWN)
+        return (self.value(owner) if owner is not None else UNKNOWN), (
+            self.value(index) if index is not None else UNKNOWN
+        )
 
     def subscript(self, node: Node) -> Value:
         owner, key = self._owner_and_key(node)
         index = node.child_by_field_name("index")
-        literal = index is not None and index.type in ("string", "number")
+        literal = index is not None and index.type in ("string", "number") and b"\\" not in (index.text or b"")
         if key.texts and (owner.name or owner.fields is not None) and not key.text.isdigit():
-            labels = NO_LABELS if literal and b"\\" not in (index.text or b"") else fold.ASSEMBLED  # type: ignore[union-attr]
+            labels = NO_LABELS if literal else fold.ASSEMBLED
             return self.reach(owner, key.text, labels if owner.name else NO_LABELS)
         if owner.name == "process.env":
             return Value(name="process.env[]", labels=frozenset({Source.ENVIRONMENT}))
@@ -444,10 +474,7 @@ class JavaScript(Machine):
         function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None:
             return UNKNOWN
-        if function.type == "import":
-            called = reference("require")
-        else:
-            called = self.value(function)
+        called = reference("require") if function.type == "import" else self.value(function)
         args = self.arguments(listed)
         if function.type == "super" and self.this:
             return UNKNOWN
@@ -463,8 +490,7 @@ class JavaScript(Machine):
             if called.attribute == "bind":
                 if owner.function is not None or not rest:
                     return owner
-                made = Value(name="bound", items=[owner, *rest], labels=owner.labels)
-                return made
+                return Value(name="bound", items=[owner, *rest], labels=owner.labels)
             return self.invoke(owner, list(rest), where)
         if called.name == "bound" and called.items:
             return self.invoke(called.items[0], [*called.items[1:], *args], where)
@@ -472,7 +498,15 @@ class JavaScript(Machine):
             return self.invoke(args[0], args[2].items or [args[2]], where)
         if called.name == "constructor":
             called = reference("Function", called.labels | fold.ASSEMBLED)
-        if called.name in ("require", "module.require", "globalThis.require", "process.mainModule.require", "createRequire()", "process.binding", "process.getBuiltinModule"):
+        if called.name in (
+            "require",
+            "module.require",
+            "globalThis.require",
+            "process.mainModule.require",
+            "createRequire()",
+            "process.binding",
+            "process.getBuiltinModule",
+        ):
             return self.require(called, args, where, listed)
         return self.call(called, args, {}, where)
 
@@ -508,7 +542,12 @@ class JavaScript(Machine):
         made = node.child_by_field_name("constructor")
         called = self.value(made) if made is not None else UNKNOWN
         args = self.arguments(node.child_by_field_name("arguments"))
-        if called.name == "Array" and len(args) == 1 and isinstance(args[0].number, int) and 0 <= args[0].number <= 1000:
+        if (
+            called.name == "Array"
+            and len(args) == 1
+            and isinstance(args[0].number, int)
+            and 0 <= args[0].number <= 1000
+        ):
             return Value(items=[UNKNOWN] * args[0].number)
         return self.invoke(called, args, place(node))
 
@@ -688,7 +727,18 @@ def place(node: Node) -> Place:
 
 Handler = Callable[[JavaScript, Node], Value]
 
-IGNORED = frozenset(("comment", "empty_statement", "debugger_statement", "statement_identifier", "hash_bang_line", "property_identifier", "break_statement", "continue_statement"))
+IGNORED = frozenset(
+    (
+        "comment",
+        "empty_statement",
+        "debugger_statement",
+        "statement_identifier",
+        "hash_bang_line",
+        "property_identifier",
+        "break_statement",
+        "continue_statement",
+    )
+)
 LEAVES: dict[str, Handler] = {
     "identifier": JavaScript.name,
     "this": JavaScript.own,
@@ -737,4 +787,3 @@ EXPRESSIONS: dict[str, Handler] = {
     "unary_expression": JavaScript.unary,
     "class": JavaScript.class_,
 }
-__all__ = ["JavaScript", "Scope", "labels_of"]

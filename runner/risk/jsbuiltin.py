@@ -57,7 +57,9 @@ def run_text(machine: Machine, called: Value, args: Args, named: Named, place: P
 def new_function(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """Function("a", "return a"): the last argument is code."""
     code = args[-1] if args else UNKNOWN
-    done = machine.trail.add("execute", "Function", {"code": code, "language": text("javascript")}, place, called.labels)
+    done = machine.trail.add(
+        "execute", "Function", {"code": code, "language": text("javascript")}, place, called.labels
+    )
     machine.nested.executed(machine, done, code)
     return Value(name="Function()", labels=code.labels)
 
@@ -273,7 +275,9 @@ def m_code(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
 
 def m_concat(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
     if owner.items is not None:
-        return Value(items=[*owner.items, *(item for arg in args for item in (arg.items or [arg]))], labels=owner.labels)
+        return Value(
+            items=[*owner.items, *(item for arg in args for item in (arg.items or [arg]))], labels=owner.labels
+        )
     return concatenate((owner, *args)).labelled(fold.ASSEMBLED) if owner.texts else None
 
 
@@ -283,7 +287,7 @@ def m_text(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
         return None
     encoding = first(args).text.lower()
     if encoding == "base64":
-        return each(owner, lambda known: fold.latin(fold.base64.b64encode(fold.raw(known))), labels={"encoded"})
+        return each(owner, fold.packed, labels={"encoded"})
     if encoding == "hex":
         return each(owner, lambda known: fold.raw(known).hex(), labels={"encoded"})
     return each(owner, fold.readable) if owner.texts else Value(labels=owner.labels)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -15,6 +14,10 @@ from runner.places import resources
 from runner.risk.rules import Rule, Rules, compiled
 from runner.risk.targets import Targets
 from runner.risk.vocabulary import Vocabulary, entries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 # libyaml is ten times as fast; it is part of every wheel of PyYAML, but not of every build.
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -77,7 +80,9 @@ def read(path: Path) -> dict[str, object]:
     try:
         data = yaml.load(path.read_text("utf-8"), Loader)
     except OSError as error:
-        raise RulesUnreadable(f"{path.name} cannot be read: {error.strerror}.", "Check the file and its rights.") from None
+        raise RulesUnreadable(
+            f"{path.name} cannot be read: {error.strerror}.", "Check the file and its rights."
+        ) from None
     except UnicodeDecodeError as error:
         raise RulesUnreadable(f"{path.name} is not UTF-8 at byte {error.start}.", "Save it as UTF-8.") from None
     except yaml.YAMLError as error:
@@ -111,7 +116,9 @@ def _foreign(path: Path) -> tuple[Foreign, ...]:
     made = []
     for entry in read(path).get("patterns") or ():  # type: ignore[attr-defined]
         fields = tuple((k, str(v)) for k, v in entry.items() if k not in ("languages", "pattern", "act"))
-        made.append(Foreign(frozenset(str(entry["languages"]).split()), re.compile(entry["pattern"]), str(entry["act"]), fields))
+        made.append(
+            Foreign(frozenset(str(entry["languages"]).split()), re.compile(entry["pattern"]), str(entry["act"]), fields)
+        )
     return tuple(made)
 
 
@@ -128,7 +135,9 @@ def _rules(path: Path, targets: Targets) -> list[Rule]:
         except (ValueError, KeyError, TypeError, re.error) as error:
             name = rule.get("id", f"number {number}") if isinstance(rule, dict) else f"number {number}"
             line = line_of(path, str(name), number)
-            raise RulesUnreadable(f"{path.name}, line {line}: rule {name} is wrong: {error}.", "Correct the rule.") from None
+            raise RulesUnreadable(
+                f"{path.name}, line {line}: rule {name} is wrong: {error}.", "Correct the rule."
+            ) from None
     return made
 
 

@@ -46,8 +46,10 @@ class Lines:
         stop = self.start(line + 1) - 1 if line < len(self) else len(self.text)
         # No character takes more than four bytes, and none less than one: nothing beyond `column` counts.
         part = self.text[start : min(stop, start + column)]
-        return column if part.isascii() and len(part) >= column else len(
-            part.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")
+        return (
+            column
+            if part.isascii() and len(part) >= column
+            else len(part.encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore"))
         )
 
     def evidence(self, span: Span) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner.risk.acts import Act, Place, Source, Trail
+from runner.risk.acts import Place
 from runner.risk.value import NO_LABELS, UNKNOWN, Value, either, labels_of, reference
 from runner.risk.vocabulary import picked
 
 if TYPE_CHECKING:
+    from runner.risk.acts import Trail
     from runner.risk.nested import Nested
-    from runner.risk.vocabulary import Vocabulary
+    from runner.risk.vocabulary import Meaning, Vocabulary
 
 DEEPEST = 170
 """Levels of nesting that are followed, inlined calls included. Each costs up to three Python frames."""
@@ -90,7 +91,7 @@ Special = Callable[["Machine", Value, list[Value], dict[str, Value], Place], Val
 
 
 class Machine:
-    """Follows one program. Subclasses know the syntax of a language and call `call`, `attribute`, `element`, `assign`."""
+    """Follows one program. Subclasses know the syntax of a language and use `call`, `attribute`, `assign` and so on."""
 
     language = ""
     specials: Mapping[str, Special] = {}
@@ -110,6 +111,10 @@ class Machine:
     # What subclasses do with a function's body.
 
     def enter(self, function: Function) -> None:
+        raise NotImplementedError
+
+    def inner(self, code: str) -> Value:
+        """Go through code that this program executes itself, in the scope where it does."""
         raise NotImplementedError
 
     def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
@@ -154,7 +159,9 @@ class Machine:
         base = owner.name
         if not base and owner.kind is not None and owner.kind.bases:
             base = owner.kind.bases[0].name + "()"
-        made = Value(name=f"{base}.{name}" if len(base) < 100 else base, labels=owner.labels | extra if extra else owner.labels)
+        made = Value(
+            name=f"{base}.{name}" if len(base) < 100 else base, labels=owner.labels | extra if extra else owner.labels
+        )
         if labels := self.vocabulary.attributes.get(made.name):
             made = made.labelled(labels)
         made.owner, made.attribute = owner, name
@@ -219,9 +226,12 @@ class Machine:
         if special is not None and (made := special(self, called, args, named, place)) is not None:
             return made
         owner = called.owner
-        if called.attribute and owner is not None and (owner.texts or owner.items is not None or owner.fields is not None):
-            if (made := self.method(owner, called.attribute, args, place)) is not None:
-                return made
+        if (
+            called.attribute
+            and owner is not None
+            and (owner.texts or owner.items is not None or owner.fields is not None)
+        ) and (made := self.method(owner, called.attribute, args, place)) is not None:
+            return made
         labels = labels_of(args) | called.labels if args or named else called.labels
         if named:
             labels |= labels_of(named.values())
@@ -290,7 +300,11 @@ class Machine:
     ) -> Value:
         """Go through the body of `function` with these arguments; what it returns."""
         function.called = True
-        key = (id(owner.fields) if owner is not None else 0, *map(_signature, args), *((k, _signature(v)) for k, v in named.items()))
+        key = (
+            id(owner.fields) if owner is not None else 0,
+            *map(_signature, args),
+            *((k, _signature(v)) for k, v in named.items()),
+        )
         if (known := function.results.get(key)) is not None:
             return known
         if function.active or len(function.results) >= MOST_CALLS:
@@ -355,14 +369,3 @@ def _signature(value: Value) -> object:
         id(value.fields) if value.fields is not None else None,
         tuple(item.texts for item in value.items[:10]) if value.items else None,
     )
-
-
-def external(value: Value) -> bool:
-    """Whether a value comes from outside the program."""
-    return bool(value.labels & {Source.DOWNLOADED, Source.REMOTE, Source.DECODED})
-
-
-if TYPE_CHECKING:
-    from runner.risk.vocabulary import Meaning
-
-__all__ = ["Act", "Class", "Function", "Machine", "Scope", "TooDeep", "external"]

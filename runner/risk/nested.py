@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from runner.risk import fold
@@ -14,6 +13,8 @@ from runner.risk.shell import Shell, State
 from runner.risk.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.risk.commands import Command
     from runner.risk.knowledge import Knowledge
     from runner.risk.machine import Machine
@@ -22,7 +23,13 @@ DEEPEST = 6
 """Languages inside languages that are followed; one more is a finding."""
 LONGEST_EVIDENCE = 200
 
-KIND_LABELS = {"secret": Source.SECRET, "environment-file": "environment-file", "accounts": "accounts", "logs": "logs", "system": "system-file"}
+KIND_LABELS = {
+    "secret": Source.SECRET,
+    "environment-file": "environment-file",
+    "accounts": "accounts",
+    "logs": "logs",
+    "system": "system-file",
+}
 
 
 class Nested:
@@ -205,7 +212,9 @@ class Nested:
                 act = self.trail.add(pattern.act, f"{language}: {match.group()[:60]}", fields, place)
                 self.done(act)
 
-    def shell_text(self, command: Command, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN) -> Value:
+    def shell_text(
+        self, command: Command, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN
+    ) -> Value:
         """A script inside a script: `bash -c`, `eval`, a pipe into `sh`."""
         if self.trail.depth >= DEEPEST:
             self.trail.add("too-deep", command.name, {}, command.place)
@@ -214,7 +223,12 @@ class Nested:
         for known in code.texts[:3]:
             if not known.strip(HOLE + " \n"):
                 continue
-            state = State(command.shell.state.variables, command.shell.state.functions, command.shell.state.aliases, list(arguments))
+            state = State(
+                command.shell.state.variables,
+                command.shell.state.functions,
+                command.shell.state.aliases,
+                list(arguments),
+            )
             state.active, state.called = command.shell.state.active, command.shell.state.called
             with self.trail.inside(command.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), "shell"):
                 outputs.append(Shell(self.trail, self, state).run(fold.readable(known), stdin))

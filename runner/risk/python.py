@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from runner.risk import fold
@@ -15,6 +14,8 @@ from runner.risk.python2 import modern
 from runner.risk.value import NO_LABELS, UNKNOWN, Value, concatenate, either, labels_of, reference, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.risk.acts import Trail
     from runner.risk.nested import Nested
     from runner.risk.vocabulary import Vocabulary
@@ -81,7 +82,6 @@ class Python(Machine):
         return value
 
     def inner(self, code: str) -> Value:
-        """Go through code that this program executes itself, in the scope where it does."""
         tree, _ = parse(code.lstrip())
         return self.block(tree.body)
 
@@ -133,7 +133,7 @@ class Python(Machine):
                 self.stars.append(module)
                 continue
             name = f"{module}.{alias.name}"
-            if module in BUILTINS or module in ("io", "codecs") and alias.name == "open":
+            if module in BUILTINS or (module in ("io", "codecs") and alias.name == "open"):
                 name = alias.name
             self.assign(alias.asname or alias.name, reference(name))
 
@@ -357,7 +357,16 @@ class Python(Machine):
             return reference(owner.name, owner.labels)
         if name == "__call__":
             return owner
-        if name in ("__globals__", "__builtins__", "f_globals", "f_builtins", "__subclasses__", "__bases__", "__mro__", "__base__"):
+        if name in (
+            "__globals__",
+            "__builtins__",
+            "f_globals",
+            "f_builtins",
+            "__subclasses__",
+            "__bases__",
+            "__mro__",
+            "__base__",
+        ):
             return self.attribute(owner, name, fold.ASSEMBLED)
         if owner.name in ("io", "codecs") and name == "open":
             return reference("open", labels)
@@ -366,7 +375,10 @@ class Python(Machine):
     def subscript(self, node: ast.Subscript) -> Value:
         owner = self.value(node.value)
         if isinstance(node.slice, ast.Slice):
-            ends = [self.value(end) if end is not None else UNKNOWN for end in (node.slice.lower, node.slice.upper, node.slice.step)]
+            ends = [
+                self.value(end) if end is not None else UNKNOWN
+                for end in (node.slice.lower, node.slice.upper, node.slice.step)
+            ]
             return fold.sliced(owner, *ends)
         key = self.value(node.slice)
         if key.texts and (owner.name in BUILTINS or owner.name.endswith(("__globals__", "__builtins__"))):
@@ -375,7 +387,13 @@ class Python(Machine):
             return self.name(key.text).labelled(owner.labels | _hidden(node.slice))
         if owner.name == "os.environ" and key.texts:
             return self.call(self.attribute(owner, "get"), [key], {}, place(node))
-        if key.texts and owner.name and owner.fields is None and not owner.labels and self.vocabulary.knows(f"{owner.name}.{key.text}"):
+        if (
+            key.texts
+            and owner.name
+            and owner.fields is None
+            and not owner.labels
+            and self.vocabulary.knows(f"{owner.name}.{key.text}")
+        ):
             return reference(f"{owner.name}.{key.text}", fold.ASSEMBLED)
         return self.element(owner, key)
 
@@ -407,7 +425,7 @@ class Python(Machine):
         self.trail.add("import", known or "", {"module": module}, place(node))
         if known is None:
             return Value(labels=module.labels)
-        return reference(known if isinstance(node.args[0], ast.Constant) or "." in known else known, hidden)
+        return reference(known, hidden)
 
     def binary(self, node: ast.BinOp) -> Value:
         # Chains such as "a" + "b" + ... lean to the left; their length is no nesting.
@@ -500,7 +518,9 @@ class Python(Machine):
                 for condition in generator.ifs:
                     self.value(condition)
             met = self.value(node.elt)
-            return Value(items=None, name=f"{met.name}*" if met.name else "", labels=met.labels | whole.labels, texts=())
+            return Value(
+                items=None, name=f"{met.name}*" if met.name else "", labels=met.labels | whole.labels, texts=()
+            )
         finally:
             self.scope = outside
 

@@ -22,6 +22,9 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?m)^(\s*except[^\n:,]*),\s*(\w+)\s*:"), r"\1 as \2:"),
     (re.compile(r"(?m)^(\s*except\s*\([^\n:]*\)),\s*(\w+)\s*:"), r"\1 as \2:"),
     (re.compile(r"(?m)^(\s*raise\s+[\w.]+)\s*,\s*([^\n]+?)\s*$"), r"\1(\2)"),
+    # Type parameters and `type` statements, which came after the Python that reads them here.
+    (re.compile(r"(?m)^(\s*(?:class|(?:async\s+)?def)\s+\w+)\[[^\]\n]*\](?=\s*[(:])"), r"\1"),
+    (re.compile(r"(?m)^(\s*)type\s+(\w+)(?:\[[^\]\n]*\])?\s*="), r"\1\2 ="),
     (re.compile(r"<>"), "!="),
     (re.compile(r"\b[uU]([rR]?)(?=['\"])"), r"\1"),
     (re.compile(r"\b0([0-7]+)[lL]?\b(?![.\w])"), r"0o\1"),
@@ -64,9 +67,9 @@ def _unindented(code: str) -> str:
 
 
 def _without_broken_lines(code: str) -> str:
-    """Empty the line of each syntax error in turn. Given up, and returned as it is, after MOST_LINES_GIVEN_UP."""
+    """Mend or empty the line of each syntax error in turn; given up, and returned as it is, after many."""
     lines = code.split("\n")
-    allowed = min(MOST_LINES_GIVEN_UP, max(1, len(lines) // 4))
+    allowed = min(MOST_LINES_GIVEN_UP, max(2, len(lines) // 4))
     for _ in range(allowed):
         line = _broken("\n".join(lines))
         if line == 0:
@@ -74,10 +77,30 @@ def _without_broken_lines(code: str) -> str:
         at = min(line, len(lines)) - 1
         while at > 0 and not lines[at].strip():
             at -= 1
-        indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
-        kept = indent + "pass"
-        lines[at] = "" if lines[at] == kept else kept
+        if not _dedented(lines, at):
+            indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+            kept = indent + "pass"
+            lines[at] = "" if lines[at] == kept else kept
     return "\n".join(lines)
+
+
+def _dedented(lines: list[str], at: int) -> bool:
+    """Move an indented block that nothing introduces back to the line before it. Whether there was one."""
+    before = next((line for line in reversed(lines[:at]) if line.strip() and not line.lstrip().startswith("#")), None)
+    if before is None or before.rstrip().endswith((":", ",", "(", "[", "{", "\\")):
+        return False
+    outer, inner = _indent(before), _indent(lines[at])
+    if inner <= outer:
+        return False
+    for i in range(at, len(lines)):
+        if lines[i].strip() and _indent(lines[i]) < inner:
+            break
+        lines[i] = lines[i][inner - outer :]
+    return True
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _broken(code: str) -> int:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from runner.assessment import Capability, Level
 from runner.risk.acts import Act, Trail
-from runner.risk.targets import Targets
 from runner.risk.value import Value, labels_of, texts_of
+
+if TYPE_CHECKING:
+    from runner.risk.targets import Targets
 
 MOST_FOR_A_RULE = 20
 """Findings that one rule makes in one request."""
@@ -17,7 +20,22 @@ MOST_FOR_A_RULE = 20
 LONGEST_MATCHED = 20_000
 """Characters of a text that a rule's expression looks at."""
 
-KEYS = frozenset("id when level capability reason reference match clean also without where languages".split())
+KEYS = frozenset(
+    [
+        "id",
+        "when",
+        "level",
+        "capability",
+        "reason",
+        "reference",
+        "match",
+        "clean",
+        "also",
+        "without",
+        "where",
+        "languages",
+    ]
+)
 
 Check = Callable[[Act], bool]
 
@@ -69,10 +87,10 @@ def compiled(data: object, targets: Targets) -> Rule:
     )
 
 
-def _list(data: object) -> list[Mapping[str, object]]:
+def _list(data: Any) -> list[Mapping[str, object]]:
     if data is None:
         return []
-    parts = data if isinstance(data, list) else [data]
+    parts: list[Mapping[str, object]] = data if isinstance(data, list) else [data]
     for part in parts:
         if not isinstance(part, Mapping):
             raise ValueError("`also` and `without` hold conditions")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,8 @@ from runner.risk.machine import TooDeep
 from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, either, labels_of, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.risk.acts import Trail
     from runner.risk.nested import Nested
 
@@ -80,7 +81,7 @@ class Shell:
 
     def block(self, nodes: Sequence[Node], stdin: Value = UNKNOWN) -> Value:
         """Statements in order; what they print, put together."""
-        outputs = []
+        outputs: list[Value] = []
         self.depth += 1
         if self.depth > DEEPEST:
             raise TooDeep
@@ -127,16 +128,20 @@ class Shell:
             case "declaration_command" | "unset_command":
                 return self.declaration(node)
             case "if_statement" | "elif_clause" | "else_clause" | "case_statement" | "case_item" | "do_group":
-                return self.branch([child for child in node.named_children], stdin)
+                return self.branch(node.named_children, stdin)
             case "while_statement":
                 return self._while(node, stdin)
             case "for_statement":
                 return self._for(node, stdin)
             case "c_style_for_statement":
-                return self.branch([child for child in node.named_children if child.type in ("do_group", "compound_statement")], stdin)
+                return self.branch(
+                    [child for child in node.named_children if child.type in ("do_group", "compound_statement")], stdin
+                )
             case "function_definition":
                 return self._define(node)
-            case "word" | "string" | "raw_string" | "concatenation" | "simple_expansion" | "expansion" | "ansi_c_string":
+            case (
+                "word" | "string" | "raw_string" | "concatenation" | "simple_expansion" | "expansion" | "ansi_c_string"
+            ):
                 if node.parent is not None and node.parent.type not in ("program", "ERROR"):
                     return self.word(node).value
                 return self.simple([self.word(node)], stdin, place(node), node)
@@ -156,7 +161,11 @@ class Shell:
 
     def broken_part(self, node: Node, stdin: Value) -> Value:
         """What the grammar could not place: still looked at, as statements or as one command of words."""
-        words = [child for child in node.children if child.type in ("word", "string", "raw_string", "concatenation", "command_name")]
+        words = [
+            child
+            for child in node.children
+            if child.type in ("word", "string", "raw_string", "concatenation", "command_name")
+        ]
         if words and len(words) == node.named_child_count:
             return self.simple([self.word(child) for child in words], stdin, place(node), node)
         return self.block(node.named_children, stdin)
@@ -272,7 +281,9 @@ class Shell:
         made = self._assigned(value) if value is not None else text("")
         if b"+=" in (node.text or b"")[: len(target) + 4]:
             old = self.state.variables.get(target, UNKNOWN)
-            made = Value(items=[*(old.items or []), *made.items]) if made.items is not None else concatenate((old, made))
+            made = (
+                Value(items=[*(old.items or []), *made.items]) if made.items is not None else concatenate((old, made))
+            )
         if "[" in target:
             target = target.partition("[")[0]
             old = self.state.variables.get(target, UNKNOWN)
@@ -382,7 +393,10 @@ class Shell:
 
     def expansion(self, node: Node) -> Value:
         for child in node.named_children:
-            if child.type in ("command_substitution", "string", "concatenation") and child is not node.named_children[0]:
+            if (
+                child.type in ("command_substitution", "string", "concatenation")
+                and child is not node.named_children[0]
+            ):
                 self.word(child)
         return expand(_source(node), self.state.variables, self.state.arguments)
 
@@ -484,7 +498,9 @@ class Shell:
         output = self.simple_values(words, stdin, place(node), redirects, hidden)
         for redirect in redirects:
             self.output(redirect, output, concatenate(words[:30], " "))
-        return UNKNOWN if any(r.operator in (">", ">>", ">|") and r.descriptor in ("", "1") for r in redirects) else output
+        return (
+            UNKNOWN if any(r.operator in (">", ">>", ">|") and r.descriptor in ("", "1") for r in redirects) else output
+        )
 
     def simple(self, words: list[Word], stdin: Value, where: Place, node: Node) -> Value:
         return self.simple_values([word.value for word in words], stdin, where, [])
@@ -530,7 +546,12 @@ class Shell:
         self.trail.add(
             "command",
             known,
-            {"line": concatenate(words[:60], " "), "stdin": stdin, "name": words[0], "redirects": _redirect_text(redirects)},
+            {
+                "line": concatenate(words[:60], " "),
+                "stdin": stdin,
+                "name": words[0],
+                "redirects": _redirect_text(redirects),
+            },
             where,
             command.labels,
         )
@@ -551,7 +572,11 @@ def labels_only(words: Sequence[Value], stdin: Value) -> Value:
 
 
 def _redirect_text(redirects: Sequence[Redirect]) -> Value:
-    return concatenate([text(f"{r.descriptor}{r.operator}{r.target.text}") for r in redirects], " ") if redirects else UNKNOWN
+    return (
+        concatenate([text(f"{r.descriptor}{r.operator}{r.target.text}") for r in redirects], " ")
+        if redirects
+        else UNKNOWN
+    )
 
 
 def _hides_name(node: Node, name: Value) -> bool:
@@ -560,15 +585,27 @@ def _hides_name(node: Node, name: Value) -> bool:
     if first is None:
         return False
     written = _source(first)
-    if "$" in written and name.exact is not None and re.fullmatch(r"(\w|['\"\\]|\$\{?\w+(:[^}]*)?\}?){2,}", written) and not re.fullmatch(r"\"?\$\{?\w+\}?\"?", written):
+    if (
+        "$" in written
+        and name.exact is not None
+        and re.fullmatch(r"(\w|['\"\\]|\$\{?\w+(:[^}]*)?\}?){2,}", written)
+        and not re.fullmatch(r"\"?\$\{?\w+\}?\"?", written)
+    ):
         return True
-    return Source.ASSEMBLED in name.labels or (bool(re.search(r"\w(''|\"\"|\\(?=\w)|'\w+'|\"\w+\"|\$@|\$\*|\$\{?[a-z]\b)\w", written)) and name.exact is not None)
+    return Source.ASSEMBLED in name.labels or (
+        bool(re.search(r"\w(''|\"\"|\\(?=\w)|'\w+'|\"\w+\"|\$@|\$\*|\$\{?[a-z]\b)\w", written))
+        and name.exact is not None
+    )
 
 
 def _cut_up(node: Node) -> bool:
     """`r''m`, `"r"m`: quotes inside a word that only serve to break it up."""
     written = _source(node)
-    return bool(re.search(r"[a-z](''|\"\"|'[a-z]{1,3}'|\"[a-z]{1,3}\")[a-z]?", written)) and "=" not in written and " " not in written
+    return (
+        bool(re.search(r"[a-z](''|\"\"|'[a-z]{1,3}'|\"[a-z]{1,3}\")[a-z]?", written))
+        and "=" not in written
+        and " " not in written
+    )
 
 
 def _source(node: Node) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from runner.risk.value import HOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 LONGEST_PATH = 1000
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from runner.assessment import Capability, Finding, Level
-from runner.risk.lines import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.risk.lines import Lines
 
 MOST_PER_TRICK = 20
 """Findings of one kind that are listed; a file full of them is told from a few as well."""
@@ -42,7 +46,9 @@ TRICKS = (
     Trick(
         "text.invisible",
         Level.CRITICAL,
-        re.compile("[\u200b\u2060-\u2064\u180e\u115f\u1160\u3164\uffa0\U000e0000-\U000e01ef]+|[\ufe00-\ufe0e]+|[\ufe0f]{2,}"),
+        re.compile(
+            "[\u200b\u2060-\u2064\u180e\u115f\u1160\u3164\uffa0\U000e0000-\U000e01ef]+|[\ufe00-\ufe0e]+|[\ufe0f]{2,}"
+        ),
         "Invisible characters stand here, so names or texts differ from what is shown.",
     ),
     Trick(

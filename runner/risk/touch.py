@@ -3,24 +3,58 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from runner.assessment import Touch
-from runner.request import Request
-from runner.risk.acts import Trail
-from runner.risk.targets import Targets
 from runner.risk.value import HOLE, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.request import Request
+    from runner.risk.acts import Trail
+    from runner.risk.targets import Targets
 
 MOST = 50
 """Entries of each kind that are listed."""
 
 LONGEST = 120
-FILES = frozenset({"read", "write", "append", "delete", "copy", "move", "link", "open", "chmod", "chown", "walk", "search", "archive"})
+FILES = frozenset(
+    {"read", "write", "append", "delete", "copy", "move", "link", "open", "chmod", "chown", "walk", "search", "archive"}
+)
 NETWORK = frozenset({"fetch", "send", "connect", "connect-shell", "listen", "listen-shell", "lookup"})
-HOST = re.compile(r"^(?:\w+://)?(?:[^/@\s]*@)?([\w.\-]+\.[a-zA-Z]\w+|\d+\.\d+\.\d+\.\d+|localhost|\[[0-9a-fA-F:]+\])(?=[:/?\s]|$)")
+HOST = re.compile(
+    r"^(?:\w+://)?(?:[^/@\s]*@)?([\w.\-]+\.[a-zA-Z]\w+|\d+\.\d+\.\d+\.\d+|localhost|\[[0-9a-fA-F:]+\])(?=[:/?\s]|$)"
+)
 DEVICE = re.compile(r"/dev/(?:tcp|udp)/([^/]+)/")
 INSTALL = re.compile(r"\b(?:pip3?|npm|pnpm|yarn|gem|cargo|apt(?:-get)?|brew|conda)\s+(?:install|add|i)\s+(.+)")
-SHELL_WORDS = frozenset("cd echo printf read set export local declare test [ true false : exit return shift unset alias source . eval exec trap".split())
+SHELL_WORDS = frozenset(
+    [
+        "cd",
+        "echo",
+        "printf",
+        "read",
+        "set",
+        "export",
+        "local",
+        "declare",
+        "test",
+        "[",
+        "true",
+        "false",
+        ":",
+        "exit",
+        "return",
+        "shift",
+        "unset",
+        "alias",
+        "source",
+        ".",
+        "eval",
+        "exec",
+        "trap",
+    ]
+)
 TOKEN = re.compile(r"(?i)token|secret|passw|api_?key|access_?key|credential|private_?key")
 
 
@@ -44,7 +78,9 @@ def touched(request: Request, trail: Trail, targets: Targets) -> Touch:
         elif act.kind == "command" and act.name and act.name not in SHELL_WORDS:
             processes[act.name[:LONGEST]] = None
             if (found := INSTALL.search(act.get("line").text)) is not None:
-                packages.update(dict.fromkeys(word for word in found[1].split() if not word.startswith("-") and HOLE not in word))
+                packages.update(
+                    dict.fromkeys(word for word in found[1].split() if not word.startswith("-") and HOLE not in word)
+                )
         elif act.kind == "variable" and TOKEN.search(act.get("key").text):
             credentials[f"${act.get('key').text}"] = None
     return Touch(*map(_bounded, (files, hosts, processes, credentials, packages)))

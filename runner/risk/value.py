@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from runner.risk.machine import Class, Function
 
 HOLE = "\ufffc"
@@ -29,7 +30,19 @@ class Value:
     say where it comes from (`secret`, `downloaded`, `decoded`, `$variable`).
     """
 
-    __slots__ = ("attribute", "binary", "fields", "function", "items", "kind", "labels", "name", "number", "owner", "texts")
+    __slots__ = (
+        "attribute",
+        "binary",
+        "fields",
+        "function",
+        "items",
+        "kind",
+        "labels",
+        "name",
+        "number",
+        "owner",
+        "texts",
+    )
 
     def __init__(
         self,
@@ -75,10 +88,6 @@ class Value:
         copy = Value(self.texts, self.name, added, self.items, self.fields, self.number, self.binary)
         copy.function, copy.kind, copy.owner, copy.attribute = self.function, self.kind, self.owner, self.attribute
         return copy
-
-    def __repr__(self) -> str:
-        known = {key: getattr(self, key) for key in self.__slots__ if key not in ("function", "kind", "owner")}
-        return f"Value({', '.join(f'{key}={value!r}' for key, value in known.items() if value not in ((), '', None, NO_LABELS))})"
 
 
 UNKNOWN = Value()
@@ -176,7 +185,9 @@ def either(values: Iterable[Value]) -> Value:
     return joined
 
 
-def each(value: Value, change: Callable[[str], str | None], *, labels: Iterable[str] = (), binary: bool = False) -> Value:
+def each(
+    value: Value, change: Callable[[str], str | None], *, labels: Iterable[str] = (), binary: bool = False
+) -> Value:
     """`value` with `change` applied to its fully known texts; a hole where that fails."""
     made: list[str] = []
     for known in value.texts or (HOLE,):

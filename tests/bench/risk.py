@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from runner.request import Language, Request, Tool
 from runner.risk.assess import assess
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def request(record: Mapping[str, object]) -> Request:
