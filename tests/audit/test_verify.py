@@ -157,13 +157,14 @@ def forge(path: Path, seq: int, kind: str, request_id: str, data: str) -> None:
             0,
         )
     body = hashlib.sha256(data.encode()).hexdigest()
+    quoted = data.replace("'", "''")
     own = fingerprint(seq, at, kind, request_id, body, prev)
     tamper(
         path,
         f"DELETE FROM entries WHERE seq = {seq}",
         f"DELETE FROM bodies WHERE seq = {seq}",
         f"INSERT INTO entries VALUES ({seq}, {at}, '{kind}', '{request_id}', '{body}', '{prev}', '{own}')",
-        f"INSERT INTO bodies VALUES ({seq}, '{data}')",
+        f"INSERT INTO bodies VALUES ({seq}, '{quoted}')",
     )
 
 
@@ -283,7 +284,7 @@ def test_everything_rewritten_with_fitting_hashes_breaks_at_the_seal(path: Path)
         ).fetchall()
     forge(path, 10, "closed", "r1", '{"forged":true}')
     for seq, kind, request_id, data in rest:
-        forge(path, seq, kind, request_id, data.replace("'", "''"))
+        forge(path, seq, kind, request_id, data)
     unsigned_head(path)
     found = verify(path)
     assert found.first_broken == LAST
