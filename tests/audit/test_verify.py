@@ -152,10 +152,8 @@ def test_an_entry_put_in_again(path: Path) -> None:
 def forge(path: Path, seq: int, kind: str, request_id: str, data: str) -> None:
     """Write an entry as one would who knows how they are made, but has no key."""
     with closing(sqlite3.connect(path)) as connection:
-        prev, at = connection.execute("SELECT hash, at FROM entries WHERE seq = ?", (seq - 1,)).fetchone() or (
-            "0" * 64,
-            0,
-        )
+        (prev,) = connection.execute("SELECT hash FROM entries WHERE seq = ?", (seq - 1,)).fetchone()
+        (at,) = connection.execute("SELECT max(at) FROM entries WHERE seq IN (?, ? - 1)", (seq, seq)).fetchone()
     body = hashlib.sha256(data.encode()).hexdigest()
     quoted = data.replace("'", "''")
     own = fingerprint(seq, at, kind, request_id, body, prev)
