@@ -15,7 +15,7 @@ from runner.engine import Engine
 from runner.errors import KnownError
 from runner.places import Places
 from runner.policy.decide import Policy
-from runner.policy.rules import read
+from runner.policy.rulefile import read
 from runner.request import Isolation
 from runner.sandbox.choose import choose
 from runner.sandbox.local import LocalSandbox
@@ -48,8 +48,8 @@ class Rooms:
         self.settings = loaded.settings
         self.secrets = Secrets(places, loaded.settings)
         self.agents = Agents(places)
-        self.rules = read(places, loaded)
-        self.policy = Policy(loaded.settings, self.rules)
+        self.rules = read(places, loaded.rules)
+        self.policy = Policy(loaded.settings, self.rules, ask_everything=bool(self.problems))
         self._sandboxes: tuple[Sandbox, ...] = sandboxes or (local_sandbox(loaded.settings),)
         self._sandbox: Sandbox | None = None
         self._ledger: Ledger | None = None
@@ -168,8 +168,8 @@ class Rooms:
         """Take up saved settings and rules. Port and sandbox type count from the next start."""
         self.loaded = load(self.places, environment)
         self.settings = self.loaded.settings
-        self.rules = read(self.places, self.loaded)
-        self.policy = Policy(self.settings, self.rules)
+        self.rules = read(self.places, self.loaded.rules)
+        self.policy = Policy(self.settings, self.rules, ask_everything=bool(self.problems))
 
     # ---- the gateway ----
 

@@ -5,29 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.policy.rules import Action
-
 from runner.assessment import Assessment, Level
 from runner.decision import Ask, Decider, Decision, Verdict
+from runner.policy.rules import Action
 from runner.request import Isolation, NetworkMode, Tool
 
 if TYPE_CHECKING:
     from runner.policy.rules import Rule, Rules
-    from runner.settings import Settings
-
     from runner.request import Request
+    from runner.settings import Settings
 
 
 class Policy:
     """Levels, windows and isolation of spec R1, R4, R5 and R7, as the settings have them."""
 
-    def __init__(self, settings: Settings, rules: Rules) -> None:
+    def __init__(self, settings: Settings, rules: Rules, *, ask_everything: bool = False) -> None:
+        """`ask_everything` while a settings or rules file cannot be read: nobody knows what it would forbid."""
         self._settings = settings
         self._rules = rules
+        self._ask_everything = ask_everything
 
     def weigh(self, request: Request, assessment: Assessment) -> Assessment:
         """The assessment with the level that the rules raise it to. Nothing lowers a level (spec R4)."""
-        rule = self._rules.match(request.agent, request.tool, parameters(request))
+        rule = self._rules.match(request.agent, request.tool.value, parameters(request))
         if rule is None or rule.level is None or rule.level <= assessment.level:
             return assessment
         reason = f"Your rule {rule.name} sets {rule.level.name}."
@@ -35,7 +35,7 @@ class Policy:
 
     def decide(self, request: Request, assessment: Assessment) -> Decision | Ask:
         """`assessment` is what `weigh` gave."""
-        rule = self._rules.match(request.agent, request.tool, parameters(request))
+        rule = self._rules.match(request.agent, request.tool.value, parameters(request))
         level = assessment.level
         if rule is not None and rule.action is Action.DENY:
             return _ruled(Verdict.DENIED, request, rule.name, rule.description or f"Denied by your rule {rule.name}.")
@@ -70,7 +70,7 @@ class Policy:
         return ""
 
     def _may_pass(self, request: Request, rule: Rule | None, level: Level) -> bool:
-        if self._rules.ask_everything or self.blocked(request, level):
+        if self._ask_everything or self.blocked(request, level):
             return False
         if rule is not None:
             return rule.action is Action.ALLOW and level <= Level.MEDIUM

@@ -1,26 +1,107 @@
-"""The person's own rules, read from YAML: which requests are asked, denied or allowed, and at which level (spec R5).
+"""The person's own rules: which requests are asked, denied or allowed, and at which level (spec R5).
 
 A rule names tools and agents, sets conditions on parameters, and says what follows. The first rule that matches
-counts; one that allows gives way to any that denies. Rules raise a level and never lower it (spec R4). Where a rule
-cannot be read, everything is asked, because nobody knows what it would have forbidden.
+counts; one that allows gives way to any that denies. Rules raise a level and never lower it (spec R4).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, assert_never
-
-from runner import document
-from runner.assessment import Level
-from runner.document import Node, Unreadable
-from runner.policy.pattern import Pattern
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
-    from runner.places import Places
-    from runner.request import Tool
-    from runner.settings import Loaded, Settings
+    from runner.assessment import Level
+    from runner.policy.pattern import Pattern
+
+TRUE = ("true", "yes", "on")
+FALSE = ("false", "no", "off")
+
+
+class Action(StrEnum):
+    ASK = "ask"
+    DENY = "deny"
+    ALLOW = "allow"
+    """Without asking; only up to MEDIUM, whatever the rule says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One parameter and what it has to be: equal to a value, or matched by a pattern."""
+
+    parameter: str
+    equals: str | None = None
+    """As written in the file; numbers and yes or no are compared as such."""
+    matches: Pattern | None = None
+
+    def holds(self, parameters: Mapping[str, object]) -> bool:
+        """False for a parameter that the request does not have."""
+        if self.parameter not in parameters:
+            return False
+        value = parameters[self.parameter]
+        return any(self._fits(one) for one in value) if isinstance(value, list) else self._fits(value)
+
+    def _fits(self, value: object) -> bool:
+        if self.matches is not None:
+            return self.matches.found_in(_text(value))
+        return self.equals is not None and _equal(self.equals, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    name: str
+    action: Action = Action.ASK
+    tools: tuple[str, ...] = ()
+    """None named means every tool."""
+    agents: tuple[str, ...] = ()
+    """None named means every agent."""
+    conditions: tuple[Condition, ...] = ()
+    """All of them have to hold."""
+    level: Level | None = None
+    """The level is raised to this, never lowered."""
+    window: float | None = None
+    """Seconds to answer in."""
+    description: str = ""
+
+    def matches(self, agent: str, tool: str, parameters: Mapping[str, object]) -> bool:
+        return (
+            (not self.tools or tool in self.tools)
+            and (not self.agents or agent in self.agents)
+            and all(condition.holds(parameters) for condition in self.conditions)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All rules in their order."""
+
+    rules: tuple[Rule, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What could not be read, a sentence each. While there is one, everything is asked."""
+
+    def match(self, agent: str, tool: str, parameters: Mapping[str, object]) -> Rule | None:
+        """The rule that counts for this request, if any."""
+        matching = (rule for rule in self.rules if rule.matches(agent, tool, parameters))
+        first = next(matching, None)
+        if first is None or first.action is not Action.ALLOW:
+            return first
+        return next((rule for rule in matching if rule.action is Action.DENY), first)
+
+
+def _equal(written: str, value: object) -> bool:
+    match value:
+        case bool():
+            return written.lower() in (TRUE if value else FALSE)
+        case int() | float():
+            try:
+                return float(written) == float(value)
+            except ValueError:
+                return False
+        case _:
+            return written == str(value)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,166 @@
+"""Reads rules from `rules.yaml` and from the settings file, in the form of the third source document's HITLRule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from runner import document
+from runner.assessment import Level
+from runner.document import Node, Unreadable
+from runner.policy.pattern import Pattern
+from runner.policy.rules import Action, Condition, Rule, Rules
+
+if TYPE_CHECKING:
+    from runner.places import Places
+
+FILE = "rules.yaml"
+LONGEST_WINDOW = 86_400.0
+KNOWN = (
+    ["name", "tools", "agents", "conditions", "action", "risk", "level", "timeout", "window", "description", "require_approval"]
+)
+"""`risk`, `timeout` and `require_approval` are the source document's names for level, window and action."""
+
+
+class _Wrong(Exception):
+    """A rule that cannot be used: where and why."""
+
+    def __init__(self, node: Node, what: str) -> None:
+        super().__init__(what)
+        self.line = node.line
+        self.what = what
+
+
+def read(places: Places, in_settings: Node | None = None) -> Rules:
+    """The rules of `rules.yaml` beside the settings file, then those of the settings file. Never raises.
+
+    A rule that cannot be used is left out and told in `Rules.problems` with its line; then everything is asked.
+    """
+    rules: list[Rule] = []
+    problems: list[str] = []
+    try:
+        root = document.read(places.config / FILE)
+    except Unreadable as error:
+        root, problems = None, [error.what]
+    if root is not None:
+        assert isinstance(root.value, Mapping)
+        strangers = [key for key in root.value if key not in ("rules", "schema")]
+        problems += [f"{FILE}, line {root.value[key].line}: {key[:80]} is not known here." for key in strangers]
+        _take(root.value.get("rules"), FILE, rules, problems)
+    _take(in_settings, places.settings.name, rules, problems)
+    return Rules(tuple(rules), tuple(problems))
+
+
+def _take(node: Node | None, file: str, rules: list[Rule], problems: list[str]) -> None:
+    if node is None or node.value is None:
+        return
+    if not isinstance(node.value, tuple):
+        problems.append(f"{file}, line {node.line}: rules must be a list.")
+        return
+    for item in node.value:
+        try:
+            rules.append(_rule(item))
+        except _Wrong as wrong:
+            problems.append(f"{file}, line {wrong.line}: {wrong.what}.")
+
+
+def _rule(node: Node) -> Rule:
+    if not isinstance(node.value, Mapping):
+        raise _Wrong(node, "a rule needs names with values")
+    given = node.value
+    for name, line in node.repeated:
+        raise _Wrong(Node(None, line), f"{name[:80]} is there twice")
+    for name in given:
+        if name not in KNOWN:
+            raise _Wrong(given[name], f"{name[:80]} is no part of a rule; known are {', '.join(KNOWN)}")
+    return Rule(
+        name=_word(given, "name") or f"at line {node.line}",
+        action=_action(given),
+        tools=_words(given, "tools"),
+        agents=_words(given, "agents"),
+        conditions=_conditions(given),
+        level=_level(given),
+        window=_window(given),
+        description=_word(given, "description"),
+    )
+
+
+def _action(given: Mapping[str, Node]) -> Action:
+    word = _word(given, "action").lower()
+    asks = _word(given, "require_approval").lower()
+    if asks and asks not in ("true", "false", "yes", "no"):
+        raise _Wrong(given["require_approval"], "require_approval must be true or false")
+    if not word:
+        return Action.ALLOW if asks in ("false", "no") else Action.ASK
+    if word not in list(Action):
+        raise _Wrong(given["action"], f"action {word[:40]!r} is not one of {', '.join(Action)}")
+    return Action(word)
+
+
+def _level(given: Mapping[str, Node]) -> Level | None:
+    for name in ("level", "risk"):
+        if word := _word(given, name):
+            try:
+                return Level.named(word)
+            except KeyError:
+                known = ", ".join(level.name for level in Level)
+                raise _Wrong(given[name], f"{name} {word[:40]!r} is not one of {known}") from None
+    return None
+
+
+def _window(given: Mapping[str, Node]) -> float | None:
+    for name in ("window", "timeout"):
+        if word := _word(given, name):
+            try:
+                seconds = float(word)
+            except ValueError:
+                seconds = math.nan
+            if not 0 < seconds <= LONGEST_WINDOW:
+                raise _Wrong(given[name], f"{name} must be seconds above 0 and at most {LONGEST_WINDOW:,.0f}")
+            return seconds
+    return None
+
+
+def _conditions(given: Mapping[str, Node]) -> tuple[Condition, ...]:
+    node = given.get("conditions")
+    if node is None or node.value is None:
+        return ()
+    if not isinstance(node.value, tuple):
+        raise _Wrong(node, "conditions must be a list")
+    return tuple(_condition(item) for item in node.value)
+
+
+def _condition(node: Node) -> Condition:
+    if not isinstance(node.value, Mapping):
+        raise _Wrong(node, "a condition needs names with values")
+    given = node.value
+    unknown = [name for name in given if name not in ("param", "equals", "matches")]
+    if unknown or "param" not in given or ("equals" in given) == ("matches" in given):
+        raise _Wrong(node, "a condition needs param and either equals or matches, nothing else")
+    if "equals" in given:
+        return Condition(_word(given, "param"), equals=_word(given, "equals"))
+    try:
+        return Condition(_word(given, "param"), matches=Pattern(_word(given, "matches")))
+    except ValueError as error:
+        raise _Wrong(given["matches"], str(error)) from error
+
+
+def _word(given: Mapping[str, Node], name: str) -> str:
+    node = given.get(name)
+    if node is None or node.value is None:
+        return ""
+    if not isinstance(node.value, str):
+        raise _Wrong(node, f"{name} must be a single value")
+    return node.value
+
+
+def _words(given: Mapping[str, Node], name: str) -> tuple[str, ...]:
+    node = given.get(name)
+    if node is None or node.value is None:
+        return ()
+    items = node.value if isinstance(node.value, tuple) else (node,)
+    for item in items:
+        if not isinstance(item.value, str) or not item.value:
+            raise _Wrong(item, f"{name} must be a list of words")
+    return tuple(str(item.value) for item in items)

@@ -1,0 +1,139 @@
+"""Rules: the form of the source document, the order, and what an unreadable file means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.assessment import Assessment, Level
+from runner.decision import Ask, Decision, Verdict
+from runner.places import Places
+from runner.policy.decide import Policy
+from runner.policy.rulefile import read
+from runner.policy.rules import Action
+from runner.request import Isolation, Language, NetworkMode, Request, Tool
+from runner.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.policy.rules import Rules
+
+CODE = Request("1", "claude", Tool.CODE_EXECUTE, 0.0, Language.SHELL, "rm -rf build")
+INFO = Request("2", "claude", Tool.CODE_SANDBOX_INFO, 0.0)
+HIGH = Assessment(Level.HIGH, ("any code",))
+LOW = Assessment(Level.LOW, ("metadata",))
+SOURCE_DOCUMENT = r"""
+rules:
+  - tools: [code_execute]
+    risk: critical
+    conditions: [{param: network_enabled, equals: true}]
+    timeout: 30
+    description: Code execution with network access
+  - tools: [code_execute]
+    risk: CRITICAL
+    conditions:
+      - param: code
+        matches: '(?i)(rm\s+-rf|curl.*\|\s*sh|eval\(|exec\()'
+    timeout: 20
+    description: Dangerous code patterns detected
+  - tools: [code_execute]
+    risk: HIGH
+    require_approval: true
+    timeout: 60
+"""
+
+
+def rules(tmp_path: Path, text: str) -> Rules:
+    places = Places.under(tmp_path)
+    places.make()
+    (places.config / "rules.yaml").write_text(text)
+    return read(places)
+
+
+def policy(found: Rules) -> Policy:
+    return Policy(Settings(), found, ask_everything=bool(found.problems))
+
+
+def test_the_rules_of_the_source_document_work(tmp_path: Path) -> None:
+    asked = policy(rules(tmp_path, SOURCE_DOCUMENT))
+    raised = asked.weigh(CODE, HIGH)
+    assert raised.level is Level.CRITICAL
+    decided = asked.decide(CODE, raised)
+    assert isinstance(decided, Ask) and decided.window == 20
+    network = Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.SHELL, "ls", network=NetworkMode.REGISTRIES)
+    decided = asked.decide(network, HIGH)
+    assert isinstance(decided, Ask) and decided.window == 30
+
+
+def test_a_rule_never_lowers_the_level(tmp_path: Path) -> None:
+    found = rules(tmp_path, "rules: [{tools: [code_execute], level: LOW}]")
+    assert policy(found).weigh(CODE, HIGH) == HIGH
+
+
+def test_allowing_code_still_asks(tmp_path: Path) -> None:
+    found = rules(tmp_path, "rules: [{action: allow}]")
+    assert isinstance(policy(found).decide(CODE, HIGH), Ask)
+    decided = policy(found).decide(INFO, Assessment(Level.MEDIUM, ("files",)))
+    assert isinstance(decided, Decision) and decided.verdict is Verdict.APPROVED
+
+
+def test_the_first_rule_counts_and_deny_beats_allow(tmp_path: Path) -> None:
+    found = rules(tmp_path, "rules: [{name: a, action: allow}, {name: b, action: ask}, {name: c, action: deny}]")
+    rule = found.match("claude", "code_execute", {})
+    assert rule is not None and (rule.name, rule.action) == ("c", Action.DENY)
+    found = rules(tmp_path, "rules: [{name: b, action: ask}, {name: c, action: deny}]")
+    rule = found.match("claude", "code_execute", {})
+    assert rule is not None and rule.name == "b"
+
+
+def test_denied_by_rule_says_which_and_why(tmp_path: Path) -> None:
+    found = rules(tmp_path, "rules: [{name: no-shell, action: deny, description: Use Python}]")
+    decided = policy(found).decide(CODE, HIGH)
+    assert isinstance(decided, Decision)
+    assert (decided.verdict, decided.rule, decided.reason) == (Verdict.DENIED, "no-shell", "Use Python")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("rules: [", "line 1"),
+        ("rules:\n  - tols: [x]", "line 2: tols is no part of a rule"),
+        ("rules:\n  - conditions:\n    - {param: code, matches: '('}", "line 3"),
+        ("rules: [{level: SEVERE}]", "'SEVERE' is not one of"),
+        ("rules: [{timeout: -1}]", "timeout must be seconds"),
+        ("rules: {a: b}", "rules must be a list"),
+        ("other: 1", "other is not known here"),
+        ("rules: [{action: approve}]", "'approve' is not one of"),
+    ],
+)
+def test_what_cannot_be_read_asks_for_everything_and_says_where(tmp_path: Path, text: str, told: str) -> None:
+    found = rules(tmp_path, text)
+    assert told in found.problems[0]
+    assert isinstance(policy(found).decide(INFO, LOW), Ask)
+
+
+def test_no_pattern_can_hang(tmp_path: Path) -> None:
+    found = rules(tmp_path, "rules: [{conditions: [{param: code, matches: '(a+)+$'}], action: deny}]")
+    assert found.match("x", "code_execute", {"code": "a" * 50_000 + "!"}) is None
+
+
+def test_low_passes_unasked_unless_switched_off() -> None:
+    from runner.policy.rules import Rules
+
+    decided = Policy(Settings(), Rules()).decide(INFO, LOW)
+    assert isinstance(decided, Decision) and decided.verdict is Verdict.APPROVED
+    assert isinstance(Policy(Settings(auto_approve_low=False), Rules()).decide(INFO, LOW), Ask)
+
+
+def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:
+    from dataclasses import replace
+
+    from runner.policy.rules import Rules
+
+    decider = Policy(Settings(), Rules())
+    assert "docker or stronger" in decider.blocked(CODE, Level.CRITICAL)
+    assert decider.blocked(CODE, Level.HIGH) == ""
+    assert decider.blocked(replace(CODE, isolation=Isolation.DOCKER), Level.CRITICAL) == ""
+    assert "no network" in decider.blocked(replace(CODE, network=NetworkMode.REGISTRIES), Level.HIGH)
