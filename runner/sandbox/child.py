@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import secrets
 import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Mapping
 
+    from runner.errors import KnownError
     from runner.request import Limits
+    from runner.sandbox.interpreters import Interpreter
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +96,29 @@ class Launcher(Protocol):
         """User id the program has to take on itself; a new one at each call."""
         ...
 
+    def refusal(self, tool: Interpreter) -> KnownError | None:
+        """Why `tool` cannot be started this way; None when it can."""
+        ...
+
     def view(self, name: str) -> View: ...
 
     def start(self, program: Program) -> Child:
         """Start it; it runs under its limits from its first instruction. Raises KnownError and OSError."""
         ...
+
+
+FIRST_IDENTITY = 700_000_000
+IDENTITIES = 10_000_000
+
+
+class Identities:
+    """User ids for a console that runs as root: each run gets one of its own, from a range nobody uses."""
+
+    def __init__(self) -> None:
+        self._number = itertools.count(secrets.randbelow(IDENTITIES))
+
+    def new(self) -> int:
+        return FIRST_IDENTITY + next(self._number) % IDENTITIES
 
 
 def send(pid: int, signum: signal.Signals) -> None:

@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from runner.errors import KnownError
 from runner.request import Language
 from runner.sandbox.imports import hint
 from runner.sandbox.interpreters import SYSTEM
@@ -121,7 +122,9 @@ def _variables(job: Job) -> Mapping[str, str]:
 
 
 def _as_user(identity: int | None) -> tuple[str, ...]:
-    """Gives up root before the interpreter starts. Python does it itself, which is faster."""
+    """Gives up root before the interpreter starts. Python does it itself, which is faster. Raises KnownError."""
     if identity is None:
         return ()
-    return (shutil.which("setpriv") or "setpriv", f"--reuid={identity}", f"--regid={identity}", "--clear-groups")
+    if (setpriv := shutil.which("setpriv")) is None:
+        raise KnownError("setpriv was not found.", "Install util-linux, or run Assent as an ordinary user.")
+    return (setpriv, f"--reuid={identity}", f"--regid={identity}", "--clear-groups")

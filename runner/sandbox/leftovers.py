@@ -20,11 +20,14 @@ def standard_root() -> Path:
 
 
 def make_root(root: Path) -> None:
-    """Create `root` for this user alone. Raises OSError, also when it is somebody else's."""
+    """Create `root` so that nobody else can list it. Raises OSError, also when it is somebody else's.
+
+    For root it can be passed through: the code's own users have their folders below it.
+    """
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not _is_own_folder(root):
         raise PermissionError(f"{root} belongs to somebody else")
-    root.chmod(0o700)
+    root.chmod(0o711 if os.geteuid() == 0 else 0o700)
 
 
 def new_name() -> str:

@@ -51,6 +51,7 @@ class LocalSandbox:
         self._lock = threading.RLock()
         self._tools: dict[Language, Interpreter | KnownError] = {}
         self._launcher: Launcher | None = None
+        self._ready: dict[Language, tuple[Interpreter, Launcher]] = {}
         self._readiness: Readiness | None = None
         self._runs: set[LocalRun] = set()
 
@@ -87,28 +88,39 @@ class LocalSandbox:
 
     def _examine(self) -> Readiness:
         """Try everything. Blocks."""
-        versions: dict[str, str] = {}
-        absent: list[str] = []
-        for language in Language:
-            try:
-                versions[language.value] = self._tool(language).version
-            except KnownError as error:
-                absent.append(f"{language.value}: {error}")
         try:
             launcher = self._ready_launcher()
         except KnownError as error:
-            return Readiness(False, missing=tuple(absent), problem=error.what, remedy=error.remedy)
+            return Readiness(False, problem=error.what, remedy=error.remedy)
+        versions: dict[str, str] = {}
+        absent: dict[str, KnownError] = {}
+        for language in Language:
+            try:
+                versions[language.value] = self._pair(language)[0].version
+            except KnownError as error:
+                absent[language.value] = error
         if isinstance(launcher, Walls):
             versions["bubblewrap"] = launcher.version()
-        missing = (*launcher.missing, NO_CPU_SHARE, *absent)
-        return Readiness(bool(versions), (*launcher.protections, *ALWAYS), missing, versions)
+        missing = (*launcher.missing, NO_CPU_SHARE, *(f"{name}: {error}" for name, error in absent.items()))
+        protections = (*launcher.protections, *ALWAYS)
+        if len(absent) == len(Language):
+            first = absent[Language.PYTHON.value]
+            return Readiness(False, protections, missing, versions, first.what, first.remedy)
+        return Readiness(True, protections, missing, versions)
 
     async def _prepared(self, language: Language) -> tuple[Interpreter, Launcher]:
         """Raises KnownError where the language or the sandbox does not work here."""
-        tool = self._tools.get(language)
-        if isinstance(tool, Interpreter) and self._launcher is not None:
-            return tool, self._launcher
-        return await asyncio.to_thread(lambda: (self._tool(language), self._ready_launcher()))
+        if language in self._ready:
+            return self._ready[language]
+        return await asyncio.to_thread(self._pair, language)
+
+    def _pair(self, language: Language) -> tuple[Interpreter, Launcher]:
+        """Raises KnownError."""
+        tool, launcher = self._tool(language), self._ready_launcher()
+        if refusal := launcher.refusal(tool):
+            raise refusal
+        self._ready[language] = tool, launcher
+        return tool, launcher
 
     def _tool(self, language: Language) -> Interpreter:
         with self._lock:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import json
 import os
 import resource
-import secrets
 import shutil
 import signal
 import subprocess
@@ -17,20 +15,19 @@ from typing import TYPE_CHECKING
 
 from runner.errors import KnownError
 from runner.request import Limits
-from runner.sandbox.child import Child, Program, View, rlimits
+from runner.sandbox.child import Child, Identities, Program, View, rlimits
 from runner.sandbox.interpreters import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from runner.sandbox.interpreters import Interpreter
 
 REMEDY = "Install bubblewrap (package `bubblewrap`) and allow unprivileged user namespaces."
 SHOWN_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 """What is shown of the host's /etc: what the loader and the system's own links need."""
 TEMPORARY_BYTES = 64 << 20
 """Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
-FIRST_IDENTITY = 700_000_000
-IDENTITIES = 10_000_000
-"""A console that runs as root gives each run a user id of its own from a range nobody uses."""
 USER_INSIDE = 1000
 TRY_SECONDS = 10.0
 VIEW = View("/workspace", "/run/assent", "/tmp")
@@ -47,9 +44,8 @@ class Walls:
 
     def __init__(self, program: str, *, may_nest: bool = False) -> None:
         self._program = program
-        self._as_root = os.geteuid() == 0 and shutil.which("setpriv") is not None
-        self._number = itertools.count(secrets.randbelow(IDENTITIES))
-        self._unshared = _unshared(self._as_root, may_nest)
+        self._identities = Identities() if os.geteuid() == 0 else None
+        self._unshared = _unshared(self._identities is not None, may_nest)
         self._system = _system()
         self._shown = functools.cache(_shown)
 
@@ -89,7 +85,7 @@ class Walls:
         return (
             "no network (namespace)",
             "sees no processes but its own (namespace)",
-            "own user id, no privileges" if self._as_root else "own user namespace, no privileges",
+            "own user id, no privileges" if self._identities else "own user namespace, no privileges",
             "read-only system, no home folders",
             "private /workspace and /tmp in memory, limited in size",
             "limited number of processes",
@@ -101,7 +97,10 @@ class Walls:
 
     @property
     def identity(self) -> int | None:
-        return FIRST_IDENTITY + next(self._number) % IDENTITIES if self._as_root else None
+        return self._identities.new() if self._identities else None
+
+    def refusal(self, _tool: Interpreter) -> KnownError | None:
+        return None
 
     def view(self, _name: str) -> View:
         return VIEW
@@ -144,7 +143,7 @@ class Walls:
 
     def _limit(self, root: int, limits: Limits) -> None:
         """Bind what the code will inherit, before it starts. One process more is bubblewrap's own."""
-        bounds = {**rlimits(limits), "NPROC": limits.processes + (not self._as_root)}
+        bounds = {**rlimits(limits), "NPROC": limits.processes + (self._identities is None)}
         for name, value in bounds.items():
             kind = getattr(resource, f"RLIMIT_{name}")
             _, hard = resource.getrlimit(kind)

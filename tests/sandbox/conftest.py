@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +19,6 @@ from runner.sandbox.local import LocalSandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from runner.result import Result, Usage
     from runner.sandbox.run import LocalRun
@@ -27,8 +30,13 @@ class Lab:
     def __init__(self, root: Path, bubblewrap: bool) -> None:
         self.root = root
         self.walled = bubblewrap
-        self.sandbox = LocalSandbox(root, bubblewrap=bubblewrap)
+        self.sandbox = LocalSandbox(root, python=self._python(), bubblewrap=bubblewrap)
         self.readings: list[Usage] = []
+
+    def _python(self) -> str:
+        """Root without walls only runs what every user can reach."""
+        reachable = all(place.stat().st_mode & 1 for place in Path(sys.base_prefix, "bin").parents)
+        return "" if self.walled or reachable or os.geteuid() != 0 else "/usr/bin/python3"
 
     def run(self, code: str, language: Language = Language.PYTHON, **changes: Any) -> Result:
         return asyncio.run(self._run(job(code, language, **changes)))
@@ -72,27 +80,30 @@ def wait_until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
 
 
 @pytest.fixture(scope="session", params=["walls", "bare"])
-def lab(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     """Both ways to run, one after the other."""
-    yield from _lab(request.param == "walls", tmp_path_factory)
+    yield from _lab(request.param == "walls")
 
 
 @pytest.fixture(scope="session")
-def walls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    yield from _lab(True, tmp_path_factory)
+def walls() -> Iterator[Lab]:
+    yield from _lab(True)
 
 
 @pytest.fixture(scope="session")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    yield from _lab(False, tmp_path_factory)
+def bare() -> Iterator[Lab]:
+    yield from _lab(False)
 
 
-def _lab(bubblewrap: bool, places: pytest.TempPathFactory) -> Iterator[Lab]:
+def _lab(bubblewrap: bool) -> Iterator[Lab]:
     if bubblewrap and shutil.which("bwrap") is None:
         pytest.fail("bubblewrap is needed for these tests: install the package `bubblewrap`")
-    lab = Lab(places.mktemp("runs"), bubblewrap)
-    ready = asyncio.run(lab.sandbox.check())
-    assert ready.ready, ready
-    yield lab
-    asyncio.run(lab.sandbox.close())
-    assert list(lab.root.iterdir()) == [], "a run left its folder behind"
+    # Not below pytest's own folder: other users must be able to pass through to what is theirs.
+    with tempfile.TemporaryDirectory(prefix="assent-test-") as root:
+        lab = Lab(Path(root), bubblewrap)
+        ready = asyncio.run(lab.sandbox.check())
+        assert ready.ready, ready
+        assert ("bubblewrap" in ready.versions) is bubblewrap
+        yield lab
+        asyncio.run(lab.sandbox.close())
+        assert list(lab.root.iterdir()) == [], "a run left its folder behind"

@@ -108,8 +108,8 @@ def test_chained_errors_show_no_frame_of_ours(walls: Lab) -> None:
     assert result.stderr.count("File ") == 2
 
 
-def test_packages_of_the_interpreter_are_found(lab: Lab) -> None:
-    result = lab.run("import pytest, sys; print(pytest.__name__, sys.executable)")
+def test_packages_of_the_interpreter_are_found(walls: Lab) -> None:
+    result = walls.run("import pytest, sys; print(pytest.__name__, sys.executable)")
     assert result.stdout.startswith("pytest "), result.stderr
 
 

@@ -13,6 +13,7 @@ import sys
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
 LISTENED = {signal.SIGCHLD, signal.SIGTERM}
 
 
@@ -20,6 +21,7 @@ def main(limits: dict[str, int], command: list[str]) -> int:
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, LISTENED)
     child = os.fork()
     if child == 0:
