@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from runner.sandbox.output import Transcript
 
 
+STOPPED = "Stopped by a person."
+
+
 class Bridge(QObject):
     """Lives in the window's thread. Every slot returns at once; what comes of it arrives by signal."""
 
@@ -69,9 +72,9 @@ class Bridge(QObject):
     def deny(self, request_id: str, digest: str, reason: str) -> None:
         self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
 
-    def stop(self, request_id: str) -> None:
-        """End one run."""
-        self._host.post(lambda engine: engine.stop(request_id))
+    def stop(self, request_id: str, why: str = STOPPED) -> None:
+        """End one run; `why` goes into its result."""
+        self._host.post(lambda engine: engine.stop(request_id, why))
 
     def stop_all(self) -> None:
         """End every run and deny every open question."""

@@ -194,7 +194,8 @@ async def _story(stage: Stage) -> None:
             await asyncio.sleep(1.5)
             stage.shot(f"{number}-running")
             answer = await asyncio.wait_for(call, PATIENCE)
-            sys.stdout.write(f"  the agent got:\n{_indented(answer.content[0].text)}\n")
+            told = "".join(part.text for part in answer.content if part.type == "text")
+            sys.stdout.write(f"  the agent got:\n{_indented(told)}\n")
             if answer.is_error:
                 raise KnownError("The agent got an error.")
             stage.shot(f"{number}-finished")

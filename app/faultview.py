@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.notice import Tone
+from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,9 +52,7 @@ class FaultView(QDialog):
         self.setWindowTitle("What happened")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.resize(760, 460)
-        where = QLabel(f"Written to {file}. It stays on this computer.")
-        where.setTextFormat(Qt.TextFormat.PlainText)
-        where.setWordWrap(True)
+        where = plain_label(f"Written to {file}. It stays on this computer.", wrap=True)
         self.text = QPlainTextEdit(text)
         self.text.setReadOnly(True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)

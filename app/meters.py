@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.parts.amounts import percent, size
@@ -13,6 +12,8 @@ from app.parts.gauge import Gauge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from PySide6.QtGui import QResizeEvent
 
     from app.look import Look
     from runner.request import Limits

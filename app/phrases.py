@@ -25,9 +25,9 @@ def span(seconds: float) -> str:
     """A duration: `0.4 s`, `24 s`, `3 min`, `2 h`, `5 days`."""
     if seconds < 10:
         return f"{seconds:.1f} s"
-    for size, word in ((86_400, "days"), (3_600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{int(seconds // size)} {word}"
+    for length, word in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * length:
+            return f"{int(seconds // length)} {word}"
     return f"{int(seconds)} s"
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,11 +21,7 @@ class Question(QDialog):
         self._told = told
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        heading, text = QLabel(title), QLabel(what)
-        heading.setProperty("role", "title")
-        text.setWordWrap(True)
-        for label in (heading, text):
-            label.setTextFormat(Qt.TextFormat.PlainText)
+        heading, text = plain_label(title, "title"), plain_label(what, wrap=True)
         self.no = QPushButton("Cancel")
         self.yes = QPushButton(yes)
         self.yes.setProperty("kind", "danger")

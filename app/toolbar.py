@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app import phrases
 from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
-from app.parts.plain import tip
+from app.parts.plain import plain_label, tip
 from runner.request import Isolation
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ class Toolbar(QWidget):
         super().__init__(parent)
         self._cases = cases
         self._look = look
-        self._shield = QLabel()
-        self.mode = QLabel("Guarded")
-        self.mode.setProperty("role", "title")
+        self._shield = plain_label()
+        self.mode = plain_label("Guarded", "title")
         self.mode.setToolTip("Every request above LOW asks you")
         self.mode.setAccessibleName("Mode: Guarded. Every request above LOW asks you.")
         self.stop = QPushButton(" Stop all")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, Qt, QTimer, Signal, Slot
@@ -292,7 +293,7 @@ class Window(QMainWindow):
         self._bridge.declined.connect(self._declined)
         self._bridge.sandbox_seen.connect(self._cases.know_sandbox)
         for number, page in enumerate(PAGES, 1):
-            self._key(f"Ctrl+{number}", lambda name=page.name: self.show_page(name))
+            self._key(f"Ctrl+{number}", partial(self.show_page, page.name))
         self._key("F5", self._refresh_page)
         self._key("Ctrl+Shift+S", self.stop_all)
         self._key("Ctrl+Q", self.close_wanted.emit)

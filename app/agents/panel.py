@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QLineEdit,
     QPushButton,
     QStackedWidget,
@@ -24,10 +22,13 @@ from app.agents.model import AgentsModel
 from app.agents.welcome import Welcome
 from app.parts.amounts import counted
 from app.parts.empty import EmptyState
+from app.parts.plain import plain_label
 from app.question import Question
 from runner.agents import NAME
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
     from app.bridge import Bridge
     from app.cases import Cases
     from app.look import Look
@@ -52,10 +53,7 @@ class AgentsPanel(QWidget):
         self.name.setAccessibleName("Name of the new agent")
         self.name.setMaxLength(60)
         self.name.setClearButtonEnabled(True)
-        self.told = QLabel()
-        self.told.setTextFormat(Qt.TextFormat.PlainText)
-        self.told.setWordWrap(True)
-        self.told.setProperty("role", "muted")
+        self.told = plain_label(role="muted", wrap=True)
         self.add = QPushButton("Add agent")
         self.add.setProperty("kind", "primary")
         self.add.setAutoDefault(False)
@@ -145,7 +143,8 @@ class AgentsPanel(QWidget):
             return
         open_now = sum(card.request.agent == agent.name for card in self._cases.waiting())
         what = f"Its token is worth nothing from then on. {counted(open_now, 'open question')} will be withdrawn."
-        Question(self.window(), f"Revoke {agent.name}?", what, "Revoke", lambda yes: self._revoke_if(yes, agent.name)).open()
+        title = f"Revoke {agent.name}?"
+        Question(self.window(), title, what, "Revoke", lambda yes: self._revoke_if(yes, agent.name)).open()
 
     def _revoke_if(self, yes: bool, name: str) -> None:
         if yes:
@@ -186,8 +185,7 @@ class AgentsPanel(QWidget):
         line.addWidget(self.add)
         line.addSpacing(px(16))
         line.addWidget(self.revoke)
-        title = QLabel("Agents")
-        title.setProperty("role", "title")
+        title = plain_label("Agents", "title")
         self._rows = QStackedWidget()
         self._rows.addWidget(self.nobody)
         self._rows.addWidget(self.view)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
@@ -21,10 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.copying import CopyButton
+from app.parts.plain import plain_label
 from runner.gateway.snippets import Snippet, configurations
 
 if TYPE_CHECKING:
     from app.look import Look
+
+ONCE = "Copy the token or one of the configurations now: Assent keeps only its hash and cannot show it again."
 
 
 class Welcome(QFrame):
@@ -36,10 +38,8 @@ class Welcome(QFrame):
         super().__init__(parent)
         self._snippets: tuple[Snippet, ...] = ()
         self.setProperty("card", True)
-        self._title = QLabel()
-        self._title.setProperty("role", "title")
-        once = QLabel("Copy the token or one of the configurations now: Assent keeps only its hash and cannot show it again.")
-        once.setWordWrap(True)
+        self._title = plain_label(role="title")
+        once = plain_label(ONCE, wrap=True)
         self.token = QLineEdit()
         self.token.setReadOnly(True)
         self.token.setAccessibleName("Token of the new agent")
@@ -48,8 +48,7 @@ class Welcome(QFrame):
         self.client = QComboBox()
         self.client.setAccessibleName("Program to configure")
         self.client.currentIndexChanged.connect(self._show_snippet)
-        self.file = QLabel()
-        self.file.setProperty("role", "muted")
+        self.file = plain_label(role="muted")
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setFont(look.mono())
@@ -99,7 +98,7 @@ class Welcome(QFrame):
             button.set_text_to_copy("")
         self.done.emit()
 
-    def _lay_out(self, look: Look, once: QLabel) -> None:
+    def _lay_out(self, look: Look, once: QWidget) -> None:
         px = look.px
         first, second, last = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         for row in (first, second, last):

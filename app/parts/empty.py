@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
     from app.look import Look
@@ -22,18 +24,14 @@ class EmptyState(QWidget):
         super().__init__(parent)
         self._look = look
         self._icon = icon
-        self._picture = QLabel()
-        self._title = QLabel()
-        self._title.setProperty("role", "title")
-        self._sentence = QLabel()
-        self._sentence.setProperty("role", "muted")
-        self._sentence.setWordWrap(True)
+        self._picture = plain_label()
+        self._title = plain_label(role="title")
+        self._sentence = plain_label(role="muted", wrap=True)
         self._sentence.setMaximumWidth(look.px(420))
         column = QVBoxLayout(self)
         column.setSpacing(look.px(8))
         column.addStretch(2)
         for label in (self._picture, self._title, self._sentence):
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(self._picture)
         column.addWidget(self._title)

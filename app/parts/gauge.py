@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,14 +39,14 @@ class Gauge(QFrame):
         self._last: float | None = None
         self._reason = "it has not started"
         self.setProperty("card", True)
-        self._picture = QLabel()
-        self._value = _label("large")
-        self._below = _label("small")
+        self._picture = plain_label()
+        self._value = plain_label(role="large")
+        self._below = plain_label(role="small")
         self._curve = Sparkline(look)
         heading = QHBoxLayout()
         heading.setSpacing(look.px(6))
         heading.addWidget(self._picture)
-        heading.addWidget(_label("muted", title))
+        heading.addWidget(plain_label(title, "muted"))
         heading.addStretch()
         figures = QVBoxLayout()
         figures.setSpacing(look.px(2))
@@ -192,10 +194,3 @@ class Sparkline(QWidget):
         painter.setBrush(shade)
         foot = [QPointF(points[-1].x(), room.bottom()), QPointF(points[0].x(), room.bottom())]
         painter.drawPolygon(QPolygonF([*points, *foot]))
-
-
-def _label(role: str, text: str = "") -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setProperty("role", role)
-    return label

@@ -4,7 +4,24 @@ from __future__ import annotations
 
 from html import escape
 
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
 _LONGEST = 2000
+
+
+def plain_label(text: str = "", role: str = "", wrap: bool = False) -> QLabel:
+    """A label that shows `text` and whatever it is given later letter by letter.
+
+    Qt guesses whether the text of a label is markup, so labels are made here only. `role` is one of the style sheet.
+    """
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+    label.setWordWrap(wrap)
+    if role:
+        label.setProperty("role", role)
+    return label
 
 
 def tip(text: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QWidget
+
+from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,9 +41,7 @@ class SearchBar(QFrame):
         on.clicked.connect(lambda: self.stepped.emit(1))
         cross = _button(look, "x", "Close the search")
         cross.clicked.connect(self.closed)
-        self._outcome = QLabel()
-        self._outcome.setTextFormat(Qt.TextFormat.PlainText)
-        self._outcome.setProperty("role", "small")
+        self._outcome = plain_label(role="small")
         row = QHBoxLayout(self)
         row.setContentsMargins(look.px(8), look.px(4), look.px(8), look.px(4))
         row.setSpacing(look.px(4))

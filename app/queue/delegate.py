@@ -78,7 +78,8 @@ class QueueDelegate(QStyledItemDelegate):
         if level is not None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.border if over else tokens.ink(level)))
-            painter.drawRoundedRect(QRectF(room.left() + px(8), room.top() + px(9), px(_BAR), room.height() - px(18)), 1, 1)
+            bar = QRectF(room.left() + px(8), room.top() + px(9), px(_BAR), room.height() - px(18))
+            painter.drawRoundedRect(bar, 1, 1)
         inner = room.adjusted(px(8 + _BAR + 8), px(9), -px(12), -px(9))
         half = inner.height() / 2
         upper = QRectF(inner.left(), inner.top(), inner.width(), half)
@@ -87,7 +88,8 @@ class QueueDelegate(QStyledItemDelegate):
         if level is not None:
             size = badge_size(self._look, level)
             taken = size.width() + px(8)
-            paint_badge(painter, self._look, level, QPointF(upper.right() - size.width(), upper.center().y() - size.height() / 2))
+            corner = QPointF(upper.right() - size.width(), upper.center().y() - size.height() / 2)
+            paint_badge(painter, self._look, level, corner)
         painter.setFont(self._look.font(0, bold=True))
         painter.setPen(QColor(tokens.muted if over else tokens.text))
         painter.drawText(upper, _LEFT, _elided(painter, phrases.title(card.request), upper.width() - taken))

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
-from app.cases import Card, Cases
 from app.parts.amounts import clock
 from app.queue.order import Lane, Line, Order, Place
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
+
+    from app.cases import Card, Cases
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -110,10 +111,7 @@ class QueueModel(QAbstractTableModel):
     def refresh(self) -> None:
         """Take over what is open now, with as few row changes as there are."""
         waiting = self._cases.waiting()
-        if self._held:
-            wanted = self._order.held(self._lines, waiting)
-        else:
-            wanted = self._order.settled(waiting)
+        wanted = self._order.held(self._lines, waiting) if self._held else self._order.settled(waiting)
         for card in waiting:
             self._cards[card.id] = card
         self._become(wanted)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QTimer, Qt, Signal, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QStackedWidget,
     QTableView,
     QVBoxLayout,
@@ -19,11 +17,14 @@ from PySide6.QtWidgets import (
 )
 
 from app.parts.empty import EmptyState
+from app.parts.plain import plain_label
 from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
 from app.queue.model import QueueModel
 from app.queue.order import Lane, Place
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
     from app.cases import Cases
     from app.look import Look
 
@@ -48,8 +49,7 @@ class QueuePanel(QFrame):
         self.setProperty("card", True)
         self.model = QueueModel(cases, self)
         self.view = self._make_view()
-        self._count = QLabel()
-        self._count.setProperty("role", "muted")
+        self._count = plain_label(role="muted")
         self.none = EmptyState(look, "inbox", "Nothing waits", "Requests from your agents appear here.")
         self.nobody = EmptyState(
             look, "plug", "No agent yet", "Add an agent and paste its configuration.", "Add an agent"
@@ -181,8 +181,7 @@ class QueuePanel(QFrame):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        title = QLabel("Waiting")
-        title.setProperty("role", "title")
+        title = plain_label("Waiting", "title")
         head = QHBoxLayout()
         head.setContentsMargins(px(12), px(10), px(12), px(4))
         head.setSpacing(px(8))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.review.buttons import DecisionButton
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
     from app.look import Look
     from app.review.guard import Guard
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePol
 
 from app import phrases
 from app.parts.amounts import size
+from app.parts.plain import plain_label
 from app.review.findings import FindingsList
 
 if TYPE_CHECKING:
@@ -76,9 +77,7 @@ class Section(QWidget):
 
     def __init__(self, look: Look, heading: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._heading = QLabel()
-        self._heading.setTextFormat(Qt.TextFormat.PlainText)
-        self._heading.setProperty("role", "heading")
+        self._heading = plain_label(role="heading")
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(look.px(6))
@@ -133,9 +132,7 @@ class Pairs(Section):
         self.setVisible(bool(pairs))
 
     def _add_row(self) -> None:
-        name, value = QLabel(), _wrapped(self._look)
-        name.setTextFormat(Qt.TextFormat.PlainText)
-        name.setProperty("role", "muted")
+        name, value = plain_label(role="muted"), _wrapped(self._look)
         row = len(self._rows)
         self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(value, row, 1)
@@ -143,9 +140,7 @@ class Pairs(Section):
 
 
 def _wrapped(look: Look) -> QLabel:
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
+    label = plain_label(wrap=True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
     label.setMinimumWidth(look.px(40))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QSplitter,
@@ -22,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
+from app.parts.plain import plain_label
 from app.review import approval
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import Denial
@@ -32,6 +31,8 @@ from runner.decision import Decider
 from runner.events import EngineTroubled, RequestAssessed, RequestDecided, RunFinished, TroubleCleared
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+
     from app.bridge import Bridge
     from app.cases import Card, Cases
     from app.look import Look
@@ -281,7 +282,8 @@ class ReviewPanel(QFrame):
         ignored, fixed = QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
         for number in range(self._answers.count()):
             page = self._answers.widget(number)
-            page.setSizePolicy(QSizePolicy.Policy.Preferred, fixed if page is self._answers.currentWidget() else ignored)
+            on_top = page is self._answers.currentWidget()
+            page.setSizePolicy(QSizePolicy.Policy.Preferred, fixed if on_top else ignored)
         self._answers.setSizePolicy(QSizePolicy.Policy.Preferred, fixed)
         self._answers.adjustSize()
 
@@ -289,10 +291,7 @@ class ReviewPanel(QFrame):
 
     def _make_answers(self) -> None:
         px = self._look.px
-        self.sentence = QLabel()
-        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
-        self.sentence.setProperty("role", "muted")
-        self.sentence.setWordWrap(True)
+        self.sentence = plain_label(role="muted", wrap=True)
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.deny = DecisionButton("Deny\N{HORIZONTAL ELLIPSIS}  D", self.guard)
         self.deny.setProperty("kind", "danger")
