@@ -58,7 +58,7 @@ class Chain:
     def seal_with(self, seal: Seal, at: int) -> None:
         """From now on sign with `seal`; a key other than the last is recorded. Raises sqlite3.Error."""
         if seal.public != last_key(self._connection):
-            self._seal = seal
+            # Recorded first: a signature by a key that the ledger does not know would be taken for a forgery.
             (outcome,) = self.write([Draft(at, KEY, "", {"public": seal.public})])
             if isinstance(outcome, Exception):
                 raise outcome

@@ -121,6 +121,27 @@ def test_callers_waiting_together_on_a_full_disk_are_all_told(small_disk: Path) 
     assert verify(path).ok
 
 
+def test_a_key_that_could_not_be_recorded_signs_nothing(small_disk: Path) -> None:
+    path = small_disk / "ledger.sqlite3"
+
+    async def work() -> None:
+        ledger = Ledger.open(path)
+        ballast = fill(small_disk)
+        await append_until_it_fails(ledger)
+        with pytest.raises(LedgerFailed):
+            await ledger.seal_with(KEY)
+        ballast.unlink()
+        await ledger.append("opened", "", {})
+        assert verify(path).signed_to == 0
+        await ledger.seal_with(KEY)
+        await ledger.close()
+
+    asyncio.run(work())
+    found = verify(path)
+    assert found.ok, found.what
+    assert found.signed_to == found.entries
+
+
 def test_closing_on_a_full_disk_loses_nothing_but_the_seal(small_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = small_disk / "ledger.sqlite3"
 
