@@ -24,10 +24,18 @@ from runner.host import EngineThread
 from runner.places import Places
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from runner.engine import Engine
     from runner.settings import Settings
 
 NAME = "Assent"
+NO_DISPLAY = """\
+assent: there is no display to open a window on.
+Start it in a desktop session, or on a virtual screen: xvfb-run assent
+To see what it does without one: make demo (or: assent demo)
+Without a window, questions are asked on the terminal by: python -m runner
+"""
 
 
 class Console(QObject):
@@ -108,6 +116,9 @@ class Console(QObject):
 
 def main() -> int:
     """Open the console, or raise the window of the one that is open."""
+    if not has_display(os.environ):
+        sys.stderr.write(NO_DISPLAY)
+        return 1
     places = Places.standard()
     faults = Faults(places)
     faults.install()
@@ -127,6 +138,7 @@ def main() -> int:
     app.setQuitOnLastWindowClosed(False)
     console = Console(app, places, faults)
     single.raise_window.connect(console.window.bring_to_front)
+    single.watch()
     console.leave.listen_to_signals()
     console.show(earlier)
     code = app.exec()
@@ -134,6 +146,11 @@ def main() -> int:
     single.release()
     faults.remove()
     return code
+
+
+def has_display(environment: Mapping[str, str]) -> bool:
+    """Whether a window can be shown; Qt itself would abort the process."""
+    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
 
 
 def _raise_first(single: Single) -> int:

@@ -87,7 +87,11 @@ class Single(QObject):
         listener.setblocking(False)
         listener.listen(4)
         self._listener = listener
-        self._notifier = QSocketNotifier(listener.fileno(), QSocketNotifier.Type.Read, self)
+
+    def watch(self) -> None:
+        """Hear second consoles from now on. Once there is an application: before, a notifier never fires."""
+        assert self._listener is not None
+        self._notifier = QSocketNotifier(self._listener.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._called)
 
     @Slot()

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 FILE = "rules.yaml"
 LONGEST_WINDOW = 86_400.0
 KNOWN = (
-    ["name", "tools", "agents", "conditions", "action", "risk", "level", "timeout", "window", "description", "require_approval"]
+    *("name", "tools", "agents", "conditions", "description"),
+    *("action", "require_approval", "level", "risk", "window", "timeout"),
 )
 """`risk`, `timeout` and `require_approval` are the source document's names for level, window and action."""
 
