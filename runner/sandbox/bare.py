@@ -86,7 +86,7 @@ class Bare:
             stderr=subprocess.PIPE,
             env=program.environment,
             cwd=workspace,
-            pass_fds=(program.report,),
+            pass_fds=program.inherited,
             start_new_session=True,
         )
 

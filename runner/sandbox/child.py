@@ -45,8 +45,8 @@ class Program:
     environment: Mapping[str, str]
     limits: Limits
     stdin: int
-    report: int
-    """Descriptor that the program inherits for its report."""
+    inherited: tuple[int, ...]
+    """Descriptors that it gets besides its three standard streams: the one for its report, if it makes any."""
     identity: int | None
     """User id that the program takes on by itself as it starts."""
     folders: tuple[str, ...]

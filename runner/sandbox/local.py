@@ -45,7 +45,7 @@ class LocalSandbox:
     def __init__(
         self, root: Path | None = None, *, python: str = "", node: str = "", bash: str = "", bubblewrap: bool = True
     ) -> None:
-        self._root = root or leftovers.standard_root()
+        self._root = (root or leftovers.standard_root()).absolute()
         self._given = {Language.PYTHON: python, Language.JAVASCRIPT: node, Language.SHELL: bash}
         self._bubblewrap = bubblewrap
         self._lock = threading.RLock()

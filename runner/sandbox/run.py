@@ -127,7 +127,7 @@ class LocalRun:
                 environment=languages.environment(job, tool, view) | {leftovers.MARKER: name},
                 limits=job.limits,
                 stdin=stdin,
-                report=channel,
+                inherited=(channel,) if job.language is Language.PYTHON else (),
                 identity=identity,
                 folders=tool.folders,
             )

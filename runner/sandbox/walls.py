@@ -67,7 +67,7 @@ class Walls:
         name = f"run-{os.getpid()}-try"
         command = ("/bin/sh", f"{VIEW.workspace}/try.sh")
         program = Program(
-            name, ("try.sh", b"exit 0\n"), {}, command, {}, Limits(), subprocess.DEVNULL, 2, self.identity, ()
+            name, ("try.sh", b"exit 0\n"), {}, command, {}, Limits(), subprocess.DEVNULL, (), self.identity, ()
         )
         try:
             process = self.start(program).process
@@ -126,7 +126,7 @@ class Walls:
             stderr=subprocess.PIPE,
             env=program.environment,
             cwd="/",
-            pass_fds=(program.report, tell, hold, *files.values()),
+            pass_fds=(*program.inherited, tell, hold, *files.values()),
             start_new_session=True,
         )
 

@@ -45,7 +45,9 @@ class Lab:
         self.readings.clear()
         return await (await self.sandbox.start(wanted, self.readings.append)).finished()
 
-    def during(self, code: str, act: Callable[[LocalRun], Any], language: Language = Language.PYTHON, **changes: Any) -> Result:
+    def during(
+        self, code: str, act: Callable[[LocalRun], Any], language: Language = Language.PYTHON, **changes: Any
+    ) -> Result:
         """Run `code` and call `act` with the run once it has written something."""
 
         async def body() -> Result:

@@ -37,7 +37,9 @@ def test_lines_in_order() -> None:
     assert found == (Import("subprocess", 2), Import("os", 4))
 
 
-@pytest.mark.parametrize("code", ["import os\n(", "import os\n\0", "import os\n" + "(" * 5000, "x = " + "-" * 200_000 + "1"])
+@pytest.mark.parametrize(
+    "code", ["import os\n(", "import os\n\0", "import os\n" + "(" * 5000, "x = " + "-" * 200_000 + "1"]
+)
 def test_code_that_does_not_parse_is_left_to_python(code: str) -> None:
     assert refused(code, BLOCK) == ()
 

@@ -91,7 +91,11 @@ def test_exits_keep_their_status(lab: Lab) -> None:
 
 
 def test_the_hooks_of_the_code_are_its_own(walls: Lab) -> None:
-    code = "import sys, atexit\natexit.register(print, 'bye')\nsys.excepthook = lambda t, e, tb: print('hook', tb.tb_lineno)\n1/0"
+    code = """import sys, atexit
+atexit.register(print, 'bye')
+sys.excepthook = lambda t, e, tb: print('hook', tb.tb_lineno)
+1/0
+"""
     result = walls.run(code)
     assert result.stdout == "hook 4\nbye\n"
     assert result.exit_code == 1
@@ -145,7 +149,9 @@ def test_import_module_is_guarded(walls: Lab) -> None:
 
 
 def test_what_an_allowed_module_imports_is_its_own_affair(walls: Lab) -> None:
-    result = walls.run("import json, statistics\nprint(statistics.mean(json.loads('[1, 3]')))", imports=only("json", "statistics"))
+    result = walls.run(
+        "import json, statistics\nprint(statistics.mean(json.loads('[1, 3]')))", imports=only("json", "statistics")
+    )
     assert result.stdout == "2\n", result.stderr
 
 

@@ -78,7 +78,11 @@ def test_6_blocked_import(lab: Lab) -> None:
 
 def test_8_own_folder(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    code = 'import os\nopen("test.txt", "w").write("data")\nprint(os.path.realpath("test.txt"), oct(os.stat("..").st_mode))'
+    code = """
+import os
+open("test.txt", "w").write("data")
+print(os.path.realpath("test.txt"), oct(os.stat("..").st_mode))
+"""
     result = lab.run(code)
     assert result.exit_code == 0, result.stderr
     path, mode = result.stdout.split()
