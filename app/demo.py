@@ -214,7 +214,7 @@ async def _client(stage: Stage, address: str, agent: str, era: str) -> AsyncIter
 
     token = await asyncio.wrap_future(stage.console.host.call(lambda engine: engine.add_agent(agent)))
     http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"})
-    async with Client(streamable_http_client(address, http_client=http), mode=era) as client:
+    async with http, Client(streamable_http_client(address, http_client=http), mode=era) as client:
         yield client
 
 

@@ -11,6 +11,7 @@ import sys
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
+import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
@@ -92,8 +93,18 @@ class Desktop:
         door = json.loads(self.places.door.read_text())
         http = create_mcp_http_client(headers={"Authorization": f"Bearer {self.token}"})
         address = f"http://127.0.0.1:{door['port']}/mcp"
-        async with Client(streamable_http_client(address, http_client=http), mode=era) as client:
+        async with http, Client(streamable_http_client(address, http_client=http), mode=era) as client:
             yield client
+
+    @asynccontextmanager
+    async def doomed_client(self) -> AsyncIterator[Client]:
+        """A client whose console is killed: that it cannot say goodbye is no failure."""
+        try:
+            async with self.client() as client:
+                yield client
+        except* httpx2.TransportError:
+            assert self._console is not None
+            assert self._console.poll() is not None, "the console lives"
 
     def records(self) -> list[Record]:
         """Everything in the history, newest first."""

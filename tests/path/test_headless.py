@@ -67,7 +67,7 @@ async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
 async def connected(engine: Engine, agent: str, era: str) -> AsyncIterator[Client]:
     token = await engine.add_agent(agent)
     http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"})
-    async with Client(streamable_http_client(engine.rooms.address, http_client=http), mode=era) as client:
+    async with http, Client(streamable_http_client(engine.rooms.address, http_client=http), mode=era) as client:
         yield client
 
 
