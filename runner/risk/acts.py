@@ -84,11 +84,15 @@ class Trail:
     evidence: str = ""
     depth: int = 0
     language: str = ""
+    evaluated: int = 0
+    """How many texts deep, run as code where they stand, the program is."""
 
     def add(
         self, kind: str, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str] = frozenset()
     ) -> Act:
         self.budget.spend()
+        if self.evaluated:
+            labels |= {"evaluated"}
         act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
         self.acts.append(act)
         return act

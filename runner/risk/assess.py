@@ -78,6 +78,7 @@ class Classifier:
 
     def _follow(self, request: Request, trail: Trail) -> None:
         nested = Nested(self._knowledge, trail)
+        nested.mentions = self._knowledge.rules.mentioned(request.code)
         match request.language:
             case Language.PYTHON:
                 nested.python(request.code)

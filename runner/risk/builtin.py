@@ -30,7 +30,8 @@ def run_text(machine: Machine, called: Value, args: Args, named: Named, place: P
     code = args[0] if args else named.get("source", UNKNOWN)
     if called.name == "compile":
         return Value(code.texts, "compiled", code.labels, binary=code.binary)
-    done = machine.trail.add("execute", called.name, {"code": code, "language": text("python")}, place, called.labels)
+    fields = {"code": code, "language": text("python"), "how": text(called.name)}
+    done = machine.trail.add("execute", called.name, fields, place, called.labels)
     return machine.nested.executed(machine, done, code)
 
 
@@ -245,6 +246,28 @@ def opened(machine: Machine, called: Value, args: Args, named: Named, place: Pla
     return Value(name="open()", labels=labels, fields={"path": target, "mode": text(mode)})
 
 
+def temporary(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """A temporary file: its name is not known, but it is the same wherever it turns up."""
+    ending = named.get("suffix", UNKNOWN).text
+    path = Value((f"/tmp/{HOLE}{ending}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"}))
+    return Value(name="open()", fields={"path": path, "name": path, "mode": text("w")})
+
+
+def temporary_name(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return Value(
+        (f"/tmp/{HOLE}{named.get('suffix', UNKNOWN).text}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"})
+    )
+
+
+def temporary_pair(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    path = temporary_name(machine, called, args, named, place) or UNKNOWN
+    return Value(items=[path, path])
+
+
+def temporary_folder(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return text("/tmp")
+
+
 def decoder(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return fold.decoded(called.name, args[0] if args else named.get("s", UNKNOWN))
 
@@ -347,6 +370,14 @@ SPECIALS: dict[str, Special] = {
     "os.fspath": same_path,
     "os.path.dirname": parent,
     "os.path.basename": last_part,
+    "tempfile.NamedTemporaryFile": temporary,
+    "tempfile.TemporaryFile": temporary,
+    "tempfile.mktemp": temporary_name,
+    "tempfile.mkstemp": temporary_pair,
+    "tempfile.mkdtemp": temporary_name,
+    "tempfile.gettempdir": temporary_folder,
+    "ast.parse": nothing_new,
+    "ast.fix_missing_locations": nothing_new,
     "open": opened,
     "file": opened,
     "os.fdopen": opened,

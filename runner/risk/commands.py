@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 SHELLS = frozenset(
     ["sh", "bash", "dash", "zsh", "ksh", "mksh", "pdksh", "ash", "csh", "tcsh", "fish", "rbash", "yash", "posh"]
 )
+PLAIN = frozenset(
+    ["", "sudo", "doas", "exec", "command", "builtin", "time", "nohup", "su", "env", "chroot", "nice", "setsid"]
+)
+"""Commands that people start a shell through every day."""
 INTERPRETER = re.compile(
     r"(?:(?P<python>python|pypy|ipython|python2|python3)|(?P<javascript>node|nodejs|bun|deno)|(?P<perl>perl)|(?P<ruby>ruby|jruby|irb)"
     r"|(?P<php>php)|(?P<lua>lua|luajit|lua5)|(?P<tcl>tclsh|wish|expect)|(?P<powershell>powershell|pwsh))[\d.]*(?:\.exe)?\Z"
@@ -26,7 +30,7 @@ INTERPRETER = re.compile(
 class Command:
     """One command with its words."""
 
-    __slots__ = ("labels", "name", "place", "redirects", "shell", "stdin", "words")
+    __slots__ = ("labels", "name", "place", "redirects", "shell", "stdin", "through", "words")
 
     def __init__(
         self,
@@ -37,6 +41,7 @@ class Command:
         place: Place,
         redirects: Sequence[Redirect],
         labels: frozenset[str],
+        through: str = "",
     ) -> None:
         self.shell = shell
         self.name = name
@@ -45,6 +50,8 @@ class Command:
         self.place = place
         self.redirects = redirects
         self.labels = labels
+        self.through = through
+        """The command that starts this one, such as `find` or `env`."""
 
     @property
     def arguments(self) -> list[Value]:
@@ -109,7 +116,7 @@ class Command:
         if not words:
             return UNKNOWN
         return self.shell.simple_values(
-            list(words), self.stdin if stdin is None else stdin, self.place, self.redirects, self.labels
+            list(words), self.stdin if stdin is None else stdin, self.place, self.redirects, self.labels, self.name
         )
 
     def script(self, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN) -> Value:
@@ -351,7 +358,13 @@ def shell(command: Command) -> Value | None:
     interactive = "-i" in options or any(
         r.operator.startswith((">&", "<&", "&>")) or "/dev/" in r.target.text for r in command.redirects
     )
-    command.act("shell", name=text(command.name), interactive=text("yes") if interactive else UNKNOWN)
+    command.act(
+        "shell",
+        name=text(command.name),
+        interactive=text("yes") if interactive else UNKNOWN,
+        through=text(command.through) if command.through not in PLAIN else UNKNOWN,
+        privileged=text("yes") if "-p" in options else UNKNOWN,
+    )
     return UNKNOWN
 
 
@@ -454,6 +467,8 @@ def awk(command: Command) -> Value | None:
     _options, operands = command.parsed("-F -v -f --file --field-separator --assign")
     if operands:
         command.code("awk", operands[0])
+        if "process" in labels_of((command.stdin,)):
+            command.act("compare", text=operands[0], **{"with": command.stdin})
         for operand in operands[1:]:
             _read(command, operand)
     return Value(labels=labels_of((command.stdin, *operands[1:])))
@@ -503,6 +518,37 @@ def change_directory(command: Command) -> Value | None:
     _, operands = command.parsed()
     command.shell.state.directory = operands[0].text if operands else "~"
     return UNKNOWN
+
+
+def which(command: Command) -> Value | None:
+    """`which python`: the command's own name will do for its path."""
+    _, operands = command.parsed()
+    return operands[0] if len(operands) == 1 and operands[0].exact else None
+
+
+def start(command: Command) -> Value | None:
+    """Windows' `start` and `cmd /c`: what follows the options runs."""
+    words = [word for word in command.arguments if not re.fullmatch(r"/\w+(:\w+)?|\"[^\"]*\"", word.text)]
+    if command.name == "cmd":
+        return command.script(concatenate(words, " ")) if words else command.act("shell", name=text("cmd"))
+    return command.again(words) if words else None
+
+
+def told_to_network(command: Command) -> Value | None:
+    """dig, nslookup, ping: a name that is looked up reaches whoever answers for it."""
+    data = Value(tuple(word.text for word in command.arguments)[:12], labels=labels_of(command.arguments))
+    command.act("lookup", host=concatenate(command.arguments, " "))
+    if data.labels:
+        command.act("send", url=concatenate(command.arguments, " "), data=data)
+    return Value(labels=data.labels)
+
+
+def environment(command: Command) -> Value | None:
+    """`env` without a command prints all variables."""
+    options, operands = command.parsed("-u -C -S --unset --chdir --split-string", stop=True)
+    if operands or "-S" in options:
+        return wrapper("-u -C -S --unset --chdir --split-string")(command)
+    return Value(labels=frozenset({Source.ENVIRONMENT}))
 
 
 def read(command: Command) -> Value | None:
@@ -609,7 +655,11 @@ def passes(valued: str = FILTER_OPTIONS, skip: int = 0) -> Handler:
         if recursive and command.name.endswith("grep"):
             root = paths[0] if paths else text(".")
             command.act("search", path=root, pattern=operands[0] if operands else options.get("-e", UNKNOWN))
-        return Value(labels=labels_of(whole))
+        labels = labels_of(whole)
+        if command.name.endswith("grep") and labels & {"process", Source.ENVIRONMENT} and operands:
+            kind = "compare" if "process" in labels else "search-environment"
+            command.act(kind, text=operands[0], **{"with": Value(labels=labels)})
+        return Value(labels=labels)
 
     return handle
 
@@ -1091,7 +1141,10 @@ COMMANDS: dict[str, Handler] = {
     **dict.fromkeys(SHELLS, shell),
     "sudo": wrapper("-u -g -h -p -C -r -t -U -D -R -T --user --group --host --prompt"),
     "doas": wrapper("-u -C"),
-    "env": wrapper("-u -C -S --unset --chdir --split-string"),
+    "env": environment,
+    **dict.fromkeys(("which", "whereis"), which),
+    **dict.fromkeys(("start", "cmd"), start),
+    **dict.fromkeys(("dig", "nslookup", "host", "ping", "drill"), told_to_network),
     **dict.fromkeys(
         (
             "nohup",

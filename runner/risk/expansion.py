@@ -112,7 +112,11 @@ def _looked_up(name: str, index: str | None, variables: Mapping[str, Value], arg
         return Value(items=list(arguments)) if arguments else Value(labels=frozenset({"$@"}))
     if name.isdigit():
         at = int(name)
-        return arguments[at - 1] if 0 < at <= len(arguments) else Value((HOLE,), labels=frozenset({f"${name}"}))
+        return (
+            arguments[at - 1].labelled(("argument",))
+            if 0 < at <= len(arguments)
+            else Value((HOLE,), labels=frozenset({f"${name}", "argument"}))
+        )
     found = variables.get(name)
     if found is None:
         if name in KNOWN:

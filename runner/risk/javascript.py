@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.risk.vocabulary import Vocabulary
 
 GRAMMAR = Language(tree_sitter_javascript.language())
+MANGLED = re.compile(r"\b_0x[0-9a-f]{4,}\b")
 GLOBALS = frozenset(("globalThis", "window", "global", "self", "root", "top", "frames", "parent", "GLOBAL"))
 ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{1,3}|\r?\n|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
@@ -54,6 +55,7 @@ class JavaScript(Machine):
         """Go through a program and then through the functions it does not call. The value of its last expression."""
         root = Parser(GRAMMAR).parse(code.encode("utf-8", "surrogatepass")).root_node
         self.broken = root.has_error
+        self.mangled(root, code)
         value = self.block(root.named_children)
         self.leftovers()
         return value
@@ -373,6 +375,22 @@ class JavaScript(Machine):
 
     # Expressions.
 
+    def mangled(self, root: Node, code: str) -> None:
+        """Names as only obfuscators make them (`_0x3fa2`), in the code itself and not in its texts."""
+        if len(set(MANGLED.findall(code))) < 3:
+            return
+        found: dict[str, Node] = {}
+        waiting = [root]
+        while waiting and len(found) < 3:
+            node = waiting.pop()
+            self.budget.left -= 1
+            if node.type == "identifier" and MANGLED.fullmatch(_source(node)):
+                found.setdefault(_source(node), node)
+            waiting += node.named_children
+        if len(found) >= 3:
+            first = next(iter(found.values()))
+            self.trail.add("mangled", _source(first), {}, place(first))
+
     def value(self, node: Node) -> Value:
         """What is known of the expression."""
         self.budget.left -= 1
@@ -414,7 +432,9 @@ class JavaScript(Machine):
 
     def own(self, node: Node) -> Value:
         found = self.scope.get("this")
-        return found if found is not None else reference("globalThis") if not self.this else self.this[-1]
+        if found is None:
+            found = self.this[-1] if self.this else reference("this" if self.returned else "globalThis")
+        return found
 
     def member(self, node: Node) -> Value:
         owner, name = node.child_by_field_name("object"), node.child_by_field_name("property")
@@ -685,6 +705,8 @@ def _flat(node: Node) -> list[Node]:
 
 def _string(machine: JavaScript, node: Node) -> Value:
     raw = _source(node)[1:-1]
+    if machine.nested.mentions is not None:
+        machine.nested.mentioned(raw, place(node))
     return text(ESCAPE.sub(_unescape, raw)) if "\\" in raw else text(raw)
 
 

@@ -49,7 +49,9 @@ def run_text(machine: Machine, called: Value, args: Args, named: Named, place: P
         return None
     if called.name in ("setTimeout", "setInterval", "setImmediate") and not code.texts:
         return None
-    done = machine.trail.add("execute", "eval", {"code": code, "language": text("javascript")}, place, called.labels)
+    context = Value(labels=labels_of(args[1:]))
+    fields = {"code": code, "language": text("javascript"), "context": context, "how": text(called.name)}
+    done = machine.trail.add("execute", "eval", fields, place, called.labels)
     done.name = called.name if called.name == "eval" else "eval"
     return machine.nested.executed(machine, done, code)
 

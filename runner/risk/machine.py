@@ -74,6 +74,8 @@ class Function:
     rest: str = ""
     self_name: str = ""
     simple: bool = False
+    reduces: bool = False
+    """What it returns is a call that unpickling makes (`__reduce__`)."""
     """The body is one expression, whose value is the result."""
     called: bool = False
     active: bool = False
@@ -162,7 +164,7 @@ class Machine:
         made = Value(
             name=f"{base}.{name}" if len(base) < 100 else base, labels=owner.labels | extra if extra else owner.labels
         )
-        if labels := self.vocabulary.attributes.get(made.name):
+        if labels := self.vocabulary.attributes.get(made.name.lstrip("~")):
             made = made.labelled(labels)
         made.owner, made.attribute = owner, name
         return made
@@ -277,10 +279,10 @@ class Machine:
             if value.function is not None:
                 given = called.owner if called.owner is not None else UNKNOWN
                 if given.items is not None:
-                    met = self.each(given)
+                    met = [self.each(given)] * len(value.function.parameters)
+                    self.follow(value.function, met, {}, value.owner)
                 else:
-                    met = Value(name=result.name, labels=result.labels | given.labels)
-                self.follow(value.function, [met] * len(value.function.parameters), {}, value.owner)
+                    self.follow(value.function, [], {}, value.owner, result.labels | given.labels)
 
     def _instance(self, called: Value, args: list[Value], named: dict[str, Value]) -> Value:
         kind = called.kind
@@ -296,14 +298,23 @@ class Machine:
         return made
 
     def follow(
-        self, function: Function, args: Sequence[Value], named: Mapping[str, Value], owner: Value | None = None
+        self,
+        function: Function,
+        args: Sequence[Value],
+        named: Mapping[str, Value],
+        owner: Value | None = None,
+        labels: frozenset[str] = NO_LABELS,
     ) -> Value:
-        """Go through the body of `function` with these arguments; what it returns."""
+        """Go through the body of `function` with these arguments; what it returns.
+
+        `labels` are those of arguments that are not known any further.
+        """
         function.called = True
         key = (
             id(owner.fields) if owner is not None else 0,
             *map(_signature, args),
             *((k, _signature(v)) for k, v in named.items()),
+            labels,
         )
         if (known := function.results.get(key)) is not None:
             return known
@@ -317,7 +328,7 @@ class Machine:
         try:
             if self.depth > DEEPEST:
                 raise TooDeep
-            self._bind(function, args, named, owner)
+            self._bind(function, args, named, owner, labels)
             self.enter(function)
         finally:
             function.active = False
@@ -326,9 +337,19 @@ class Machine:
             returned = self.returned.pop()
         result = either(returned)
         function.results[key] = result
+        if function.reduces and result.items and len(result.items) > 1:
+            self.trail.add("reduce", result.items[0].name, {"function": result.items[0]}, (1, 0, 1, 0))
+            self.call(result.items[0], result.items[1].items or [], {}, (1, 0, 1, 0))
         return result
 
-    def _bind(self, function: Function, args: Sequence[Value], named: Mapping[str, Value], owner: Value | None) -> None:
+    def _bind(
+        self,
+        function: Function,
+        args: Sequence[Value],
+        named: Mapping[str, Value],
+        owner: Value | None,
+        labels: frozenset[str],
+    ) -> None:
         names = self.scope.names
         parameters = function.parameters
         if function.self_name:
@@ -341,7 +362,7 @@ class Machine:
             elif parameter in function.defaults:
                 value = function.defaults[parameter]
             else:
-                value = reference(f"~{parameter}")
+                value = reference(f"~{parameter}", labels)
             if value.unknown or (value.name and not value.texts):
                 value = value.labelled((f"${parameter}",)) if value.function is None and value.kind is None else value
             names[parameter] = value

@@ -23,6 +23,17 @@ DEEPEST = 6
 """Languages inside languages that are followed; one more is a finding."""
 LONGEST_EVIDENCE = 200
 
+SCRIPTS = {
+    ".py": "python",
+    ".pyw": "python",
+    ".sh": "shell",
+    ".bash": "shell",
+    ".js": "javascript",
+    ".ps1": "powershell",
+    ".bat": "powershell",
+    ".cmd": "powershell",
+    ".vbs": "powershell",
+}
 KIND_LABELS = {
     "secret": Source.SECRET,
     "environment-file": "environment-file",
@@ -38,6 +49,13 @@ class Nested:
     def __init__(self, knowledge: Knowledge, trail: Trail) -> None:
         self.knowledge = knowledge
         self.trail = trail
+        self.mentions: re.Pattern[str] | None = None
+        """What to look for in texts, when it is anywhere in the code."""
+
+    def mentioned(self, known: str, place: Place) -> None:
+        """Note a text of the program that is enough by itself."""
+        if self.mentions is not None and self.mentions.search(known):
+            self.trail.add("mention", "", {"text": text(known)}, place)
 
     # Programs.
 
@@ -70,14 +88,16 @@ class Nested:
             case "read":
                 return self._read(act)
             case "write" | "append":
-                self._wrote(act.get("path"), act.get("data"))
+                self._wrote(act.get("path"), act.get("data"), act.place)
             case "copy" | "move" | "link":
                 labels = self._read(act, "source")
-                self._wrote(act.get("path"), self.content(act.get("source")).labelled(labels))
+                self._wrote(
+                    act.get("path"), Value(labels=labels | labels_of((self.content(act.get("source")),))), act.place
+                )
             case "fetch":
                 act.fields["data"] = act.get("data")
                 if act.get("path") is not UNKNOWN:
-                    self._wrote(act.get("path"), Value(labels=frozenset({Source.DOWNLOADED})))
+                    self._wrote(act.get("path"), Value(labels=frozenset({Source.DOWNLOADED})), act.place)
                 return frozenset({Source.DOWNLOADED})
             case "start" | "chmod":
                 act.fields["origin"] = Value(labels=self.origin(act.get("path")))
@@ -102,12 +122,27 @@ class Nested:
             labels.add("found")
         return frozenset(labels)
 
-    def _wrote(self, path: Value, data: Value) -> None:
+    def _wrote(self, path: Value, data: Value, place: Place) -> None:
         labels = labels_of((data,))
         for key in keys(path):
             self.trail.written.setdefault(key, set()).update(labels | {"written"})
             if data.exact is not None:
                 self.trail.contents[key] = data
+        if data.exact is not None and len(data.exact) > 12:
+            self._script(path, data.exact, place)
+
+    def _script(self, path: Value, code: str, place: Place) -> None:
+        """A script that is written down is looked at as if it were run: nobody writes one for nothing."""
+        language = next((known for end, known in SCRIPTS.items() if path.text.lower().endswith(end)), "")
+        if code.startswith("#!") and not language:
+            language = "python" if "python" in code[:40] else "shell" if "sh" in code[:40] else ""
+        if not language or self.trail.depth >= DEEPEST:
+            return
+        with self.trail.inside(place, code[:LONGEST_EVIDENCE], "written"):
+            if language == "shell":
+                self.shell(code)
+            else:
+                self._other(language, code)
 
     def origin(self, path: Value) -> frozenset[str]:
         """Labels of what the program has written to `path`."""
@@ -146,6 +181,7 @@ class Nested:
         if self.trail.depth >= DEEPEST:
             self.trail.add("too-deep", act.name, {}, place)
             return NO_LABELS
+        self._written_code(command, place)
         labels = labels_of((command,)) | {"output"}
         with self.trail.inside(place, self._shown(command), "shell"):
             if command.items is not None:
@@ -163,6 +199,14 @@ class Nested:
                 if known.strip(HOLE + " "):
                     found = found | self.shell(known).labels
             return found
+
+    def _written_code(self, command: Value, place: Place) -> None:
+        """Text that the program put into a nameless file, if the command is about that file."""
+        for key in {key for part in (command, *(command.items or ())[:4]) for key in keys(part) if key.startswith("$")}:
+            content = self.trail.contents.pop(key, None)
+            if content is not None and content.exact is not None:
+                with self.trail.inside(place, content.exact[:LONGEST_EVIDENCE], "written"):
+                    self._quietly_python(content.exact)
 
     def _shown(self, value: Value) -> str:
         whole = concatenate(value.items[:20], " ") if value.items is not None else value
@@ -244,8 +288,14 @@ class Nested:
         for known in code.texts[:3]:
             if not known.strip(HOLE + " \n"):
                 continue
-            with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), machine.language):
-                result = machine.inner(fold.readable(known)).labelled(code.labels)
+            self.trail.evaluated += 1
+            try:
+                with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), machine.language):
+                    result = machine.inner(fold.readable(known)).labelled(code.labels)
+            except Unparsed:
+                act.fields["unparsed"] = text("yes")
+            finally:
+                self.trail.evaluated -= 1
         return result
 
 

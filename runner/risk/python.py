@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import warnings
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
     from runner.risk.nested import Nested
     from runner.risk.vocabulary import Vocabulary
 
+KNOWN_NAMES = frozenset(dir(builtins)) | {
+    "unicode",
+    "unichr",
+    "xrange",
+    "raw_input",
+    "execfile",
+    "reload",
+    "long",
+    "__builtins__",
+}
 OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+",
     ast.Sub: "-",
@@ -214,7 +225,9 @@ class Python(Machine):
             parameters.append(argument.arg)
             if default is not None:
                 defaults[argument.arg] = self.value(default)
-        function = Function(name, parameters, body, self.scope, defaults, simple=simple)
+        function = Function(
+            name, parameters, body, self.scope, defaults, simple=simple, reduces=name.startswith("__reduce")
+        )
         if arguments.vararg is not None:
             function.rest = arguments.vararg.arg
         self.functions.append(function)
@@ -318,6 +331,8 @@ class Python(Machine):
         """What is known of the expression."""
         self.budget.left -= 1
         if type(node) is ast.Constant:
+            if self.nested.mentions is not None and isinstance(node.value, str):
+                self.nested.mentioned(node.value, place(node))
             return constant(node.value)
         if type(node) is ast.Name:
             return self.name(node.id)
@@ -343,7 +358,9 @@ class Python(Machine):
             import unicodedata
 
             name = unicodedata.normalize("NFKC", name)
-        return reference(name)
+        if name in KNOWN_NAMES:
+            return reference(name)
+        return reference(name, frozenset({f"${name}"}))
 
     def member(self, node: ast.Attribute) -> Value:
         owner = self.value(node.value)
@@ -503,7 +520,11 @@ class Python(Machine):
         return Value(labels=value.labels)
 
     def comparison(self, node: ast.Compare) -> Value:
-        labels = labels_of([self.value(node.left), *map(self.value, node.comparators)])
+        values = [self.value(node.left), *map(self.value, node.comparators)]
+        labels = labels_of(values)
+        for value in values:
+            if value.texts and len(value.text) < 60 and labels:
+                self.trail.add("compare", "", {"text": value, "with": Value(labels=labels)}, place(node))
         return Value(labels=labels - {Source.DOWNLOADED, Source.SECRET})
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:

@@ -67,6 +67,8 @@ class Rule:
     without: tuple[Condition, ...] = ()
     match: Mapping[str, Sequence[str]] = field(default_factory=dict)
     clean: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    mention: str = ""
+    """The expression of a rule about texts that are enough by themselves."""
 
 
 def compiled(data: object, targets: Targets) -> Rule:
@@ -84,6 +86,7 @@ def compiled(data: object, targets: Targets) -> Rule:
         without=tuple(_condition(part, targets) for part in _list(data.get("without"))),
         match=_examples(data.get("match")),
         clean=_examples(data.get("clean")),
+        mention=str(data["text"])[1:] if data["when"] == "mention" else "",
     )
 
 
@@ -187,6 +190,7 @@ class Rules:
         self.all = tuple(rules)
         self.targets = targets
         self._by_kind: dict[str, list[Rule]] = {}
+        self.mentions = _mentions(rules)
         self._by_name: dict[tuple[str, str], list[Rule]] = {}
         for rule in rules:
             for kind in rule.condition.kinds:
@@ -195,6 +199,10 @@ class Rules:
                         self._by_name.setdefault((kind, name), []).append(rule)
                 else:
                     self._by_kind.setdefault(kind, []).append(rule)
+
+    def mentioned(self, code: str) -> re.Pattern[str] | None:
+        """What to look for in the texts of `code`; None when it is nowhere in it, which spares the looking."""
+        return self.mentions if self.mentions is not None and self.mentions.search(code) else None
 
     def judge(self, trail: Trail) -> Iterator[tuple[Rule, Act]]:
         """Every rule that an act of the trail breaks, with that act."""
@@ -213,6 +221,12 @@ class Rules:
                 if all(map(somewhere, rule.also)) and not any(map(somewhere, rule.without)):
                     counts[rule.id] = counts.get(rule.id, 0) + 1
                     yield rule, act
+
+
+def _mentions(rules: Sequence[Rule]) -> re.Pattern[str] | None:
+    """The expressions of all rules about texts that are enough by themselves, as one."""
+    patterns = [rule.mention for rule in rules if rule.mention]
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
 
 
 def _somewhere(condition: Condition, trail: Trail) -> bool:

@@ -57,6 +57,92 @@ class State:
     directory: str = ""
 
 
+INFORMERS = {
+    **dict.fromkeys(
+        (
+            "whoami",
+            "hostname",
+            "id",
+            "uname",
+            "ifconfig",
+            "ip",
+            "who",
+            "w",
+            "last",
+            "lastlog",
+            "hostnamectl",
+            "dmidecode",
+            "lscpu",
+            "systeminfo",
+            "ipconfig",
+            "logname",
+            "users",
+            "arp",
+            "netstat",
+            "ss",
+            "lsb_release",
+            "getmac",
+            "sw_vers",
+            "system_profiler",
+        ),
+        frozenset({"host-info"}),
+    ),
+    **dict.fromkeys(("ps", "pgrep", "pidof", "top", "lsof", "fuser", "tasklist"), frozenset({"process"})),
+    **dict.fromkeys(("env", "printenv"), frozenset({"environment"})),
+}
+"""Commands that tell something worth following, and the label of what they tell."""
+NO_READERS = frozenset(
+    [
+        "ls",
+        "ll",
+        "dir",
+        "stat",
+        "test",
+        "[",
+        "mkdir",
+        "touch",
+        "file",
+        "ssh-keygen",
+        "ssh-add",
+        "ssh-copy-id",
+        "git",
+        "ls",
+        "-l",
+        "which",
+        "type",
+        "whereis",
+        "du",
+        "df",
+        "realpath",
+        "readlink",
+        "dirname",
+        "basename",
+        "export",
+        "cmake",
+        "make",
+        "gcc",
+        "g++",
+        "npm",
+        "pip",
+        "pip3",
+        "install",
+        "chattr",
+        "lsattr",
+        "umask",
+        "mount",
+        "umount",
+        "mv",
+        "cp",
+        "rm",
+        "ln",
+        "chmod",
+        "chown",
+        "cd",
+        "pushd",
+    ]
+)
+
+
 class Shell:
     """One shell script. `run` goes through it; what it does is on the trail afterwards."""
 
@@ -116,6 +202,8 @@ class Shell:
                 return self.command(node, stdin, [])
             case "comment" | "heredoc_body" | "heredoc_end" | "heredoc_start" | "variable_name" | "test_command":
                 return self._inside(node) if node.type == "test_command" else UNKNOWN
+            case "list":
+                return self.listed(node, stdin)
             case "pipeline":
                 return self.pipeline(node.named_children, stdin)
             case "redirected_statement":
@@ -151,7 +239,10 @@ class Shell:
                 return self.block(node.named_children, stdin)
 
     def _inside(self, node: Node) -> Value:
-        """Only the substitutions in a test do something."""
+        """In a test only the substitutions do something; what it compares with is noted."""
+        if node.type == "test_command":
+            words = text(re.sub(r"[\[\]\"'*]", " ", _source(node))[:300])
+            self.trail.add("compare", "", {"text": words, "with": Value(labels=frozenset({"shell"}))}, place(node))
         for child in node.named_children:
             if child.type in ("command_substitution", "process_substitution"):
                 self.block(child.named_children)
@@ -171,6 +262,14 @@ class Shell:
         return self.block(node.named_children, stdin)
 
     # Compound statements.
+
+    def listed(self, node: Node, stdin: Value) -> Value:
+        """`a && b || c`: with `||` the first one's output is as good as any."""
+        parts = node.named_children
+        outputs = [output for part in parts if (output := self.statement(part, stdin)) is not UNKNOWN]
+        if any(child.type == "||" for child in node.children) and outputs:
+            return either(outputs) if all(output.exact is not None for output in outputs) else outputs[0]
+        return outputs[0] if len(outputs) == 1 else concatenate(outputs, "\n") if outputs else UNKNOWN
 
     def pipeline(self, stages: Sequence[Node], stdin: Value) -> Value:
         value = stdin
@@ -512,6 +611,7 @@ class Shell:
         where: Place,
         redirects: Sequence[Redirect] = (),
         hidden: frozenset[str] = frozenset(),
+        through: str = "",
     ) -> Value:
         """One command with its arguments; what it prints. Also how other languages start processes."""
         self.budget.spend(5)
@@ -519,12 +619,18 @@ class Shell:
         if self.depth > DEEPEST:
             raise TooDeep
         try:
-            return self._simple(words, stdin, where, redirects, hidden)
+            return self._simple(words, stdin, where, redirects, hidden, through)
         finally:
             self.depth -= 1
 
     def _simple(
-        self, words: list[Value], stdin: Value, where: Place, redirects: Sequence[Redirect], hidden: frozenset[str]
+        self,
+        words: list[Value],
+        stdin: Value,
+        where: Place,
+        redirects: Sequence[Redirect],
+        hidden: frozenset[str],
+        through: str = "",
     ) -> Value:
         name = words[0].text
         if not name and not words[0].labels:
@@ -542,7 +648,10 @@ class Shell:
                 return self._simple(words, stdin, where, redirects, hidden)
             finally:
                 self.state.active.discard(name)
-        command = Command(self, known, words, stdin, where, redirects, words[0].labels | hidden)
+        if self.nested.mentions is not None:
+            for word in words:
+                self.nested.mentioned(word.text, where)
+        command = Command(self, known, words, stdin, where, redirects, words[0].labels | hidden, through)
         self.trail.add(
             "command",
             known,
@@ -562,7 +671,19 @@ class Shell:
                 return output
         elif words[0].labels or not words[0].exact or "/" in name:
             self.nested.started(words[0], command.labels, where)
+        self._mentioned(command)
+        if known in INFORMERS:
+            return Value(labels=labels_of((*words, stdin)) | INFORMERS[known])
         return labels_only(words, stdin)
+
+    def _mentioned(self, command: Command) -> None:
+        """A program that is not known and gets a file's name will use the file."""
+        if command.name in NO_READERS:
+            return
+        for word in command.arguments[:40]:
+            if word.text.startswith(("/", "~", "./", "../")) or "/." in word.text:
+                act = self.trail.add("use", command.name, {"path": word}, command.place, command.labels)
+                self.nested.done(act)
 
 
 def labels_only(words: Sequence[Value], stdin: Value) -> Value:

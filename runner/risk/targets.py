@@ -38,6 +38,8 @@ VARIABLES = {
     "allusersprofile": "C:/ProgramData",
     "public": "C:/Users/Public",
 }
+# Climbing out of wherever the program stands, to a folder that only the root has.
+CLIMB = re.compile(r"^(?:\.\./)+(?=(?:etc|root|home|proc|sys|var|usr|boot|windows)(?:/|$))", re.IGNORECASE)
 VARIABLE = re.compile(r"%([\w()]+)%|\$env:(\w+)|\$\{?(\w+)\}?")
 
 
@@ -55,6 +57,7 @@ def normal(path: str) -> str:
         path = posixpath.normpath(path) + tail
         if path.startswith("//"):
             path = path[1:]
+    path = CLIMB.sub("/", path)
     path = HOME.sub("~", path)
     return "/" + path if unc else path
 
