@@ -55,7 +55,11 @@ class Case:
         if event is not None:
             self._publish(event)
 
-    def resume(self, phase: Phase, assessment: Assessment | None) -> None:
-        """Take up a case that an earlier process left in `phase`: what the ledger says is where it stands."""
+    def resume(
+        self, phase: Phase, assessment: Assessment | None, decision: Decision | None, result: Result | None
+    ) -> None:
+        """Take up a case that an earlier process left: what the ledger says is where it stands."""
         self.phase = phase
         self.assessment = assessment
+        self.decision = decision
+        self.result = result

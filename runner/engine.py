@@ -66,6 +66,7 @@ REASON_LENGTH = 500
 
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 INTERRUPTED = "The console stopped before anybody answered. Nothing was run; ask again."
+BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
 LOST = "The console stopped while this was running; the run was ended and its output is lost."
 STOPPED = "Stopped by a person."
 GONE = "The agent went away."
@@ -109,7 +110,18 @@ class Engine:
         return self._take(case)
 
     async def handle(self, case: Case) -> None:
-        """The path of one request: assess, decide or ask, run, record, answer."""
+        """The path of one request; whatever breaks on it, nothing is approved and the agent gets an answer."""
+        try:
+            await self._go(case)
+        except Exception:
+            # A bug of ours: told to the agent and in the history, and raised for the fault log.
+            self.desk.deny(case.request.id, BROKEN)
+            self.stop(case.request.id, BROKEN)
+            await self._settle(case, BROKEN)
+            raise
+
+    async def _go(self, case: Case) -> None:
+        """Assess, decide or ask, run, record, answer."""
         try:
             decision = await self._decide(case)
         except LedgerFailed as failure:
@@ -128,8 +140,8 @@ class Engine:
         settled = self.rooms.policy.decide(case.request, assessment)
         if isinstance(settled, Ask):
             settled = await self._ask(case, settled)
-        await self._write(case, Phase(settled.verdict.value), settled, RequestDecided(case.request.id, settled))
         case.decision = settled
+        await self._write(case, Phase(settled.verdict.value), settled, RequestDecided(case.request.id, settled))
         return settled
 
     async def _assess(self, case: Case) -> Assessment:
@@ -225,7 +237,8 @@ class Engine:
         return path
 
     async def _close(self, case: Case, answer: Answer) -> None:
-        await self._persist(case, Phase.CLOSED, {}, RequestClosed(case.request.id))
+        if case.phase is not Phase.CLOSED:
+            await self._persist(case, Phase.CLOSED, {}, RequestClosed(case.request.id))
         self._cases.close(case)
         if not case.answer.done():
             case.answer.set_result(answer)
@@ -409,7 +422,7 @@ class Engine:
         """Settle what an earlier process left open: nothing is replayed, nothing runs twice (spec I4, K6)."""
         for left in await self.rooms.left_open():
             case = Case(left.request, self.rooms.book, self.publish)
-            case.resume(left.row.phase, left.assessment)
+            case.resume(left.row.phase, left.assessment, left.decision, left.result)
             self.publish(RequestArrived(left.request))
             if left.assessment is not None:
                 self.publish(RequestAssessed(left.request.id, left.assessment))
@@ -417,19 +430,19 @@ class Engine:
                 self._take(case)
             else:
                 self._cases.add(case)
-                spawn(f"settle {left.request.id}", self._settle(case, left))
+                spawn(f"settle {left.request.id}", self._settle(case, LOST if left.decision else INTERRUPTED))
 
-    async def _settle(self, case: Case, left: Record) -> None:
-        """Bring a case that cannot go on to its end."""
-        decision, result = left.decision, left.result
+    async def _settle(self, case: Case, why: str) -> None:
+        """Bring a case that cannot go on to its end, wherever it stands."""
+        request = case.request
         if case.phase in UNDECIDED:
-            decision = Decision(Verdict.DENIED, Decider.ENGINE, INTERRUPTED, digest=case.request.digest)
-            await self._persist(case, Phase.DENIED, decision, RequestDecided(case.request.id, decision))
+            case.decision = Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)
+            await self._persist(case, Phase.DENIED, case.decision, RequestDecided(request.id, case.decision))
         elif case.phase in (Phase.APPROVED, Phase.RUNNING):
-            result = _not_run(case.request, KnownError(LOST))
-            await self._persist(case, Phase.FINISHED, result, RunFinished(case.request.id, result))
-        assert decision is not None
-        await self._close(case, Answer(case.request.id, decision, result))
+            case.result = _not_run(request, KnownError(why))
+            await self._persist(case, Phase.FINISHED, case.result, RunFinished(request.id, case.result))
+        assert case.decision is not None
+        await self._close(case, Answer(request.id, case.decision, case.result))
 
     def _check_open(self, tool: Tool) -> None:
         """Raises KnownError where nothing can be taken in."""

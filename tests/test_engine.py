@@ -259,3 +259,36 @@ async def test_the_windows_of_two_requests_do_not_wait_for_each_other(stage: Sta
     assert await second.answered(5) is not None
     assert await first.answered(0) is None
     assert sum(isinstance(event, RunFinished) for event in stage.heard) == 1
+
+
+@pytest.mark.errors_expected
+async def test_a_bug_on_the_way_denies_and_answers(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_request: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("runner.engine.assess", broken)
+    caught: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: caught.append(context))
+    ticket = await stage.engine.submit(HELLO)
+    answer = await ticket.answered(5)
+    assert answer is not None
+    assert (answer.status, answer.decision.by) == (Status.DENIED, Decider.ENGINE)
+    assert stage.phases(ticket.request_id) == ["arrived", "denied", "closed"]
+    await stage.until(lambda: caught)
+    assert str(caught[0]["exception"]) == "a bug"
+
+
+@pytest.mark.errors_expected
+async def test_a_bug_in_the_sandbox_ends_the_request(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(*_arguments: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(stage.sandbox, "start", broken)
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, _context: None)
+    ticket = await stage.asked()
+    stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
+    answer = await ticket.answered(5)
+    assert answer is not None
+    assert answer.result is not None
+    assert answer.result.outcome is Outcome.ENGINE_LOST
+    assert stage.phases(ticket.request_id)[-3:] == ["running", "finished", "closed"]
