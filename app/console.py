@@ -83,6 +83,7 @@ class Console(QObject):
 
         self.tray = Tray(self.cases, self.look, self.window, self)
         self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)
+        self.window.vault.look_again()
 
     def _build(self) -> Engine:
         """In the engine's thread: its imports do not hold up the window."""

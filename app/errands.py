@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -61,8 +62,10 @@ class Errands(QObject):
         self._waiting.put(None)
 
     def _report(self, told: Callable[[T], None], what: T) -> None:
-        if not self._closed:
-            self._done.emit(told, what)
+        # The object may be gone while the window closes down.
+        with contextlib.suppress(RuntimeError):
+            if not self._closed:
+                self._done.emit(told, what)
 
     def _main(self) -> None:
         while (errand := self._waiting.get()) is not None:

@@ -15,6 +15,8 @@ from app.navigation import PAGES, Navigation
 from app.parts.amounts import counted
 from app.parts.notice import Tone
 from app.toolbar import Toolbar
+from app.vault import BANNER as VAULT
+from app.vault import VaultNotice
 from runner.events import AgentsChanged, GatewayOpened, TroubleCleared
 
 if TYPE_CHECKING:
@@ -61,6 +63,7 @@ class Window(QMainWindow):
         self.setMinimumSize(*SMALLEST)
         self.toolbar = Toolbar(cases, look)
         self.banners = Banners(cases, look)
+        self.vault = VaultNotice(self.banners, places, self)
         self.navigation = Navigation(look)
         self.deciding = Deciding(cases, bridge, look)
         self._stack = QStackedWidget()
@@ -116,7 +119,9 @@ class Window(QMainWindow):
     def _make_settings(self) -> QWidget:
         from app.settings.panel import SettingsPanel
 
-        return SettingsPanel(self._bridge, self._look, self._places)
+        panel = SettingsPanel(self._bridge, self._look, self._places)
+        panel.saved.connect(self.vault.look_again)
+        return panel
 
     def _make_doctor(self) -> QWidget:
         from app.doctor.panel import DoctorPanel
@@ -131,6 +136,11 @@ class Window(QMainWindow):
     def _show_add_agent(self) -> None:
         self.show_page("Agents")
         self.page("Agents").begin_adding()  # type: ignore[attr-defined]
+
+    def _show_secrets(self) -> None:
+        """Where the person may agree to a file."""
+        self.show_page("Settings")
+        self.page("Settings").reveal("secrets_file")  # type: ignore[attr-defined]
 
     @Slot()
     def _refresh_page(self) -> None:
@@ -175,6 +185,8 @@ class Window(QMainWindow):
                 self.show_page("Doctor")
             case "settings":
                 self.show_page("Settings")
+            case _ if name == VAULT:
+                self._show_secrets()
             case _:
                 pass
 

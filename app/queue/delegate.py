@@ -39,14 +39,14 @@ class QueueDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        room = QRectF(option.rect)  # type: ignore[attr-defined]
+        room = QRectF(option.rect)
         line = index.data(LINE)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if isinstance(line, Lane):
             self._paint_lane(painter, room, line, self._model.in_lane(index.row()))
         elif (card := index.data(CARD)) is not None:
-            state = option.state  # type: ignore[attr-defined]
+            state = option.state
             self._paint_ground(painter, room, state)
             self._paint_card(painter, room, card)
         painter.restore()

@@ -120,8 +120,8 @@ class _FindingDelegate(QStyledItemDelegate):
     ) -> None:
         px, tokens = self._look.px, self._look.tokens
         finding: Finding = index.data(FINDING)
-        room: QRect = option.rect  # type: ignore[attr-defined]
-        state = option.state  # type: ignore[attr-defined]
+        room: QRect = option.rect
+        state = option.state
         painter.save()
         if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
             strong = state & QStyle.StateFlag.State_Selected and self._view.hasFocus()

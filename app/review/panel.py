@@ -282,6 +282,7 @@ class ReviewPanel(QFrame):
         ignored, fixed = QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
         for number in range(self._answers.count()):
             page = self._answers.widget(number)
+            assert page is not None
             on_top = page is self._answers.currentWidget()
             page.setSizePolicy(QSizePolicy.Policy.Preferred, fixed if on_top else ignored)
         self._answers.setSizePolicy(QSizePolicy.Policy.Preferred, fixed)

@@ -1,0 +1,177 @@
+"""The page of the doctor: what was checked here, what does not work, and the fix to copy."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+
+from app.doctor.row import CheckRow
+from app.errands import Errands
+from app.parts.amounts import counted
+from app.parts.empty import EmptyState
+from app.parts.notice import Notice, Tone
+from app.parts.plain import plain_label
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtGui import QShowEvent
+    from runner.doctor import Check
+
+    from app.look import Look
+    from runner.places import Places
+
+WORST_FIRST = ("bad", "warn", "ok")
+
+
+class DoctorPanel(QWidget):
+    """Examines when it is first shown and whenever asked; the window goes on meanwhile."""
+
+    def __init__(
+        self,
+        look: Look,
+        places: Places,
+        examine: Callable[[Places], tuple[Check, ...]] | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        """`examine` may block: it is called on a thread of the panel's own. By default the real doctor."""
+        super().__init__(parent)
+        self._look = look
+        self._places = places
+        self._examine = examine or examine_here
+        self._errands = Errands("doctor", self)
+        self._working = False
+        self._checks: tuple[Check, ...] = ()
+        self.rows: list[CheckRow] = []
+        self.summary = plain_label(role="muted", wrap=True)
+        self.again = QPushButton("Run again")
+        self.again.setToolTip("F5")
+        self.again.setAutoDefault(False)
+        look.dress(self.again, "refresh-cw", size=14)
+        self.copy = QPushButton("Copy report")
+        self.copy.setToolTip("Copy all checks as text, to send to somebody")
+        self.copy.setAutoDefault(False)
+        self.told = Notice(look, Tone.BAD, "")
+        self.working = EmptyState(look, "stethoscope", "Examining", "Starting the sandbox takes a few seconds.")
+        self._lay_out()
+        self.again.clicked.connect(self.look_again)
+        self.copy.clicked.connect(self._copy)
+        self._show_state()
+
+    @Slot()
+    def look_again(self) -> None:
+        """Examine now, unless that is under way."""
+        if self._working:
+            return
+        self._working = True
+        self._show_state()
+        self._errands.send(lambda: self._examine(self._places), self._examined, self._failed)
+
+    def _examined(self, checks: tuple[Check, ...]) -> None:
+        self._working = False
+        self._checks = tuple(sorted(checks, key=lambda check: WORST_FIRST.index(str(check.state))))
+        self.told.hide()
+        self._show_checks()
+        self._show_state()
+
+    def _failed(self, error: Exception) -> None:
+        self._working = False
+        self.told.say(Tone.BAD, f"The examination itself failed: {error or type(error).__name__}")
+        self.told.show()
+        self._show_state()
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join(map(_line, self._checks)) + "\n")
+
+    # ---- painting the state ----
+
+    def _show_state(self) -> None:
+        self.again.setEnabled(not self._working)
+        self.copy.setEnabled(bool(self._checks))
+        self.summary.setText(self._words())
+        first = self._working and not self._checks
+        self._pages.setCurrentWidget(self.working if first else self._scroll)
+
+    def _words(self) -> str:
+        if self._working:
+            return "Examining\N{HORIZONTAL ELLIPSIS}"
+        bad = sum(str(check.state) == "bad" for check in self._checks)
+        warned = sum(str(check.state) == "warn" for check in self._checks)
+        if not self._checks:
+            return ""
+        if not bad and not warned:
+            return f"All {counted(len(self._checks), 'check')} passed."
+        parts = [f"{bad} not working"] * bool(bad) + [f"{warned} to look at"] * bool(warned)
+        return f"{', '.join(parts)}, of {counted(len(self._checks), 'check')}."
+
+    def _show_checks(self) -> None:
+        """Rows are kept: the focus stays on what it was on."""
+        while len(self.rows) < len(self._checks):
+            self.rows.append(CheckRow(self._look))
+            self._column.insertWidget(len(self.rows) - 1, self.rows[-1])
+        for number, row in enumerate(self.rows):
+            row.setVisible(number < len(self._checks))
+            if number < len(self._checks):
+                row.show_check(self._checks[number])
+
+    # ---- building ----
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        head = QHBoxLayout()
+        head.setSpacing(px(12))
+        head.addWidget(plain_label("Doctor", "title"))
+        head.addWidget(self.summary, 1)
+        head.addWidget(self.copy)
+        head.addWidget(self.again)
+        inside = QWidget()
+        self._column = QVBoxLayout(inside)
+        self._column.setContentsMargins(0, 0, px(6), 0)
+        self._column.setSpacing(px(2))
+        self._column.addStretch()
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setAccessibleName("Checks")
+        self._scroll.setWidget(inside)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.working)
+        self._pages.addWidget(self._scroll)
+        card = QFrame()
+        card.setProperty("card", True)
+        column = QVBoxLayout(card)
+        column.setContentsMargins(px(16), px(14), px(10), px(12))
+        column.setSpacing(px(10))
+        column.addLayout(head)
+        column.addWidget(self.told)
+        column.addWidget(self._pages, 1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(card)
+        self.told.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous() and not self._checks:
+            self.look_again()
+
+
+def examine_here(places: Places) -> tuple[Check, ...]:
+    """The real examination, to its end. Blocks for as long as it takes to start a sandbox."""
+    from runner.doctor import examine
+
+    from runner.settings import load
+
+    return asyncio.run(examine(places, load(places, os.environ)))
+
+
+def _line(check: Check) -> str:
+    fix = f" Fix: {check.fix}" if check.fix else ""
+    return f"[{check.state}] {check.name}: {check.what}{fix}"

@@ -1,0 +1,90 @@
+"""One check: its state as a word and a picture, what was found, and the fix with a button that copies it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from app import phrases
+from app.copying import CopyButton
+from app.parts.plain import plain_label
+
+if TYPE_CHECKING:
+    from runner.doctor import Check
+
+    from app.look import Look
+
+STATES = {
+    "ok": ("circle-check", "low", "ok", "Works"),
+    "warn": ("triangle-alert", "medium", "warn", "Look at it"),
+    "bad": ("circle-alert", "high", "bad", "Does not work"),
+}
+"""Picture, its ink, the role of the word, and the word."""
+
+
+class CheckRow(QWidget):
+    """Follows one check; texts may hold anything and are shown as they are."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._state = "ok"
+        self._picture = plain_label()
+        self.name = plain_label(role="strong")
+        self.word = plain_label()
+        self.what = plain_label(wrap=True)
+        self.fix = plain_label(wrap=True)
+        self.fix.setFont(look.mono())
+        for text in (self.what, self.fix):
+            text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self.copy = CopyButton("Copy", "Copy the fix")
+        self._lay_out(look)
+        look.changed.connect(self._paint_icon)
+
+    def show_check(self, check: Check) -> None:
+        """Replace everything by what `check` says."""
+        self._state = str(check.state)
+        _, _, role, word = STATES[self._state]
+        name = phrases.visible(check.name)
+        self.name.setText(name)
+        self.word.setText(word)
+        self.word.setProperty("role", role)
+        self.word.style().unpolish(self.word)
+        self.word.style().polish(self.word)
+        self.what.setText(phrases.visible(check.what))
+        self.fix.setText(phrases.visible(check.fix))
+        self.copy.set_text_to_copy(check.fix)
+        self.copy.setAccessibleName(f"Copy the fix for {name}")
+        self.fix.setVisible(bool(check.fix))
+        self.copy.setVisible(bool(check.fix))
+        self.setAccessibleName(f"{name}: {word}. {self.what.text()}")
+        self._paint_icon()
+
+    @Slot()
+    def _paint_icon(self) -> None:
+        picture, ink, _, _ = STATES[self._state]
+        self._picture.setPixmap(self._look.pixmap(picture, ink, 16))
+
+    def _lay_out(self, look: Look) -> None:
+        px = look.px
+        head, remedy = QHBoxLayout(), QHBoxLayout()
+        for line in (head, remedy):
+            line.setSpacing(px(8))
+        head.addWidget(self.name)
+        head.addWidget(self.word)
+        head.addStretch()
+        remedy.addWidget(self.fix, 1)
+        remedy.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignTop)
+        words = QVBoxLayout()
+        words.setSpacing(px(3))
+        words.addLayout(head)
+        words.addWidget(self.what)
+        words.addLayout(remedy)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, px(7), 0, px(7))
+        row.setSpacing(px(10))
+        row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)

@@ -1,0 +1,157 @@
+"""The settings that are offered, and what was changed in them but not saved yet."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from app.settings.words import title_of
+from runner.declared import declared, level_values
+from runner.settings import CEILINGS, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.setting import Declared, Value
+    from runner.settings import Loaded
+
+
+class Reset(Enum):
+    """Typed in place of a value: take the entry out of the file."""
+
+    RESET = "reset"
+
+
+class Form:
+    """Holds what was typed beside what counts. `environment` is the one that the settings were loaded with."""
+
+    def __init__(self, loaded: Loaded, environment: Mapping[str, str], file: str) -> None:
+        self._environment = environment
+        self._file = file
+        self._typed: dict[str, object] = {}
+        self._offered = {one.name: one for one in declared() if not one.later}
+        self.take_over(loaded)
+
+    @property
+    def offered(self) -> tuple[Declared, ...]:
+        """Settings that do something already, in the order in which they are declared."""
+        return tuple(self._offered.values())
+
+    def take_over(self, loaded: Loaded) -> None:
+        """Something else counts now. What was typed stays where it still differs."""
+        self.loaded = loaded
+        typed, self._typed = self._typed, {}
+        for name, raw in typed.items():
+            self.put(name, raw)
+
+    # ---- typing ----
+
+    def put(self, name: str, raw: object) -> None:
+        """`raw` was typed for `name`; what counts already is no change."""
+        if self.fixed(name) or self._counts_already(name, raw):
+            self._typed.pop(name, None)
+        else:
+            self._typed[name] = raw
+
+    def reset(self, name: str) -> None:
+        """Back to what counts without an entry in the file."""
+        self.put(name, Reset.RESET)
+
+    def revert(self) -> None:
+        """Forget all that was typed."""
+        self._typed.clear()
+
+    @property
+    def changes(self) -> dict[str, object]:
+        """What is to be saved: None takes an entry out of the file."""
+        return {name: None if raw is Reset.RESET else raw for name, raw in self._typed.items()}
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Names of settings that cannot be saved as typed."""
+        return tuple(name for name in self._offered if self.error(name))
+
+    # ---- one setting ----
+
+    def in_force(self, name: str) -> Value:
+        value: Value = getattr(self.loaded.settings, name)
+        return value
+
+    def source(self, name: str) -> Source:
+        return self.loaded.sources.get(name, Source.DEFAULT)
+
+    def changed(self, name: str) -> bool:
+        return name in self._typed
+
+    def value(self, name: str) -> Any:
+        """What would count after saving; what counts now where that cannot be read."""
+        raw = self._typed.get(name)
+        if raw is Reset.RESET:
+            return self._without_entry(name)
+        return self.in_force(name) if raw is None or self._unreadable(name, raw) else self._offered[name].parse(raw)
+
+    def fixed(self, name: str) -> str:
+        """Why it cannot be changed here; empty when it can."""
+        if self.source(name) is not Source.ENVIRONMENT:
+            return ""
+        return f"Set by the environment variable {self._variable(name)}, which counts more than the file."
+
+    def can_reset(self, name: str) -> bool:
+        """Whether the file has an entry that could go."""
+        return self.source(name) is Source.YAML and self._typed.get(name) is not Reset.RESET
+
+    def origin(self, name: str) -> str:
+        """Where the value on screen comes from, in a few words."""
+        if name in self._typed:
+            return f"Not saved yet; now {self._offered[name].shown(self.in_force(name))}"
+        match self.source(name):
+            case Source.DEFAULT:
+                return "Default"
+            case Source.LEVEL:
+                return f"From security level {self.loaded.settings.security_level}"
+            case Source.YAML:
+                return f"Set in {self._file}"
+            case _:
+                return self.fixed(name)
+
+    def error(self, name: str) -> str:
+        """What is wrong with what was typed, as a sentence; empty when nothing is."""
+        raw = self._typed.get(name)
+        if raw is not None and raw is not Reset.RESET and (half := self._unreadable(name, raw)):
+            return f"{half[:1].upper()}{half[1:]}."
+        return self._over_ceiling(name)
+
+    # ---- inside ----
+
+    def _counts_already(self, name: str, raw: object) -> bool:
+        if raw is Reset.RESET:
+            return self.source(name) is not Source.YAML
+        return not self._unreadable(name, raw) and self._offered[name].parse(raw) == self.in_force(name)
+
+    def _unreadable(self, name: str, raw: object) -> str:
+        try:
+            self._offered[name].parse(raw)
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    def _over_ceiling(self, name: str) -> str:
+        """A limit above the most that may be asked for would be a problem in the file, and everything be asked."""
+        for limit, ceiling in CEILINGS:
+            if name not in (limit, ceiling) or name not in self._typed:
+                continue
+            own = limit in self._typed or self.source(limit) in (Source.YAML, Source.ENVIRONMENT)
+            if own and self.value(limit) > self.value(ceiling):
+                other = ceiling if name == limit else limit
+                words = "more" if name == limit else "less"
+                shown = self._offered[other].shown(self.value(other))
+                return f"This is {words} than {title_of(other)}, {shown}."
+        return ""
+
+    def _without_entry(self, name: str) -> Value:
+        level = str(self.value("security_level")) if name != "security_level" else ""
+        return level_values(level).get(name, self._offered[name].default)
+
+    def _variable(self, name: str) -> str:
+        names = self._offered[name].environment
+        return next((one for one in names if self._environment.get(one, "").strip()), names[-1])

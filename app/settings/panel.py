@@ -1,0 +1,347 @@
+"""The page of settings: a form made from their declarations, saved into the person's own file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.errands import Errands
+from app.look import Theme
+from app.parts.amounts import counted
+from app.parts.empty import EmptyState
+from app.parts.notice import Notice, Tone
+from app.parts.plain import plain_label
+from app.question import Question
+from app.settings.form import Form
+from app.settings.row import SettingRow
+from app.settings.words import title_of
+from runner.errors import KnownError
+from runner.settings import Loaded, load, save
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from PySide6.QtGui import QShowEvent
+
+    from app.bridge import Bridge
+    from app.look import Look
+    from runner.places import Places
+
+SHOWN_PROBLEMS = 5
+
+
+class SettingsPanel(QWidget):
+    """Reads and writes the file on a thread of its own. What was typed stays until it is saved or reverted."""
+
+    saved = Signal()
+    """Other settings count now."""
+
+    def __init__(self, bridge: Bridge, look: Look, places: Places, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._look = look
+        self._places = places
+        self._environment: Mapping[str, str] = dict(os.environ)
+        self._errands = Errands("settings", self)
+        self._form: Form | None = None
+        self._saving = False
+        self._wanted = ""
+        self.rows: dict[str, SettingRow] = {}
+        self._groups: list[tuple[QFrame, list[SettingRow]]] = []
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Search settings")
+        self.search.setAccessibleName("Search settings")
+        self.search.setClearButtonEnabled(True)
+        self.problems = Notice(look, Tone.WARN, "")
+        self.remarks = Notice(look, Tone.INFO, "", closable=True)
+        self.told = Notice(look, Tone.INFO, "", closable=True)
+        self.state = plain_label(role="muted", wrap=True)
+        self.revert = QPushButton("Revert")
+        self.save = QPushButton("Save")
+        self.save.setProperty("kind", "primary")
+        for button in (self.revert, self.save):
+            button.setAutoDefault(False)
+        self.reading = EmptyState(look, "settings", "Reading the settings", "This takes a moment.")
+        self.nothing = EmptyState(look, "search", "No setting found", "Try another word, or clear the search.")
+        self._lay_out()
+        self._connect()
+        self._show_state()
+
+    @property
+    def form(self) -> Form | None:
+        """None until the settings have been read."""
+        return self._form
+
+    @Slot()
+    def look_again(self) -> None:
+        """Read the file anew; what was typed stays."""
+        self._errands.send(self._load, self._loaded, self._not_loaded)
+
+    def reveal(self, name: str) -> None:
+        """Bring one setting into view, with the focus on its field; also where they are still being read."""
+        self._wanted = name
+        self.search.clear()
+        if self._form is not None:
+            # After the layout has had its turn: before that nothing has a place yet.
+            QTimer.singleShot(0, self, self._go_to_wanted)
+
+    # ---- reading ----
+
+    def _load(self) -> Loaded:
+        return load(self._places, self._environment)
+
+    def _loaded(self, loaded: Loaded) -> None:
+        if self._form is None:
+            self._form = Form(loaded, self._environment, self._places.settings.name)
+            self._build_rows(self._form)
+        else:
+            self._form.take_over(loaded)
+        for row in self.rows.values():
+            row.show_state(fill=True)
+        _tell(self.problems, Tone.WARN, _problems(loaded))
+        _tell(self.remarks, Tone.INFO, "\n".join(loaded.remarks))
+        self._filter()
+        self._show_state()
+        if self._wanted:
+            self.reveal(self._wanted)
+
+    def _not_loaded(self, error: Exception) -> None:
+        self._saving = False
+        self._show_state()
+        _tell(self.told, Tone.BAD, str(error))
+
+    # ---- typing ----
+
+    @Slot(str, object)
+    def _typed(self, name: str, raw: object) -> None:
+        assert self._form is not None
+        self._form.put(name, raw)
+        self.told.hide()
+        self._show_state()
+        if name == "theme":
+            self._show_theme()
+        elif name == "secrets_file" and raw is True:
+            self._ask_agreement()
+
+    @Slot(str)
+    def _reset(self, name: str) -> None:
+        assert self._form is not None
+        self._form.reset(name)
+        self.rows[name].show_state(fill=True)
+        self.rows[name].focus_field()
+        self._show_state()
+        if name == "theme":
+            self._show_theme()
+
+    @Slot()
+    def _revert(self) -> None:
+        assert self._form is not None
+        self._form.revert()
+        for row in self.rows.values():
+            row.show_state(fill=True)
+        self._show_state()
+        self._show_theme()
+        self.search.setFocus()
+
+    def _show_theme(self) -> None:
+        """At once, also before it is saved: that is how one chooses."""
+        assert self._form is not None
+        self._look.choose(Theme(self._form.value("theme")))
+
+    def _ask_agreement(self) -> None:
+        what = (
+            f"Where this system has no keyring, secrets will be in {self._places.secrets}, not encrypted. "
+            "Only your user may read the file (mode 0600), and so may every program that runs as you."
+        )
+        Question(self.window(), "Keep secrets in a file?", what, "I agree", self._agreed).open()
+
+    def _agreed(self, yes: bool) -> None:
+        if not yes and self._form is not None:
+            self._form.put("secrets_file", self._form.in_force("secrets_file"))
+            self.rows["secrets_file"].show_state(fill=True)
+            self._show_state()
+
+    # ---- saving ----
+
+    @Slot()
+    def _save(self) -> None:
+        form = self._form
+        if form is None or self._saving or form.wrong or not form.changes:
+            return
+        changes = form.changes
+        restart = [title_of(name) for name in changes if self.rows[name].declared.restart]
+
+        def work() -> Loaded:
+            save(self._places, changes)
+            return self._load()
+
+        self._saving = True
+        self._show_state()
+        self._errands.send(work, lambda loaded: self._saved(loaded, restart), self._not_saved)
+
+    def _saved(self, loaded: Loaded, restart: list[str]) -> None:
+        self._saving = False
+        self._loaded(loaded)
+        self._bridge.reload_settings()
+        self._show_theme()
+        words = "Saved."
+        if restart:
+            words = f"Saved. Start Assent again for {_listed(restart)} to count."
+        _tell(self.told, Tone.INFO if restart else Tone.GOOD, words)
+        self.saved.emit()
+
+    def _not_saved(self, error: Exception) -> None:
+        self._saving = False
+        self._show_state()
+        what = str(error) if isinstance(error, KnownError) else f"The settings were not saved: {error}"
+        _tell(self.told, Tone.BAD, what)
+
+    # ---- painting the state ----
+
+    def _show_state(self) -> None:
+        form = self._form
+        changes = len(form.changes) if form else 0
+        wrong = form.wrong if form else ()
+        for row in self.rows.values():
+            row.show_state()
+        if self._saving:
+            words = "Saving\N{HORIZONTAL ELLIPSIS}"
+        elif wrong:
+            words = f"Cannot be saved yet: {_listed([title_of(name) for name in wrong])}."
+        elif changes:
+            words = f"{counted(changes, 'change')} not saved."
+        else:
+            words = f"Saved in {self._places.settings}"
+        self.state.setText(words)
+        self.save.setEnabled(bool(changes) and not wrong and not self._saving)
+        self.revert.setEnabled(bool(changes) and not self._saving)
+
+    @Slot()
+    def _filter(self) -> None:
+        words = self.search.text().lower().split()
+        found = False
+        for frame, rows in self._groups:
+            matching = [row for row in rows if row.matches(words)]
+            for row in rows:
+                row.setVisible(row in matching)
+            frame.setVisible(bool(matching))
+            found = found or bool(matching)
+        page: QWidget = self.reading if self._form is None else self._scroll if found else self.nothing
+        self._pages.setCurrentWidget(page)
+
+    @Slot()
+    def _go_to_wanted(self) -> None:
+        row = self.rows.get(self._wanted)
+        self._wanted = ""
+        if row is not None:
+            self._scroll.ensureWidgetVisible(row, 0, self._scroll.viewport().height() // 3)
+            row.focus_field()
+
+    # ---- building ----
+
+    def _build_rows(self, form: Form) -> None:
+        px = self._look.px
+        column = QVBoxLayout()
+        column.setContentsMargins(0, 0, px(6), 0)
+        column.setSpacing(px(10))
+        for one in form.offered:
+            row = self.rows[one.name] = SettingRow(one, form, self._look)
+            row.typed.connect(self._typed)
+            row.reset_wanted.connect(self._reset)
+            if not self._groups or self._groups[-1][1][-1].declared.group != one.group:
+                frame = self._make_group(one.group)
+                self._groups.append((frame, []))
+                column.addWidget(frame)
+            self._groups[-1][1].append(row)
+            layout = self._groups[-1][0].layout()
+            assert layout is not None
+            layout.addWidget(row)
+        column.addStretch()
+        inside = QWidget()
+        inside.setLayout(column)
+        self._scroll.setWidget(inside)
+
+    def _make_group(self, name: str) -> QFrame:
+        px = self._look.px
+        frame = QFrame()
+        frame.setProperty("card", True)
+        inner = QVBoxLayout(frame)
+        inner.setContentsMargins(px(16), px(12), px(16), px(10))
+        inner.setSpacing(px(4))
+        inner.addWidget(plain_label(name, "title"))
+        return frame
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        head, foot = QHBoxLayout(), QHBoxLayout()
+        for line in (head, foot):
+            line.setContentsMargins(px(4), 0, px(6), 0)
+            line.setSpacing(px(8))
+        head.addWidget(plain_label("Settings", "title"))
+        head.addStretch(1)
+        head.addWidget(self.search, 2)
+        foot.addWidget(self.state, 1)
+        foot.addWidget(self.revert)
+        foot.addWidget(self.save)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._pages = QStackedWidget()
+        for page in (self.reading, self.nothing, self._scroll):
+            self._pages.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(px(8))
+        column.addLayout(head)
+        for notice in (self.problems, self.remarks, self.told):
+            notice.hide()
+            column.addWidget(notice)
+        column.addWidget(self._pages, 1)
+        column.addLayout(foot)
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(self._filter)
+        self.revert.clicked.connect(self._revert)
+        self.save.clicked.connect(self._save)
+        for keys, act in (("Ctrl+S", self._save), ("Ctrl+F", self.search.setFocus)):
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(act)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.look_again()
+
+
+def _tell(notice: Notice, tone: Tone, text: str) -> None:
+    notice.say(tone, text)
+    notice.setVisible(bool(text))
+
+
+def _problems(loaded: Loaded) -> str:
+    if not loaded.problems:
+        return ""
+    shown = list(loaded.problems[:SHOWN_PROBLEMS])
+    if more := len(loaded.problems) - len(shown):
+        shown.append(f"And {more} more.")
+    return "\n".join([*shown, "Until this is corrected, every request asks you."])
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,99 @@
+"""One setting on the page: what it is, its field, where its value comes from, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+
+from app.parts.plain import plain_label
+from app.settings.editors import editor_for
+from app.settings.words import title_of
+
+if TYPE_CHECKING:
+    from app.look import Look
+    from app.settings.form import Form
+    from runner.setting import Declared
+
+WIDTH = 300
+"""Pixels of the column of fields."""
+RESTART = "Counts from the next start."
+
+
+class SettingRow(QWidget):
+    """Follows the form; changes nothing in it by itself."""
+
+    typed = Signal(str, object)
+    """Name of the setting and what was typed."""
+    reset_wanted = Signal(str)
+
+    def __init__(self, one: Declared, form: Form, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.declared = one
+        self._form = form
+        self.title = title_of(one.name)
+        self._searched = " ".join((self.title, one.name, one.sentence, one.group, *one.yaml, *one.environment)).lower()
+        self.editor = editor_for(one, self.title, look)
+        self.editor.typed.connect(lambda raw: self.typed.emit(one.name, raw))
+        self.origin = plain_label(role="small", wrap=True)
+        self.error = plain_label(role="bad", wrap=True)
+        self.reset = QToolButton()
+        self.reset.setText("Reset")
+        self.reset.setToolTip("Take it out of the file, so that the default or the security level counts")
+        self.reset.setAccessibleName(f"Reset {self.title}")
+        self.reset.setProperty("kind", "chip")
+        self.reset.clicked.connect(lambda: self.reset_wanted.emit(one.name))
+        self._lay_out(look)
+        self.show_state(fill=True)
+
+    def matches(self, words: list[str]) -> bool:
+        """Whether each of `words`, in lower case, is somewhere in what this setting is about."""
+        return all(word in self._searched for word in words)
+
+    def show_state(self, fill: bool = False) -> None:
+        """Say how things stand; with `fill` the field takes the form's value too."""
+        name, form = self.declared.name, self._form
+        if fill:
+            self.editor.show_value(form.value(name))
+        fixed, error = form.fixed(name), form.error(name)
+        self.editor.setEnabled(not fixed)
+        self.editor.set_wrong(bool(error))
+        self.error.setText(error)
+        self.error.setVisible(bool(error))
+        self.origin.setText(form.origin(name))
+        self.reset.setVisible(form.can_reset(name))
+        described = " ".join(filter(None, (error, self.declared.sentence, self.origin.text())))
+        for control in self.editor.controls():
+            control.setAccessibleDescription(described)
+
+    def focus_field(self) -> None:
+        """Ready to type."""
+        next(iter(self.editor.controls())).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _lay_out(self, look: Look) -> None:
+        px = look.px
+        sentence = f"{self.declared.sentence} {RESTART}" if self.declared.restart else self.declared.sentence
+        words = QVBoxLayout()
+        words.setSpacing(px(2))
+        words.addWidget(plain_label(self.title, "strong"))
+        words.addWidget(plain_label(sentence, "muted", wrap=True))
+        words.addStretch()
+        below = QHBoxLayout()
+        below.setSpacing(px(6))
+        below.addWidget(self.origin, 1)
+        below.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignTop)
+        right = QWidget()
+        right.setFixedWidth(px(WIDTH))
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(px(3))
+        column.addWidget(self.editor)
+        column.addWidget(self.error)
+        column.addLayout(below)
+        column.addStretch()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, px(6), 0, px(6))
+        row.setSpacing(px(24))
+        row.addLayout(words, 1)
+        row.addWidget(right, 0, Qt.AlignmentFlag.AlignTop)

@@ -1,0 +1,63 @@
+"""What settings and their choices are called on the page."""
+
+from __future__ import annotations
+
+TITLES = {
+    "enabled": "Run code",
+    "sandbox_type": "Sandbox",
+    "supported_languages": "Languages",
+    "python": "Python interpreter",
+    "node": "Node.js interpreter",
+    "bash": "Bash interpreter",
+    "timeout_seconds": "Time",
+    "memory_mb": "Memory",
+    "cpu_cores": "Processor",
+    "disk_mb": "Disk space",
+    "max_output_bytes": "Output kept",
+    "max_output_kb": "Output sent to the agent",
+    "max_timeout_seconds": "Most time",
+    "max_memory_mb": "Most memory",
+    "max_disk_mb": "Most disk space",
+    "max_output_limit_bytes": "Most output kept",
+    "enforce_allowed_modules": "Only allowed modules",
+    "block_dangerous_imports": "Block modules",
+    "store_code": "Keep artifacts",
+    "max_code_kb": "Most code",
+    "auto_approve_low": "Pass low risk unasked",
+    "window_critical": "Waiting time, critical",
+    "window_high": "Waiting time, high",
+    "window_medium": "Waiting time, medium and low",
+    "weakest_isolation_critical": "Weakest sandbox, critical",
+    "weakest_isolation_high": "Weakest sandbox, high",
+    "weakest_isolation_medium": "Weakest sandbox, medium and low",
+    "hold_seconds": "Hold a call open",
+    "rate_per_minute": "Calls per minute",
+    "burst": "Calls at once",
+    "max_pending": "Open requests per agent",
+    "secrets_file": "Secrets in a file",
+}
+"""Names that say more than the field's own."""
+
+CHOICES = {
+    "auto": "Automatic",
+    "docker": "Docker container",
+    "gvisor": "gVisor container",
+    "e2b": "Cloud (E2B)",
+    "local": "Local sandbox",
+    "cloud": "Cloud sandbox",
+    "javascript": "JavaScript",
+    "shell": "Bash",
+    "on_error": "Only of failed runs",
+    "always": "Of every run",
+    "system": "Like the desktop",
+}
+
+
+def title_of(name: str) -> str:
+    """The name of a setting for people."""
+    return TITLES.get(name) or name.replace("_", " ").capitalize()
+
+
+def choice(value: str) -> str:
+    """One of several values, in words."""
+    return CHOICES.get(value) or value.capitalize()
