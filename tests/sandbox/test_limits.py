@@ -95,8 +95,8 @@ def test_no_place_takes_more_than_the_limit(walls: Lab, place: str) -> None:
     code = f"""
 total = 0
 try:
-    with open("{place}/big", "wb") as f:
-        while total < 64: total += f.write(bytes(1 << 20)) >> 20
+    for number in range(64):
+        with open(f"{place}/f{{number}}", "wb") as f: total += f.write(bytes(1 << 20)) >> 20
 except OSError: pass
 print(total)
 """

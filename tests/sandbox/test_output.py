@@ -31,9 +31,11 @@ def test_head_and_tail_and_the_number_between() -> None:
 
 
 def test_a_character_is_never_cut() -> None:
-    text, dropped = filled(8, "ééééééé".encode()[:-1] + "é".encode()[1:], b"x").text(OUT)
-    assert "�" not in text
-    assert dropped == 15 - len("éé".encode()) - len("éx".encode())
+    for limit in range(2, 14):
+        text, dropped = filled(limit, "ééééééé".encode(), b"x").text(OUT)
+        assert "�" not in text
+        mark = f"\n... (output truncated: {dropped:,} bytes left out) ...\n"
+        assert len(text.encode()) - len(mark) + dropped == 15
 
 
 def test_split_characters_are_joined() -> None:

@@ -56,9 +56,9 @@ def test_a_result_too_large_is_said(walls: Lab) -> None:
     assert "larger than 8 MB" in result.stderr
 
 
-def test_half_a_surrogate_is_replaced_not_raised(walls: Lab) -> None:
+def test_half_a_surrogate_is_not_handed_on(walls: Lab) -> None:
     result = walls.run("result = {'a': '\\ud800'}")
-    assert result.value is None or "\ud800" not in str(result.value)
+    assert result.value is None
 
 
 def test_syntax_errors_look_as_ever(walls: Lab) -> None:

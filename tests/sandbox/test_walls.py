@@ -220,8 +220,14 @@ except OSError: pass
 for process in started:
     process.kill()
     process.wait()
+wrote = []
+for place in ("/x", "/etc/x", "/run/x", "/run/assent/x", "/dev/x", "/usr/x"):
+    try:
+        open(place, "w").close(); wrote.append(place)
+    except OSError: pass
 nested = subprocess.run(["unshare", "--user", "true"], stderr=subprocess.DEVNULL).returncode == 0
-result = {"started": len(started), "user": os.getuid(), "nested": nested, "host": os.path.exists("/var/log")}
+host = os.path.exists("/var/log")
+result = {"started": len(started), "user": os.getuid(), "nested": nested, "wrote": wrote, "host": host}
 '''
 DEAF = "trap '' TERM; while :; do sleep 1; done"
 FILL = "open('f', 'wb').write(bytes(20 << 20))"
@@ -240,7 +246,7 @@ async def main():
         assert seen.outcome == "ok", seen
         assert seen.value["started"] < 33, seen.value
         if walled:
-            assert seen.value == {**seen.value, "user": 1000, "nested": False, "host": False}, seen.value
+            assert seen.value == {**seen.value, "user": 1000, "nested": False, "wrote": [], "host": False}, seen.value
         assert (await run(DEAF, Language.SHELL, seconds=0.3)).outcome == "timed out"
         assert (await run(FILL, disk_mb=8)).outcome == "out of disk"
         await sandbox.close()
