@@ -1,0 +1,64 @@
+"""From the start of the process to the first painted window, against a bare PySide6 window."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from tests.bench.row import Row
+
+ROUNDS = 9
+BARE = """
+import sys
+from PySide6.QtWidgets import QApplication, QMainWindow
+class Window(QMainWindow):
+    def paintEvent(self, event):
+        print("painted", flush=True)
+app = QApplication(sys.argv)
+window = Window()
+window.resize(1280, 800)
+window.show()
+sys.exit(app.exec())
+"""
+OURS = """
+import sys
+sys.argv = ["assent"]
+from app import console
+class Console(console.Console):
+    def show(self, earlier):
+        self.window.painted.connect(lambda: print("painted", flush=True))
+        super().show(earlier)
+console.Console = Console
+sys.exit(console.main())
+"""
+
+
+def rows() -> list[Row]:
+    bare: list[float] = []
+    ours: list[float] = []
+    for _ in range(ROUNDS):
+        bare.append(_painted(BARE))
+        ours.append(_painted(OURS))
+    floor, value = statistics.median(bare), statistics.median(ours)
+    return [Row("first window painted (p50)", value, "ms", floor, "1.6x a bare window", value <= 1.6 * floor)]
+
+
+def _painted(script: str) -> float:
+    """Milliseconds until the process says that it has painted."""
+    import os
+
+    with tempfile.TemporaryDirectory() as home:
+        environment = os.environ | {"ASSENT_HOME": home, "ASSENT_PORT": "0"}
+        start = time.perf_counter()
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment)
+        assert process.stdout is not None
+        while b"painted" not in process.stdout.readline():
+            assert process.poll() is None, "it ended"
+        took = (time.perf_counter() - start) * 1e3
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        return took

@@ -1,0 +1,50 @@
+"""A run in the local sandbox with bubblewrap, against the same interpreter started bare."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from runner.request import Language
+from runner.sandbox.contract import Job
+from runner.sandbox.interpreters import find
+from runner.sandbox.local import LocalSandbox
+from tests.bench.row import Row
+
+ROUNDS = 40
+CODE = "print('hello')\n"
+
+
+def rows() -> list[Row]:
+    bare, boxed = asyncio.run(_measure())
+    floor, value = statistics.median(bare), statistics.median(boxed)
+    over = value - floor
+    met = value <= 1.5 * floor and over <= 50
+    return [Row("local run, python, bubblewrap (p50)", value, "ms", floor, "1.5x and 50 ms over bare", met)]
+
+
+async def _measure() -> tuple[list[float], list[float]]:
+    """Milliseconds of each round, the two kinds in turn so that both meet the same machine."""
+    bare: list[float] = []
+    boxed: list[float] = []
+    sandbox = LocalSandbox()
+    await sandbox.check()
+    python = find(Language.PYTHON, "").path
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "main.py"
+        file.write_text(CODE)
+        for number in range(ROUNDS):
+            start = time.perf_counter()
+            subprocess.run([python, str(file)], capture_output=True, check=True)
+            bare.append((time.perf_counter() - start) * 1e3)
+            start = time.perf_counter()
+            run = await sandbox.start(Job(f"bench{number}", Language.PYTHON, CODE), lambda _usage: None)
+            result = await run.finished()
+            boxed.append((time.perf_counter() - start) * 1e3)
+            assert result.stdout == "hello\n", result
+    await sandbox.close()
+    return bare[2:], boxed[2:]
