@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk import fold
 from runner.risk.acts import Place, Source
-from runner.risk.targets import VARIABLES
+from runner.risk.targets import VARIABLES, WHO
 from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, either, labels_of, reference, text
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def run_text(machine: Machine, called: Value, args: Args, named: Named, place: P
     code = args[0] if args else named.get("source", UNKNOWN)
     if called.name == "compile":
         return Value(code.texts, "compiled", code.labels, binary=code.binary)
-    fields = {"code": code, "language": text("python"), "how": text(called.name)}
+    fields = {"code": code, "language": text("python"), "how": text(called.name), "text": code}
     done = machine.trail.add("execute", called.name, fields, place, called.labels)
     return machine.nested.executed(machine, done, code)
 
@@ -41,7 +41,7 @@ def character(machine: Machine, called: Value, args: Args, named: Named, place: 
 
 def number_of(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     known = first(args).exact
-    return Value(number=ord(known)) if known is not None and len(known) == 1 else UNKNOWN
+    return Value(number=ord(known)) if known is not None and len(known) == 1 else Value(labels=first(args).labels)
 
 
 def integer(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -195,6 +195,8 @@ def variable(machine: Machine, called: Value, args: Args, named: Named, place: P
     machine.trail.add("variable", called.name, {"key": key}, place, called.labels)
     default = args[1] if len(args) > 1 else UNKNOWN
     labels = {f"${known}" if known else Source.ENVIRONMENT}
+    if known in WHO:
+        labels.add(Source.HOST_INFO)
     return Value(default.texts[:1] and (HOLE, *default.texts), f"os.environ[{known or ''}]", default.labels | labels)
 
 

@@ -210,7 +210,7 @@ def find(command: Command) -> Value | None:
         Value(labels=frozenset({"narrowed"})) if len(arguments) > len(roots) + 1 and _narrows(arguments) else UNKNOWN
     )
     result = command.act("walk", path=root, names=either(names) if names else UNKNOWN)
-    found = found.labelled(result.labels)
+    found = found.labelled(result.labels | narrowed.labels)
     at = 0
     while at < len(arguments):
         word = arguments[at].text
@@ -453,6 +453,8 @@ def powershell(command: Command) -> Value | None:
     arguments = command.arguments
     for at, argument in enumerate(arguments[:-1]):
         option = argument.text.lower().lstrip("-/")
+        if option and "file".startswith(option):
+            command.shell.nested.started(arguments[at + 1], command.labels, command.place)
         if (option and "encodedcommand".startswith(option)) or option in ("ec", "enc"):
             code = each(
                 arguments[at + 1], lambda known: fold.coded(fold.base64_text(known), "utf-16-le"), labels=fold.DECODED
@@ -783,7 +785,11 @@ def remove(command: Command) -> Value | None:
     for path in operands[:100]:
         content = Value(path.texts, path.name, path.labels)
         command.act(
-            "delete", path=_placed(command, content), tree=text(tree) if tree else UNKNOWN, tool=text(command.name)
+            "delete",
+            path=_placed(command, content),
+            tree=text(tree) if tree else UNKNOWN,
+            tool=text(command.name),
+            narrowed=_mark(path),
         )
     if not operands and command.stdin is not UNKNOWN:
         command.act("delete", path=command.stdin, tree=UNKNOWN, tool=text(command.name))
@@ -830,7 +836,13 @@ def change_mode(command: Command) -> Value | None:
     if len(arguments) < 2:
         return UNKNOWN
     for path in arguments[1:50]:
-        command.act("chmod", path=_placed(command, path), mode=arguments[0], tree=text("yes") if tree else UNKNOWN)
+        command.act(
+            "chmod",
+            path=_placed(command, path),
+            mode=arguments[0],
+            narrowed=_mark(path),
+            tree=text("yes") if tree else UNKNOWN,
+        )
     return UNKNOWN
 
 
@@ -838,7 +850,7 @@ def change_owner(command: Command) -> Value | None:
     options, operands = command.parsed("--reference --from")
     tree = text("yes") if options.keys() & {"-R", "--recursive"} else UNKNOWN
     for path in operands[1:50]:
-        command.act("chown", path=_placed(command, path), owner=operands[0], tree=tree)
+        command.act("chown", path=_placed(command, path), owner=operands[0], narrowed=_mark(path), tree=tree)
     return UNKNOWN
 
 
@@ -1026,6 +1038,9 @@ def netcat(command: Command) -> Value | None:
         None,
     )
     listens = any("l" in option for option in options if not option.startswith("--")) or "--listen" in options
+    if command.name == "rcat":
+        runs = next((word for word in command.arguments if re.search(r"(^|/)\w*sh\b", word.text)), runs)
+        listens = any(word.text in ("l", "listen") for word in command.arguments)
     scans = any("z" in option for option in options if not option.startswith("--"))
     host = concatenate(operands[:2], ":") if operands else UNKNOWN
     if scans:
@@ -1107,6 +1122,15 @@ def kill(command: Command) -> Value | None:
     for target in operands[:20]:
         command.act("kill", target=target.labelled(labels_of((command.stdin,))), tool=text(command.name))
     return UNKNOWN
+
+
+def find_process(command: Command) -> Value | None:
+    """pgrep, pidof: numbers of processes with a certain name."""
+    _, operands = command.parsed("-u -U -g -G -P -t -s -d")
+    given = Value(labels=frozenset({"process"}))
+    for operand in operands[:5]:
+        command.act("compare", text=operand, **{"with": given})
+    return given
 
 
 def crontab(command: Command) -> Value | None:
@@ -1269,6 +1293,7 @@ COMMANDS: dict[str, Handler] = {
     "mkfifo": mkfifo,
     "mknod": make_node,
     **dict.fromkeys(("kill", "pkill", "killall", "taskkill", "skill", "xkill"), kill),
+    **dict.fromkeys(("pgrep", "pidof"), find_process),
     "crontab": crontab,
     **dict.fromkeys(("at", "batch"), at_time),
 }

@@ -7,6 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.risk import fold
+from runner.risk.acts import Source
+from runner.risk.targets import WHO
 from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, text
 
 if TYPE_CHECKING:
@@ -121,7 +123,8 @@ def _looked_up(name: str, index: str | None, variables: Mapping[str, Value], arg
     if found is None:
         if name in KNOWN:
             return text(KNOWN[name])
-        return Value(name=f"${name}", labels=frozenset({f"${name}"}))
+        labels = {f"${name}", Source.HOST_INFO} if name in WHO else {f"${name}"}
+        return Value(name=f"${name}", labels=frozenset(labels))
     if index is not None and found.items is not None:
         if index in ("@", "*"):
             return found

@@ -13,7 +13,7 @@ from runner.risk import fold
 from runner.risk.acts import Place, Source
 from runner.risk.jsbuiltin import METHODS, SPECIALS, module
 from runner.risk.machine import DEEPEST, Class, Function, Machine, TooDeep
-from runner.risk.targets import VARIABLES
+from runner.risk.targets import VARIABLES, WHO
 from runner.risk.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, either, reference, text
 
 if TYPE_CHECKING:
@@ -471,7 +471,8 @@ class JavaScript(Machine):
         folder = VARIABLES.get(name.lower())
         if folder is not None:
             return text(folder)
-        return Value(name=f"process.env.{name}", labels=frozenset({f"${name}"}))
+        labels = {f"${name}", Source.HOST_INFO} if name in WHO else {f"${name}"}
+        return Value(name=f"process.env.{name}", labels=frozenset(labels))
 
     def _owner_and_key(self, node: Node) -> tuple[Value, Value]:
         owner, index = node.child_by_field_name("object"), node.child_by_field_name("index")

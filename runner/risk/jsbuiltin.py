@@ -50,7 +50,7 @@ def run_text(machine: Machine, called: Value, args: Args, named: Named, place: P
     if called.name in ("setTimeout", "setInterval", "setImmediate") and not code.texts:
         return None
     context = Value(labels=labels_of(args[1:]))
-    fields = {"code": code, "language": text("javascript"), "context": context, "how": text(called.name)}
+    fields = {"code": code, "language": text("javascript"), "context": context, "how": text(called.name), "text": code}
     done = machine.trail.add("execute", "eval", fields, place, called.labels)
     done.name = called.name if called.name == "eval" else "eval"
     return machine.nested.executed(machine, done, code)
@@ -60,7 +60,7 @@ def new_function(machine: Machine, called: Value, args: Args, named: Named, plac
     """Function("a", "return a"): the last argument is code."""
     code = args[-1] if args else UNKNOWN
     done = machine.trail.add(
-        "execute", "Function", {"code": code, "language": text("javascript")}, place, called.labels
+        "execute", "Function", {"code": code, "language": text("javascript"), "text": code}, place, called.labels
     )
     machine.nested.executed(machine, done, code)
     return Value(name="Function()", labels=code.labels)

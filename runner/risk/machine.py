@@ -22,6 +22,10 @@ MOST_CALLS = 8
 """Different argument lists with which one function is followed."""
 
 
+OWN_PROGRAMS = {"sys.executable": "python3", "process.execPath": "node", "process.argv0": "node"}
+"""Attributes that hold the interpreter itself."""
+
+
 class TooDeep(Exception):
     """The code is nested more deeply than the classifier follows."""
 
@@ -167,6 +171,9 @@ class Machine:
         if labels := self.vocabulary.attributes.get(made.name.lstrip("~")):
             made = made.labelled(labels)
         made.owner, made.attribute = owner, name
+        if (program := OWN_PROGRAMS.get(made.name)) is not None:
+            made.texts = (program,)
+            made.labels |= {"own"}
         return made
 
     def _member(self, kind: Class, name: str, depth: int = 0) -> Value | None:

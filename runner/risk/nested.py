@@ -36,6 +36,7 @@ SCRIPTS = {
 }
 KIND_LABELS = {
     "secret": Source.SECRET,
+    "key-file": Source.SECRET,
     "environment-file": "environment-file",
     "accounts": "accounts",
     "logs": "logs",
@@ -66,8 +67,9 @@ class Nested:
             self.trail.add("repaired", "python", {}, (1, 0, 1, 0))
         return Python(self.knowledge.python, self.trail, self).run(tree)
 
-    def shell(self, code: str, stdin: Value = UNKNOWN) -> Value:
-        program = Shell(self.trail, self)
+    def shell(self, code: str, stdin: Value = UNKNOWN, holes: frozenset[str] = NO_LABELS) -> Value:
+        """Go through a shell script; `holes` are the labels of what is not known in it."""
+        program = Shell(self.trail, self, holes=holes)
         result = program.run(code, stdin)
         if program.broken and self.trail.depth == 0:
             self.trail.add("repaired", "shell", {}, (1, 0, 1, 0))
@@ -128,8 +130,8 @@ class Nested:
             self.trail.written.setdefault(key, set()).update(labels | {"written"})
             if data.exact is not None:
                 self.trail.contents[key] = data
-        if data.exact is not None and len(data.exact) > 12:
-            self._script(path, data.exact, place)
+        if len(data.text) > 12:
+            self._script(path, data.text, place)
 
     def _script(self, path: Value, code: str, place: Place) -> None:
         """A script that is written down is looked at as if it were run: nobody writes one for nothing."""
@@ -187,17 +189,17 @@ class Nested:
             if command.items is not None:
                 words = [*command.items, *(act.get("arguments").items or [])]
                 if act.get("shell").name == "True" and len(words) == 1:
-                    return self.shell(words[0].text).labels | labels
+                    return self.shell(words[0].text, holes=labels_of(words)).labels | labels
                 return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels | labels if words else labels
             if act.get("arguments").items is not None:
                 words = [command, *(act.get("arguments").items or [])]
                 if act.get("shell").name == "True":
-                    return self.shell(concatenate(words, " ").text).labels | labels
+                    return self.shell(concatenate(words, " ").text, holes=labels_of(words)).labels | labels
                 return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels | labels
             found = labels
             for known in command.texts[:4]:
                 if known.strip(HOLE + " "):
-                    found = found | self.shell(known).labels
+                    found = found | self.shell(known, holes=command.labels).labels
             return found
 
     def _written_code(self, command: Value, place: Place) -> None:

@@ -87,9 +87,9 @@ def _without_broken_lines(code: str) -> str:
 def _dedented(lines: list[str], at: int) -> bool:
     """Move an indented block that nothing introduces back to the line before it. Whether there was one."""
     before = next((line for line in reversed(lines[:at]) if line.strip() and not line.lstrip().startswith("#")), None)
-    if before is None or before.rstrip().endswith((":", ",", "(", "[", "{", "\\")):
+    if before is not None and before.rstrip().endswith((":", ",", "(", "[", "{", "\\")):
         return False
-    outer, inner = _indent(before), _indent(lines[at])
+    outer, inner = _indent(before or ""), _indent(lines[at])
     if inner <= outer:
         return False
     for i in range(at, len(lines)):

@@ -146,6 +146,8 @@ def _check(key: str, tokens: Sequence[str], targets: Targets) -> Check:
 
 
 def _field(act: Act, key: str) -> Value:
+    # A part may be looked at twice: `path` and `path-also` must both hold.
+    key = key.removesuffix("-also")
     match key:
         case "name":
             return Value((act.name,))
@@ -176,6 +178,8 @@ def _test(token: str, targets: Targets) -> Test:
         return lambda value: value.exact is None
     if token == "given":
         return lambda value: not value.unknown or bool(value.labels)
+    if token == "worded":
+        return lambda value: any(character.isalnum() for character in value.text)
     if token == "yes":
         return lambda value: value.text == "yes" or value.name == "True"
     if token in targets.names or token in ("absolute", "relative", "outside"):

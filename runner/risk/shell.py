@@ -91,6 +91,7 @@ INFORMERS = {
     **dict.fromkeys(("env", "printenv"), frozenset({"environment"})),
 }
 """Commands that tell something worth following, and the label of what they tell."""
+PIECES = re.compile(r"(\w|['\"\\]|\$\{?\w+(:[^}]*)?\}?){2,}")
 NO_READERS = frozenset(
     [
         "ls",
@@ -146,13 +147,18 @@ NO_READERS = frozenset(
 class Shell:
     """One shell script. `run` goes through it; what it does is on the trail afterwards."""
 
-    def __init__(self, trail: Trail, nested: Nested, state: State | None = None) -> None:
+    def __init__(
+        self, trail: Trail, nested: Nested, state: State | None = None, holes: frozenset[str] = frozenset()
+    ) -> None:
+        """`holes` are the labels of what stands at the holes of the script, put there by an outer program."""
+        self.holes = holes
         self.trail = trail
         self.nested = nested
         self.budget = trail.budget
         self.state = state or State()
         self.depth = 0
         self.branches = 0
+        self.background = False
 
     def run(self, code: str, stdin: Value = UNKNOWN) -> Value:
         """Go through a script; what it would print, as far as that is known."""
@@ -593,6 +599,7 @@ class Shell:
             for redirect in redirects:
                 self.output(redirect, UNKNOWN, UNKNOWN)
             return UNKNOWN
+        self.background = self._in_background(node)
         hidden = fold.ASSEMBLED if _hides_name(node, words[0]) else frozenset[str]()
         output = self.simple_values(words, stdin, place(node), redirects, hidden)
         for redirect in redirects:
@@ -600,6 +607,13 @@ class Shell:
         return (
             UNKNOWN if any(r.operator in (">", ">>", ">|") and r.descriptor in ("", "1") for r in redirects) else output
         )
+
+    @staticmethod
+    def _in_background(node: Node) -> bool:
+        """Whether the command is followed by `&`."""
+        while node.parent is not None and node.parent.type in ("redirected_statement", "pipeline", "list"):
+            node = node.parent
+        return node.next_sibling is not None and node.next_sibling.type == "&"
 
     def simple(self, words: list[Word], stdin: Value, where: Place, node: Node) -> Value:
         return self.simple_values([word.value for word in words], stdin, where, [])
@@ -648,6 +662,8 @@ class Shell:
                 return self._simple(words, stdin, where, redirects, hidden)
             finally:
                 self.state.active.discard(name)
+        if self.holes:
+            words = [word.labelled(self.holes) if HOLE in word.text else word for word in words]
         if self.nested.mentions is not None:
             for word in words:
                 self.nested.mentioned(word.text, where)
@@ -660,6 +676,7 @@ class Shell:
                 "stdin": stdin,
                 "name": words[0],
                 "redirects": _redirect_text(redirects),
+                "background": text("yes") if self.background else UNKNOWN,
             },
             where,
             command.labels,
@@ -669,7 +686,7 @@ class Shell:
             output = handler(command)
             if output is not None:
                 return output
-        elif words[0].labels or not words[0].exact or "/" in name:
+        elif words[0].labels or not words[0].exact or "/" in name or self.nested.origin(words[0]):
             self.nested.started(words[0], command.labels, where)
         self._mentioned(command)
         if known in INFORMERS:
@@ -705,12 +722,12 @@ def _hides_name(node: Node, name: Value) -> bool:
     first = node.child_by_field_name("name")
     if first is None:
         return False
-    written = _source(first)
+    written = _source(first).strip('"')
     if (
         "$" in written
         and name.exact is not None
-        and re.fullmatch(r"(\w|['\"\\]|\$\{?\w+(:[^}]*)?\}?){2,}", written)
-        and not re.fullmatch(r"\"?\$\{?\w+\}?\"?", written)
+        and PIECES.fullmatch(written)
+        and not re.fullmatch(r"\$\{?\w+(:?[-=][^}]*)?\}?", written)
     ):
         return True
     return Source.ASSEMBLED in name.labels or (

@@ -40,6 +40,8 @@ VARIABLES = {
 }
 # Climbing out of wherever the program stands, to a folder that only the root has.
 CLIMB = re.compile(r"^(?:\.\./)+(?=(?:etc|root|home|proc|sys|var|usr|boot|windows)(?:/|$))", re.IGNORECASE)
+WHO = frozenset(["COMPUTERNAME", "USERNAME", "USER", "HOSTNAME", "LOGNAME", "USERDOMAIN", "HOST", "SUDO_USER"])
+"""Variables that tell whose machine it is."""
 VARIABLE = re.compile(r"%([\w()]+)%|\$env:(\w+)|\$\{?(\w+)\}?")
 
 
