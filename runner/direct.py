@@ -10,6 +10,7 @@ import asyncio
 import os
 import threading
 import uuid
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from runner import intake
@@ -21,9 +22,9 @@ from runner.modules import imports
 from runner.places import Places
 from runner.request import Language, Request, Tool
 from runner.result import Result
-from runner.rooms import local_sandbox
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Job
+from runner.sandbox.local import LocalSandbox
 from runner.settings import load
 from runner.submission import Submission
 
@@ -61,21 +62,17 @@ async def execute_async(
     submission = Submission(
         agent=CALLER, tool=Tool.CODE_EXECUTE, language=_language(language), code=code, timeout=timeout, context=context
     )
-    local = local_sandbox(settings)
-    try:
-        sandbox = await choose(settings.sandbox_type, (local,))
-        request = intake.request(submission, settings, sandbox.isolation)
-        job = Job(
-            id=uuid.uuid4().hex,
-            language=_language(language),
-            code=request.code,
-            limits=request.limits,
-            context=request.context,
-            imports=imports(settings),
-        )
-        result = await (await sandbox.start(job, lambda _usage: None)).finished()
-    finally:
-        await local.close()
+    sandbox = await choose(settings.sandbox_type, (_local(settings.python, settings.node, settings.bash),))
+    request = intake.request(submission, settings, sandbox.isolation)
+    job = Job(
+        id=uuid.uuid4().hex,
+        language=_language(language),
+        code=request.code,
+        limits=request.limits,
+        context=request.context,
+        imports=imports(settings),
+    )
+    result = await (await sandbox.start(job, lambda _usage: None)).finished()
     _keep(places, settings.store_code, request, result)
     return result
 
@@ -87,12 +84,18 @@ def run_python_code(code: str, timeout: float | None = None) -> str:
     """
     try:
         result = execute(code, "python", timeout)
-        limit = load(Places.standard(), os.environ).settings.max_output_kb
-        return told(result, limit)
+        limit_kb = load(Places.standard(), os.environ).settings.max_output_kb
+        return told(result, limit_kb * 1024)
     except KnownError as error:
         return f"Error: {error}"
     except Exception as error:  # the contract: an agent's tool loop must not break
         return f"Error: {type(error).__name__}: {error}"
+
+
+@cache
+def _local(python: str, node: str, bash: str) -> LocalSandbox:
+    """One for all calls: it finds out once what there is on this machine."""
+    return LocalSandbox(python=python, node=node, bash=bash)
 
 
 def _language(name: str) -> Language:

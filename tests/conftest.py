@@ -58,7 +58,9 @@ def no_errors_logged(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFi
     yield
     if request.node.get_closest_marker("errors_expected"):
         return
-    errors = [r.getMessage() for phase in ("setup", "call") for r in caplog.get_records(phase) if r.levelno >= logging.ERROR]
+    errors = [
+        r.getMessage() for phase in ("setup", "call") for r in caplog.get_records(phase) if r.levelno >= logging.ERROR
+    ]
     assert not errors, f"errors logged: {errors}"
 
 
