@@ -62,7 +62,8 @@ class Classifier:
         trail = Trail(Budget(STEPS))
         findings = [*_surroundings(request), *tricks(lines)]
         try:
-            self._follow(request, trail)
+            nested = self._follow(request, trail)
+            nested.finish()
         except TooMuch:
             findings.append(_unread(TOO_LARGE, "risk.too-large"))
         except (TooDeep, RecursionError):
@@ -76,7 +77,7 @@ class Classifier:
             max(level, Level.HIGH), _reasons(ordered), ordered, touched(request, trail, self._knowledge.targets)
         )
 
-    def _follow(self, request: Request, trail: Trail) -> None:
+    def _follow(self, request: Request, trail: Trail) -> Nested:
         nested = Nested(self._knowledge, trail)
         nested.mentions = self._knowledge.rules.mentioned(request.code)
         match request.language:
@@ -90,6 +91,7 @@ class Classifier:
                 raise Unparsed
             case _:
                 assert_never(request.language)
+        return nested
 
     def _judged(self, trail: Trail, lines: Lines) -> Iterator[Finding]:
         for rule, act in self._knowledge.rules.judge(trail):

@@ -30,8 +30,9 @@ def run_text(machine: Machine, called: Value, args: Args, named: Named, place: P
     code = args[0] if args else named.get("source", UNKNOWN)
     if called.name == "compile":
         return Value(code.texts, "compiled", code.labels, binary=code.binary)
+    name = "exec" if code.name == "compiled" else called.name
     fields = {"code": code, "language": text("python"), "how": text(called.name), "text": code}
-    done = machine.trail.add("execute", called.name, fields, place, called.labels)
+    done = machine.trail.add("execute", name, fields, place, called.labels)
     return machine.nested.executed(machine, done, code)
 
 

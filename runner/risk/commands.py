@@ -465,6 +465,16 @@ def powershell(command: Command) -> Value | None:
     )
 
 
+CMDLET = re.compile(
+    r"(?:Invoke|Start|Remove|New|Set|Get|Expand|Add|Register|Stop|Copy|Out|Import|ConvertTo|Write)-[A-Z]\w+"
+)
+
+
+def cmdlet(command: Command) -> Value | None:
+    """PowerShell given to a shell that splits it at its semicolons: each piece is looked at by itself."""
+    return command.code("powershell", concatenate(command.words, " "))
+
+
 def awk(command: Command) -> Value | None:
     _options, operands = command.parsed("-F -v -f --file --field-separator --assign")
     if operands:
@@ -509,6 +519,7 @@ def alias(command: Command) -> Value | None:
     for argument in command.arguments:
         name, equals, value = argument.text.partition("=")
         if equals:
+            command.script(text(value, labels=argument.labels))
             command.shell.state.aliases[name] = text(value)
     return UNKNOWN
 
@@ -1320,6 +1331,8 @@ class _Commands(dict[str, Handler]):
 
     def get(self, name: str, default: Handler | None = None) -> Handler | None:  # type: ignore[override]
         found = super().get(name)
+        if found is None and CMDLET.fullmatch(name):
+            return cmdlet
         if found is not None or not name[-1:].isdigit():
             return found
         match = INTERPRETER.match(name)

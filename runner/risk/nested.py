@@ -23,6 +23,8 @@ DEEPEST = 6
 """Languages inside languages that are followed; one more is a finding."""
 LONGEST_EVIDENCE = 200
 
+LONGEST_SCRIPT = 60_000
+MOST_SCRIPTS = 20
 SCRIPTS = {
     ".py": "python",
     ".pyw": "python",
@@ -50,6 +52,8 @@ class Nested:
     def __init__(self, knowledge: Knowledge, trail: Trail) -> None:
         self.knowledge = knowledge
         self.trail = trail
+        self.scripts: dict[str, tuple[str, Place]] = {}
+        """Scripts that the program writes: text and place by path."""
         self.mentions: re.Pattern[str] | None = None
         """What to look for in texts, when it is anywhere in the code."""
 
@@ -90,7 +94,8 @@ class Nested:
             case "read":
                 return self._read(act)
             case "write" | "append":
-                self._wrote(act.get("path"), act.get("data"), act.place)
+                piece = act.kind == "append" or act.name.endswith(("write", "writelines"))
+                self._wrote(act.get("path"), act.get("data"), act.place, piece)
             case "copy" | "move" | "link":
                 labels = self._read(act, "source")
                 self._wrote(
@@ -124,18 +129,27 @@ class Nested:
             labels.add("found")
         return frozenset(labels)
 
-    def _wrote(self, path: Value, data: Value, place: Place) -> None:
+    def _wrote(self, path: Value, data: Value, place: Place, piece: bool = False) -> None:
+        """Remember what was written where; `piece` adds to what an open file has got already."""
         labels = labels_of((data,))
         for key in keys(path):
             self.trail.written.setdefault(key, set()).update(labels | {"written"})
             if data.exact is not None:
                 self.trail.contents[key] = data
-        if len(data.text) > 12:
-            self._script(path, data.text, place)
+        if len(data.text) > 12 and path.texts:
+            before = self.scripts.get(path.text)
+            text_so_far = data.text if before is None or not piece else before[0] + data.text
+            if len(text_so_far) < LONGEST_SCRIPT and len(self.scripts) < MOST_SCRIPTS:
+                self.scripts[path.text] = text_so_far, place
 
-    def _script(self, path: Value, code: str, place: Place) -> None:
-        """A script that is written down is looked at as if it were run: nobody writes one for nothing."""
-        language = next((known for end, known in SCRIPTS.items() if path.text.lower().endswith(end)), "")
+    def finish(self) -> None:
+        """Look at the scripts that the program has written down: nobody writes one for nothing."""
+        while self.scripts:
+            path, (code, place) = self.scripts.popitem()
+            self._script(path, code, place)
+
+    def _script(self, path: str, code: str, place: Place) -> None:
+        language = next((known for end, known in SCRIPTS.items() if path.lower().endswith(end)), "")
         if code.startswith("#!") and not language:
             language = "python" if "python" in code[:40] else "shell" if "sh" in code[:40] else ""
         if not language or self.trail.depth >= DEEPEST:

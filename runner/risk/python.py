@@ -432,7 +432,8 @@ class Python(Machine):
                 named.update(value.fields or {})
         if called.name == "getattr" and len(node.args) >= 2 and len(args) >= 2 and args[1].texts:
             owner, name = args[0], args[1].text
-            return self.reach(owner, name, _hidden(node.args[1]) if owner.name else NO_LABELS)
+            hidden = fold.ASSEMBLED if owner.name in BUILTINS else _hidden(node.args[1]) if owner.name else NO_LABELS
+            return self.reach(owner, name, hidden)
         if called.name in ("__import__", "importlib.import_module", "importlib.__import__") and args:
             return self._module(args[0], node, _hidden(node.args[0]))
         return self.call(called, args, named, place(node))

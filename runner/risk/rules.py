@@ -115,7 +115,7 @@ def _condition(data: Mapping[str, object], targets: Targets) -> Condition:
     for key, wanted in data.items():
         if key in KEYS:
             continue
-        tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~")) else _tokens(wanted)
+        tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~", "@~")) else _tokens(wanted)
         if key == "name" and all(re.fullmatch(r"[\w.+:-]+", token) for token in tokens):
             names = frozenset(tokens)
         else:
@@ -162,6 +162,9 @@ def _field(act: Act, key: str) -> Value:
 
 
 def _test(token: str, targets: Targets) -> Test:
+    if token.startswith("@~"):
+        names = re.compile(token[2:])
+        return lambda value: any(names.search(known) for known in labels_of((value,)))
     if token.startswith("@"):
         label = token[1:]
         if label.endswith("*"):

@@ -15,7 +15,7 @@ class Meaning:
     """One act that a call does, with the places of its parts among the arguments.
 
     A place is a position, a keyword, both (`0/url`), `self` (what the method is called on), `self.path` (a part kept
-    from an earlier call), `rest` (all arguments as a list) or `=word` (always that word).
+    from an earlier call), `rest` (all arguments as a list; `rest:1` from the second on) or `=word` (always that word).
     """
 
     act: str
@@ -89,8 +89,8 @@ def _pick(choice: str, owner: Value | None, args: Sequence[Value], named: Mappin
         return owner
     if choice.startswith("self."):
         return (owner.fields or {}).get(choice[5:]) if owner is not None else None
-    if choice == "rest":
-        return Value(items=[*args, *named.values()])
+    if choice.startswith("rest"):
+        return Value(items=[*args[int(choice[5:] or 0) :], *named.values()])
     if "." in choice:
         outer, _, inner = choice.partition(".")
         value = _pick(outer, owner, args, named)
