@@ -80,10 +80,10 @@ class Leave(QObject):
         waiting, running = self._cases.count_waiting(), self._cases.count_running()
         parts = []
         if waiting:
-            parts.append(f"{counted(waiting, 'question')} will be denied")
+            parts.append(f"{counted(waiting, 'question')} will be denied.")
         if running:
-            parts.append(f"{counted(running, 'run')} stopped")
-        return ", ".join(parts) + "." if parts else ""
+            parts.append(f"{counted(running, 'run')} will be stopped.")
+        return " ".join(parts)
 
     def _answered(self, yes: bool) -> None:
         self._asking = False

@@ -85,6 +85,11 @@ class Navigation(QWidget):
             button, number = self._buttons[page.name], self._counts.get(page.name, 0)
             button.setToolButtonStyle(under if self._narrow else beside)
             button.setFont(self._look.font(-1.5 if self._narrow else 0, bold=bool(number)))
-            words = f"{page.name} {number}" if number else page.name
+            words = f"{page.name} {_short(number)}" if number else page.name
             button.setText(words if self._narrow else f"  {words}")  # the style leaves no room after an icon
             button.setAccessibleName(f"{page.name}, {number}" if number else page.name)
+
+
+def _short(number: int) -> str:
+    """Two digits have room on the rail."""
+    return str(number) if number < 100 else "99+"

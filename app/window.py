@@ -198,8 +198,12 @@ class Window(QMainWindow):
         waiting, running = self._cases.count_waiting(), self._cases.count_running()
         if not waiting and not running:
             return
-        what = f"{counted(running, 'run')} will be stopped and {counted(waiting, 'question')} denied."
-        self.ask("Stop all?", what, "Stop all", self._stop_all_if)
+        parts = []
+        if running:
+            parts.append(f"{counted(running, 'run')} will be stopped.")
+        if waiting:
+            parts.append(f"{counted(waiting, 'question')} will be denied.")
+        self.ask("Stop all?", " ".join(parts), "Stop all", self._stop_all_if)
 
     def _stop_all_if(self, yes: bool) -> None:
         if yes:

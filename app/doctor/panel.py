@@ -6,13 +6,14 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from app.doctor.row import CheckRow
 from app.errands import Errands
 from app.parts.amounts import counted
+from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
@@ -49,7 +50,7 @@ class DoctorPanel(QWidget):
         self._checks: tuple[Check, ...] = ()
         self.rows: list[CheckRow] = []
         self.summary = plain_label(role="muted", wrap=True)
-        self.again = QPushButton("Run again")
+        self.again = QPushButton(" Run again")
         self.again.setToolTip("F5")
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)
@@ -114,7 +115,7 @@ class DoctorPanel(QWidget):
         """Rows are kept: the focus stays on what it was on."""
         while len(self.rows) < len(self._checks):
             self.rows.append(CheckRow(self._look))
-            self._column.insertWidget(len(self.rows) - 1, self.rows[-1])
+            self._scroll.column.addWidget(self.rows[-1])
         for number, row in enumerate(self.rows):
             row.setVisible(number < len(self._checks))
             if number < len(self._checks):
@@ -130,17 +131,9 @@ class DoctorPanel(QWidget):
         head.addWidget(self.summary, 1)
         head.addWidget(self.copy)
         head.addWidget(self.again)
-        inside = QWidget()
-        self._column = QVBoxLayout(inside)
-        self._column.setContentsMargins(0, 0, px(6), 0)
-        self._column.setSpacing(px(2))
-        self._column.addStretch()
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setAccessibleName("Checks")
-        self._scroll.setWidget(inside)
+        self._scroll = ScrollColumn("Checks")
+        self._scroll.column.setContentsMargins(0, 0, px(6), 0)
+        self._scroll.column.setSpacing(px(2))
         self._pages = QStackedWidget()
         self._pages.addWidget(self.working)
         self._pages.addWidget(self._scroll)

@@ -36,7 +36,6 @@ class CheckRow(QWidget):
         self.word = plain_label()
         self.what = plain_label(wrap=True)
         self.fix = plain_label(wrap=True)
-        self.fix.setFont(look.mono())
         for text in (self.what, self.fix):
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)

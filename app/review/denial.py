@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.review.buttons import DecisionButton
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from app.review.guard import Guard
 
 CANNED = (
-    "Not needed for the task.",
-    "Too risky: choose a narrower way.",
-    "Explain first what this is for.",
-    "Do not use the network.",
+    ("Not needed", "Not needed for the task."),
+    ("Too risky", "Too risky: choose a narrower way."),
+    ("Explain first", "Explain first what this is for."),
+    ("No network", "Do not use the network."),
 )
+"""Words on a button, and the reason it fills in."""
 
 
 class ReasonField(QLineEdit):
@@ -70,8 +71,8 @@ class Denial(QWidget):
         self.cancel.clicked.connect(self.back)
         reasons = QHBoxLayout()
         reasons.setSpacing(px(4))
-        for reason in CANNED:
-            reasons.addWidget(self._canned(reason))
+        for words, reason in CANNED:
+            reasons.addWidget(self._canned(words, reason))
         reasons.addStretch()
         line = QHBoxLayout()
         line.setSpacing(px(8))
@@ -89,15 +90,11 @@ class Denial(QWidget):
         self.field.clear()
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _canned(self, reason: str) -> QToolButton:
+    def _canned(self, words: str, reason: str) -> QToolButton:
         choice = QToolButton()
-        choice.setText(reason)
+        choice.setText(words)
         choice.setAccessibleName(f"Reason: {reason}")
         choice.setProperty("kind", "chip")
-        # So that a row of them may be narrower than their words.
-        choice.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        choice.setMinimumWidth(40)
-        choice.setMaximumWidth(choice.sizeHint().width())
         choice.setToolTip(reason)
         choice.clicked.connect(lambda: self._fill(reason))
         return choice

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
 from app.parts.amounts import size
+from app.parts.column import ScrollColumn
 from app.parts.plain import plain_label
 from app.review.findings import FindingsList
 
@@ -23,18 +24,14 @@ REASONS_SHOWN = 4
 _MB = 1 << 20
 
 
-class Facts(QScrollArea):
+class Facts(ScrollColumn):
     """A column of headings, sentences and pairs. Everything in it is plain text."""
 
     line_picked = Signal(int)
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("What is known about this request", parent)
         self._look = look
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setAccessibleName("What is known about this request")
         self._why = Section(look, "Why")
         self._reasons = _wrapped(look)
         self.findings = FindingsList(look)
@@ -46,15 +43,10 @@ class Facts(QScrollArea):
         self._protections = Listed(look, "Protected by")
         self._missing = Listed(look, "Not protected by")
         self._limits = Pairs(look, "Limits")
-        column = QVBoxLayout()
-        column.setContentsMargins(look.px(12), look.px(10), look.px(8), look.px(12))
-        column.setSpacing(look.px(14))
+        self.column.setContentsMargins(look.px(12), look.px(10), look.px(8), look.px(12))
+        self.column.setSpacing(look.px(14))
         for section in (self._why, self._touch, self._where, self._protections, self._missing, self._limits):
-            column.addWidget(section)
-        column.addStretch()
-        inside = QWidget()
-        inside.setLayout(column)
-        self.setWidget(inside)
+            self.column.addWidget(section)
 
     def show_card(self, card: Card, sandbox: Mapping[str, object]) -> None:
         """`sandbox` is what is known of the sandbox here; may be empty."""

@@ -244,6 +244,7 @@ class ReviewPanel(QFrame):
         self.deny.setVisible(card.waiting)
         self.approve.setVisible(card.waiting)
         self.next.setVisible(not card.waiting)
+        self.next.setText("Next  J" if self._cases.count_waiting() else "Close")
 
     def _show_tabs(self, card: Card) -> None:
         """Variables and input decide as well; they get tabs where there are any."""
@@ -293,6 +294,8 @@ class ReviewPanel(QFrame):
     def _make_answers(self) -> None:
         px = self._look.px
         self.sentence = plain_label(role="muted", wrap=True)
+        # Room for two lines at any time: the buttons stay where they are when the sentence changes.
+        self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing())
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.deny = DecisionButton("Deny\N{HORIZONTAL ELLIPSIS}  D", self.guard)
         self.deny.setProperty("kind", "danger")

@@ -128,7 +128,7 @@ class TextEditor(Editor):
         self.field = QLineEdit()
         self.field.setAccessibleName(f"{title}, in {one.unit}" if one.unit else title)
         self.field.setPlaceholderText("Words, with commas between them" if one.kind is Kind.LIST else "Not set")
-        self.field.textEdited.connect(self.typed)
+        self.field.textEdited.connect(lambda text: self.typed.emit(text))
         self._row.setSpacing(look.px(8))
         if one.kind in (Kind.WHOLE, Kind.NUMBER):
             self.field.setFixedWidth(look.px(130))

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.errands import Errands
 from app.look import Theme
 from app.parts.amounts import counted
+from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
@@ -254,7 +254,7 @@ class SettingsPanel(QWidget):
 
     def _build_rows(self, form: Form) -> None:
         px = self._look.px
-        column = QVBoxLayout()
+        column = self._scroll.column
         column.setContentsMargins(0, 0, px(6), 0)
         column.setSpacing(px(10))
         for one in form.offered:
@@ -269,10 +269,6 @@ class SettingsPanel(QWidget):
             layout = self._groups[-1][0].layout()
             assert layout is not None
             layout.addWidget(row)
-        column.addStretch()
-        inside = QWidget()
-        inside.setLayout(column)
-        self._scroll.setWidget(inside)
 
     def _make_group(self, name: str) -> QFrame:
         px = self._look.px
@@ -296,10 +292,7 @@ class SettingsPanel(QWidget):
         foot.addWidget(self.state, 1)
         foot.addWidget(self.revert)
         foot.addWidget(self.save)
-        self._scroll = QScrollArea()
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll = ScrollColumn("Settings")
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._pages = QStackedWidget()
         for page in (self.reading, self.nothing, self._scroll):
