@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.parts.amounts import percent, size
 from app.parts.gauge import Gauge
@@ -40,6 +40,9 @@ class Meters(QWidget):
             (self.disk, lambda usage: usage.disk_bytes),
             (self.processes, lambda usage: usage.processes),
         )
+        for gauge, _ in self._all:
+            # All of one width: their words change several times a second, and nothing may jump.
+            gauge.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(look.px(8))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSplitter,
@@ -26,10 +24,13 @@ from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.output import OutputView
+from app.parts.plain import plain_label
 from app.running.model import RunsModel
 from runner.events import RunFinished, RunMeasured
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
     from app.bridge import Bridge
     from app.cases import Card, Cases
     from app.look import Look
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from runner.sandbox.output import Transcript
 
 TICK_MS = 500
+WHAT_COMES = "What you approve runs here, with its output."
 
 
 class RunningPanel(QWidget):
@@ -60,9 +62,11 @@ class RunningPanel(QWidget):
         self.output = OutputView(look)
         self.code = CodeView(look)
         self.meters = Meters(look)
-        self.told = QLabel()
+        self.told = plain_label(role="muted", wrap=True)
         self._make_stopping()
-        self.nothing = EmptyState(look, "activity", "Nothing is running", "What you approve runs here, with its output.")
+        self.nothing = EmptyState(
+            look, "activity", "Nothing is running", "What you approve runs here, with its output."
+        )
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
         self._lay_out()
@@ -120,7 +124,7 @@ class RunningPanel(QWidget):
         if card.result is not None:
             words = phrases.ended(card.result)
         else:
-            words = "Running. " + ("; ".join(card.protections) if card.protections else "")
+            words = f"running with {'; '.join(card.protections)}" if card.protections else "running"
         self.state.setText(f"{phrases.visible(card.request.agent)}: {words}")
         self.stop.setVisible(card.result is None)
         if card.result is not None:
@@ -227,8 +231,7 @@ class RunningPanel(QWidget):
         px = self._look.px
         self._list = QFrame()
         self._list.setProperty("card", True)
-        heading = QLabel("Runs")
-        heading.setProperty("role", "title")
+        heading = plain_label("Runs", "title")
         rows = QVBoxLayout(self._list)
         rows.setContentsMargins(1, px(10), 1, px(4))
         rows.setSpacing(px(6))
@@ -270,9 +273,6 @@ class RunningPanel(QWidget):
         head.setSpacing(px(10))
         head.addLayout(words, 1)
         head.addWidget(self.stop, alignment=Qt.AlignmentFlag.AlignTop)
-        self.told.setTextFormat(Qt.TextFormat.PlainText)
-        self.told.setWordWrap(True)
-        self.told.setProperty("role", "muted")
         self.told.hide()
         page = QWidget()
         column = QVBoxLayout(page)
