@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 
+from app.screen import virtual_screen
 from runner.errors import KnownError
 from runner.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable
 
     from mcp import Client
 
@@ -28,9 +30,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SHOTS = Path("build/demo")
-SCREEN = "1280x800x24"
+SETTINGS = {"ASSENT_PORT": "0", "ASSENT_SECRETS_FILE": "true"}
+"""The demo's folder is gone afterwards: its port must not be one in use, and nobody needs its secrets in a keyring."""
 PATIENCE = 60.0
 """Seconds for any one step; a step that takes longer has failed."""
+READING = 1.5
+"""Seconds that a person looks: longer than input is ignored after a question has appeared."""
 PYTHON = '''\
 """Count the words of a small text, most frequent first."""
 from collections import Counter
@@ -56,33 +61,12 @@ STORY = (
 def main(_arguments: list[str]) -> int:
     """Show the main job end to end. 0 when it worked."""
     try:
-        with _screen() as display, tempfile.TemporaryDirectory(prefix="assent-demo-") as home:
-            os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home, "ASSENT_PORT": "0"}
+        with virtual_screen() as display, tempfile.TemporaryDirectory(prefix="assent-demo-") as home:
+            os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home} | SETTINGS
             return _play()
     except KnownError as error:
         sys.stderr.write(f"assent demo: {error}\n")
         return 1
-
-
-@contextmanager
-def _screen() -> Iterator[str]:
-    """A screen of our own, so that nobody's mouse is moved; its display name."""
-    missing = [program for program in ("Xvfb", "xdotool") if shutil.which(program) is None]
-    if missing:
-        raise KnownError(f"{' and '.join(missing)} not found.", "sudo apt-get install xvfb xdotool")
-    read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", SCREEN, "-nolisten", "tcp", "-noreset"]
-    server = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        number = answer.readline().strip()
-    try:
-        if not number:
-            raise KnownError("Xvfb did not start.", "Run `Xvfb :99` to see why.")
-        yield f":{number}"
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def _play() -> int:
@@ -116,7 +100,8 @@ def _play() -> int:
     app.exec()
     actor.join(PATIENCE)
     if failures:
-        sys.stderr.write(f"The demo failed: {failures[0]!r}\n")
+        sys.stderr.write("The demo failed.\n")
+        traceback.print_exception(failures[0])
         return 1
     sys.stdout.write(f"Screenshots are in {SHOTS}.\n")
     return 0
@@ -164,45 +149,60 @@ class Stage(QObject):
 
     # ---- in the window's thread ----
 
-    def approve_at(self) -> QPoint | None:
-        """Where on the screen the Approve button is, once it can be clicked."""
-        from app.review.buttons import ApproveButton
+    def question(self) -> Question | None:
+        """The question under review, once its Approve button can be clicked."""
+        review = self.console.window.deciding.review
+        if review.card is None or not (review.approve.isVisible() and review.approve.isEnabled()):
+            return None
+        return Question(review.card.id, review.approve.mapToGlobal(review.approve.rect().center()))
 
-        for button in self.console.window.findChildren(ApproveButton):
-            if button.isVisible() and button.isEnabled():
-                return button.mapToGlobal(button.rect().center())
-        return None
+    def taken_up(self, request_id: str) -> bool:
+        """Approved, and running or already over."""
+        return any(card.id == request_id for card in self.console.cases.runs())
 
     def page(self, name: str) -> bool:
         self.console.window.show_page(name)
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request under review. `place` is where on the screen to click for Approve."""
+
+    request_id: str
+    place: QPoint
+
+
 async def _story(stage: Stage) -> None:
     address = await stage.until("the console is open and listens", lambda: stage.console.cases.address)
+    # A window manager would do this; on a bare screen nobody does, and answers count only in an active window.
+    _xdotool("windowfocus", str(stage.do(lambda: int(stage.console.window.winId()))))
     for number, (era, words, agent, arguments) in enumerate(STORY, 1):
         sys.stdout.write(f"{agent} ({words}) asks to run {arguments['language']}:\n")
         async with _client(stage, address, agent, era) as client:
-            call = spawn(f"call {agent}", client.call_tool("code_execute", arguments))
-            place = await stage.until("the question is on the screen", stage.approve_at)
-            # A person reads for longer than the guard ignores input after a question has appeared.
-            await asyncio.sleep(1.0)
-            stage.shot(f"{number}-asked")
-            _click(place)
-            await stage.until("approved by a click; it runs", lambda: not stage.console.cases.count_waiting())
-            stage.do(lambda: stage.page("running"))
-            await asyncio.sleep(1.5)
-            stage.shot(f"{number}-running")
-            answer = await asyncio.wait_for(call, PATIENCE)
-            told = "".join(part.text for part in answer.content if part.type == "text")
-            sys.stdout.write(f"  the agent got:\n{_indented(told)}\n")
-            if answer.is_error:
-                raise KnownError("The agent got an error.")
-            stage.shot(f"{number}-finished")
-        stage.do(lambda: stage.page("queue"))
-    stage.do(lambda: stage.page("history"))
-    await asyncio.sleep(1.0)
+            await _ask_and_approve(stage, client, number, arguments)
+        stage.do(lambda: stage.page("Queue"))
+    stage.do(lambda: stage.page("History"))
+    await asyncio.sleep(READING)
     stage.shot("3-history")
+
+
+async def _ask_and_approve(stage: Stage, client: Client, number: int, arguments: dict[str, str]) -> None:
+    call = spawn(f"call {number}", client.call_tool("code_execute", arguments))
+    question = await stage.until("the question is on the screen", stage.question)
+    await asyncio.sleep(READING)
+    stage.shot(f"{number}-asked")
+    _xdotool("mousemove", str(question.place.x()), str(question.place.y()), "click", "1")
+    await stage.until("approved by a click of the mouse", lambda: stage.taken_up(question.request_id))
+    stage.do(lambda: stage.page("Running"))
+    await asyncio.sleep(READING)
+    stage.shot(f"{number}-running")
+    answer = await asyncio.wait_for(call, PATIENCE)
+    told = "".join(part.text for part in answer.content if part.type == "text")
+    sys.stdout.write(f"  the agent got:\n{_indented(told)}\n")
+    if (answer.structured_content or {}).get("status") != "finished":
+        raise KnownError("The agent did not get the output of its code.")
+    stage.shot(f"{number}-finished")
 
 
 @asynccontextmanager
@@ -218,9 +218,9 @@ async def _client(stage: Stage, address: str, agent: str, era: str) -> AsyncIter
         yield client
 
 
-def _click(place: QPoint) -> None:
-    """A real mouse event through the X server."""
-    subprocess.run(["xdotool", "mousemove", str(place.x()), str(place.y()), "click", "1"], check=True)
+def _xdotool(*words: str) -> None:
+    """A real event through the X server, as from a keyboard and mouse."""
+    subprocess.run(["xdotool", *words], check=True)
 
 
 def _indented(text: str) -> str:

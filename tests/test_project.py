@@ -1,0 +1,149 @@
+"""The project's frame: what lies at the top, the locked dependencies, what a wheel holds, the one list of commands."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = ROOT / "packaging/requirements"
+TOP = {
+    ".ci",
+    "CHANGELOG.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "app",
+    "images",
+    "packaging",
+    "pyproject.toml",
+    "resources",
+    "runner",
+    "tests",
+}
+
+
+@cache
+def tracked() -> tuple[str, ...]:
+    """Files under version control; all files of a copy that is not under it."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("this is not a checkout")
+    return tuple(listed.stdout.splitlines())
+
+
+@cache
+def project() -> dict[str, object]:
+    return dict(tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"])
+
+
+def wanted(kind: str) -> list[Requirement]:
+    """What the project asks for itself."""
+    extras = project()["optional-dependencies"]
+    asked = [*project()["dependencies"], *extras["checkout"]]  # type: ignore[index, misc]
+    return [Requirement(text) for text in (asked if kind == "run" else [*asked, *extras["dev"]])]  # type: ignore[index]
+
+
+def locked(kind: str) -> dict[str, tuple[Version, Requirement, int]]:
+    """Package -> its version, the whole line, and how many hashes it has."""
+    text = (LOCKS / f"{kind}.txt").read_text("utf-8")
+    found = {}
+    for entry in re.split(r"\n(?=\S)", re.sub(r"(?m)^ *#.*\n?", "", text).strip()):
+        line, *hashes = re.split(r" \\\n +", entry)
+        requirement = Requirement(line)
+        (pin,) = requirement.specifier
+        assert pin.operator == "==", line
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for one in hashes), line
+        found[canonicalize_name(requirement.name)] = Version(pin.version), requirement, len(hashes)
+    return found
+
+
+def test_the_top_level_holds_what_it_should() -> None:
+    tops = {path.split("/")[0] for path in tracked()}
+    assert {top for top in tops if not top.startswith(".")} <= TOP
+    assert ".ci/run" in tracked()
+
+
+@pytest.mark.parametrize("kind", ["run", "dev"])
+def test_lock_files_say_what_and_never_from_where(kind: str) -> None:
+    lines = [line.split("#")[0] for line in (LOCKS / f"{kind}.txt").read_text("utf-8").splitlines()]
+    assert [line for line in lines if line.startswith("-") or re.search(r"[/@]|\.whl|\.tar", line)] == []
+
+
+@pytest.mark.parametrize("kind", ["run", "dev"])
+def test_every_locked_package_has_its_hashes(kind: str) -> None:
+    assert all(hashes for _, _, hashes in locked(kind).values())
+
+
+@pytest.mark.parametrize("kind", ["run", "dev"])
+def test_lock_files_give_what_the_project_asks_for(kind: str) -> None:
+    found = locked(kind)
+    for requirement in wanted(kind):
+        version, _, _ = found[canonicalize_name(requirement.name)]
+        assert requirement.specifier.contains(version), requirement
+
+
+@pytest.mark.parametrize("kind", ["run", "dev"])
+def test_lock_files_are_closed(kind: str) -> None:
+    """What a locked package needs on this machine is locked as well: an installation asks nobody for a version."""
+    found = locked(kind)
+    for name, (version, line, _) in found.items():
+        if line.marker is not None and not line.marker.evaluate():
+            continue
+        try:
+            here = distribution(name)
+        except PackageNotFoundError:
+            assert kind == "dev", f"{name} is locked but not installed"
+            continue
+        if Version(here.version) != version:
+            continue
+        for needed in map(Requirement, here.requires or ()):
+            if needed.marker is None or needed.marker.evaluate({"extra": ""}):
+                assert canonicalize_name(needed.name) in found, f"{name} needs {needed}"
+
+
+def test_running_and_developing_use_the_same_versions() -> None:
+    dev = locked("dev")
+    assert all(dev[name][0] == version for name, (version, _, _) in locked("run").items())
+
+
+def test_nothing_names_a_registry_or_the_place_of_this_checkout() -> None:
+    """Mirrors and other machines must work as well. (Written so that this file does not name them itself.)"""
+    hosts = [".".join(parts) for parts in (("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"))]
+    unwanted = re.compile("|".join(map(re.escape, [*hosts, f"{ROOT}/"])))
+    named = [name for name in tracked() if unwanted.search(_text(ROOT / name))]
+    assert named == []
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "replace") if path.is_file() else ""
+
+
+def test_a_wheel_holds_the_program_and_its_resources(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("assent-*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    ours = {name for name in tracked() if name.startswith(("app/", "runner/", "resources/"))}
+    shipped = {name for name in ours if (ROOT / name).is_file()}
+    assert shipped
+    assert shipped <= names
+    assert not [name for name in names if name.startswith("tests/")]
+
+
+def test_make_lists_the_commands_it_has() -> None:
+    said = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    named = re.findall(r"(?m)^make (\w+)", said)
+    (phony,) = re.findall(r"(?m)^\.PHONY: (.*)", (ROOT / "Makefile").read_text("utf-8"))
+    assert named == [name for name in phony.split() if name != "help"]
