@@ -20,6 +20,7 @@ class Question(QDialog):
         super().__init__(parent)
         self._told = told
         self.setWindowTitle(title)
+        self.setAccessibleDescription(what)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         heading, text = plain_label(title, "title"), plain_label(what, wrap=True)
         self.no = QPushButton("Cancel")

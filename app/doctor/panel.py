@@ -107,7 +107,7 @@ class DoctorPanel(QWidget):
         if not self._checks:
             return ""
         if not bad and not warned:
-            return f"All {counted(len(self._checks), 'check')} passed."
+            return f"{counted(len(self._checks), 'check')}, nothing to do."
         parts = [f"{bad} not working"] * bool(bad) + [f"{warned} to look at"] * bool(warned)
         return f"{', '.join(parts)}, of {counted(len(self._checks), 'check')}."
 

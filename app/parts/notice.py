@@ -55,7 +55,6 @@ class Notice(QFrame):
         self._cross = QToolButton()
         self._cross.setAccessibleName("Close this notice")
         self._cross.setToolTip("Close")
-        self._cross.setVisible(closable)
         self._cross.clicked.connect(self._close)
         look.dress(self._cross, "x")
         row = QHBoxLayout(self)
@@ -65,6 +64,8 @@ class Notice(QFrame):
         row.addWidget(self._text, 1)
         row.addWidget(self.action)
         row.addWidget(self._cross)
+        # Not before it has a parent: by itself it would be a window, and take the focus from this one.
+        self._cross.setVisible(closable)
         self.say(tone, text, action)
         look.changed.connect(self._paint_icon)
 

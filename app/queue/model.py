@@ -47,6 +47,8 @@ class QueueModel(QAbstractTableModel):
         return 0 if parent.isValid() else 1
 
     def flags(self, index: Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
         if isinstance(self.line(index.row()), Place):
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
         return Qt.ItemFlag.ItemNeverHasChildren

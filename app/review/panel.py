@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from runner.events import Event
 
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
-_REST_MS = round(REST_SECONDS * 1000)
+_REST_MS = round(REST_SECONDS * 1000) + 10
+"""A little longer than the guard rests: a button that looks ready takes the click."""
 
 
 class ReviewPanel(QFrame):
@@ -71,6 +72,7 @@ class ReviewPanel(QFrame):
         self.nothing.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
+        self._rest.setTimerType(Qt.TimerType.PreciseTimer)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._show_state)
         self._lay_out()

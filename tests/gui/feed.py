@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
-from runner.agents import Agent
 from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.decision import Decider, Decision, Verdict
 from runner.events import (
@@ -26,6 +25,7 @@ from runner.request import Language, Limits, Request, Tool
 from runner.result import Meta, Outcome, Result, Usage
 
 if TYPE_CHECKING:
+    from runner.agents import Agent
     from runner.sandbox.output import Transcript
 
 _numbers = itertools.count(1)
@@ -39,7 +39,8 @@ def request(code: str = "print('hello')", agent: str = "claude-code", **others: 
 
 
 def finding(line: int, reason: str, level: Level = Level.HIGH, capability: Capability = Capability.NETWORK) -> Finding:
-    return Finding(f"test.{capability.name.lower()}", level, capability, Span(line, 0, line, 80), "evidence", reason, "T1059")
+    rule = f"test.{capability.name.lower()}"
+    return Finding(rule, level, capability, Span(line, 0, line, 80), "evidence", reason, "T1059")
 
 
 def assessment(level: Level = Level.HIGH, *findings: Finding, touch: Touch | None = None) -> Assessment:
@@ -61,7 +62,8 @@ def asked(
 def decided(
     one: Request, verdict: Verdict = Verdict.APPROVED, by: Decider = Decider.PERSON, reason: str = ""
 ) -> tuple[Event, ...]:
-    told: tuple[Event, ...] = (RequestDecided(one.id, Decision(verdict, by, reason, after_seconds=4.2, digest=one.digest)),)
+    decision = Decision(verdict, by, reason, after_seconds=4.2, digest=one.digest)
+    told: tuple[Event, ...] = (RequestDecided(one.id, decision),)
     return told if verdict is Verdict.APPROVED else (*told, RequestClosed(one.id))
 
 
@@ -69,7 +71,9 @@ def started(one: Request) -> tuple[Event, ...]:
     return (RunStarted(one.id, PROTECTIONS),)
 
 
-def measured(one: Request, at: float, cpu: float = 40.0, memory: int = 60 << 20, disk: int = 1 << 20) -> tuple[Event, ...]:
+def measured(
+    one: Request, at: float, cpu: float = 40.0, memory: int = 60 << 20, disk: int = 1 << 20
+) -> tuple[Event, ...]:
     return (RunMeasured(one.id, Usage(at, cpu, memory, disk, 3)),)
 
 

@@ -1,0 +1,96 @@
+"""A window without an engine: events go in by hand, and what is asked of the engine is noted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app.cases import Cases
+from app.errands import Errands
+from app.frame import Frame
+from app.look import Look, Theme
+from app.remembered import Remembered
+from app.window import Window
+from runner.agents import Agent
+from runner.places import Places
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtWidgets import QApplication
+    from pytestqt.qtbot import QtBot
+
+    from app.review.panel import ReviewPanel
+    from runner.events import Event
+    from runner.request import Request
+
+
+@pytest.fixture(scope="session")
+def the_look(qapp: QApplication) -> Look:
+    return Look(qapp, Theme.LIGHT)
+
+
+@pytest.fixture
+def look(the_look: Look) -> Look:
+    the_look.choose(Theme.LIGHT)
+    return the_look
+
+
+@pytest.fixture
+def places(home: Any) -> Places:
+    places = Places.under(home)
+    places.make()
+    return places
+
+
+@dataclass
+class Desk:
+    """The window with its store and its bridge."""
+
+    qtbot: QtBot
+    window: Window
+    cases: Cases
+    bridge: feed.RecordingBridge
+
+    @property
+    def review(self) -> ReviewPanel:
+        return self.window.deciding.review
+
+    @property
+    def answers(self) -> list[tuple[Any, ...]]:
+        """What was approved or denied."""
+        return [call for call in self.bridge.calls if call[0] in ("approve", "deny")]
+
+    def hear(self, *batches: tuple[Event, ...]) -> None:
+        for batch in batches:
+            self.bridge.happened.emit(batch)
+
+    def ask(self, one: Request | None = None, *assessed: Any, **how: Any) -> Request:
+        """A question arrives."""
+        one = one or feed.request()
+        self.hear(feed.asked(one, *assessed, **how))
+        return one
+
+    def rested(self) -> None:
+        """The guard has rested and the code has been painted."""
+        self.qtbot.waitUntil(lambda: not self.review._rest.isActive() and self.review.deny.isEnabled())
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, look: Look, places: Places) -> Iterator[Desk]:
+    cases, bridge = Cases(), feed.RecordingBridge()
+    bridge.known = (Agent("claude-code", "0" * 64, 0.0),)
+    bridge.happened.connect(cases.take)
+    frame = Frame(Remembered(places.state / "window.json"))
+    window = Window(cases, bridge, look, places, frame)  # type: ignore[arg-type]
+    qtbot.addWidget(frame)
+    cases.know_agents(bridge.known)
+    frame.resize(1280, 800)
+    with qtbot.waitActive(frame):
+        frame.show()
+    yield Desk(qtbot, window, cases, bridge)
+    for errands in window.findChildren(Errands):
+        errands.close()

@@ -1,0 +1,431 @@
+"""Answering a question: what counts as an answer, and everything that must not (console.md, *Regression list*)."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from app.review.buttons import HOLD_MS
+from app.review.guard import REST_SECONDS
+from runner.assessment import Level
+from runner.decision import Decider, Verdict
+from runner.events import EngineTroubled, RequestAssessed, TroubleCleared
+from runner.request import Language
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from tests.gui.conftest import Desk
+
+LEFT = Qt.MouseButton.LeftButton
+LONG = "\n".join(f"step_{number}()" for number in range(400))
+
+
+def click(desk: Desk, button: QWidget) -> None:
+    desk.qtbot.mouseClick(button, LEFT)
+
+
+# ---- answers ----
+
+
+def test_a_click_approves_exactly_what_is_shown(desk: Desk) -> None:
+    one = desk.ask()
+    desk.rested()
+    click(desk, desk.review.approve)
+    assert desk.answers == [("approve", one.id, one.digest)]
+
+
+def test_an_answer_is_sent_once(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    for _ in range(3):
+        click(desk, desk.review.approve)
+        desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    assert len(desk.answers) == 1
+
+
+def test_denying_asks_for_a_reason_and_sends_it_cleaned(desk: Desk) -> None:
+    one = desk.ask()
+    desk.rested()
+    click(desk, desk.review.deny)
+    assert desk.answers == []
+    assert desk.review.denial.field.hasFocus()
+    desk.review.denial.field.setText("  too\u202e risky\u200b  now ")
+    click(desk, desk.review.denial.button)
+    assert desk.answers == [("deny", one.id, one.digest, "too risky now")]
+
+
+def test_a_canned_reason_only_fills_the_field(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    click(desk, desk.review.deny)
+    desk.review.denial._canned("Too risky", "Too risky: choose a narrower way.").click()
+    assert desk.review.denial.field.text() == "Too risky: choose a narrower way."
+    assert desk.answers == []
+
+
+def test_control_enter_in_the_reason_denies(desk: Desk) -> None:
+    one = desk.ask()
+    desk.rested()
+    click(desk, desk.review.deny)
+    desk.qtbot.keyClick(desk.review.denial.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert desk.answers == [("deny", one.id, one.digest, "")]
+
+
+def test_an_answer_that_was_not_taken_is_told_and_can_be_given_again(desk: Desk) -> None:
+    one = desk.ask()
+    desk.rested()
+    click(desk, desk.review.approve)
+    desk.bridge.declined.emit(one.id, "This request has changed.")
+    assert desk.review.told.isVisible()
+    assert desk.review.told.text == "This request has changed."
+    assert not desk.review.approve.isEnabled()
+    desk.rested()
+    click(desk, desk.review.approve)
+    assert len(desk.answers) == 2
+
+
+# ---- the rest after something has changed ----
+
+
+def test_what_has_just_appeared_takes_no_answer(desk: Desk) -> None:
+    desk.ask()
+    for act in (lambda: click(desk, desk.review.approve), lambda: desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)):
+        act()
+    click(desk, desk.review.deny)
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_D)
+    assert desk.answers == []
+    assert not desk.review.denial.isVisible()
+
+
+def test_the_rest_is_as_long_as_promised(desk: Desk) -> None:
+    begun = time.monotonic()
+    desk.ask()
+    desk.rested()
+    assert REST_SECONDS == 0.6
+    assert time.monotonic() - begun >= REST_SECONDS
+
+
+def test_another_request_rests_anew(desk: Desk) -> None:
+    desk.ask(feed.request("print(1)"))
+    other = desk.ask(feed.request("print(2)"))
+    desk.rested()
+    desk.window.deciding.show_request(other.id)
+    click(desk, desk.review.approve)
+    desk.review.approve.press_key()
+    assert desk.answers == []
+
+
+def test_the_click_that_activates_the_window_answers_nothing(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    QApplication.sendEvent(desk.window, QEvent(QEvent.Type.WindowActivate))
+    click(desk, desk.review.approve)
+    desk.review.approve.press_key()
+    assert desk.answers == []
+
+
+def test_a_press_before_the_activation_is_known_answers_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The press may arrive before the news that the window has become active."""
+    desk.ask()
+    desk.rested()
+    monkeypatch.setattr(type(desk.review), "isActiveWindow", lambda self: False)
+    click(desk, desk.review.approve)
+    assert desk.answers == []
+
+
+def test_an_assessment_that_changes_rests_anew(desk: Desk) -> None:
+    one = desk.ask(None, feed.assessment(Level.LOW))
+    desk.rested()
+    desk.hear((RequestAssessed(one.id, feed.assessment(Level.HIGH)),))
+    click(desk, desk.review.approve)
+    assert desk.answers == []
+
+
+def test_pressed_on_one_and_released_on_another_answers_neither(desk: Desk) -> None:
+    first = desk.ask(feed.request("print(1)"))
+    other = desk.ask(feed.request("print(2)"))
+    desk.rested()
+    assert desk.review.card is not None
+    assert desk.review.card.id == first.id
+    button = desk.review.approve
+    desk.qtbot.mousePress(button, LEFT)
+    desk.window.deciding.show_request(other.id)
+    desk.rested()
+    desk.qtbot.mouseRelease(button, LEFT)
+    assert desk.answers == []
+
+
+def test_released_beside_the_button_answers_nothing(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    desk.qtbot.mousePress(desk.review.approve, LEFT)
+    desk.qtbot.mouseRelease(desk.review.approve, LEFT, pos=QPoint(-40, -40))
+    assert desk.answers == []
+
+
+# ---- keys that must do nothing ----
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Escape])
+def test_common_keys_decide_nothing_wherever_the_focus_is(desk: Desk, key: Qt.Key) -> None:
+    desk.ask()
+    desk.rested()
+    focused = set()
+    for _ in range(40):
+        target = QApplication.focusWidget()
+        assert target is not None
+        if target in focused:
+            break
+        focused.add(target)
+        if not target.inherits("QToolButton") and target is not desk.window.toolbar.stop:
+            desk.qtbot.keyClick(target, key)
+        desk.qtbot.keyClick(QApplication.focusWidget() or desk.window, Qt.Key.Key_Tab)
+    assert len(focused) > 4
+    assert desk.answers == []
+    assert desk.review.deny not in focused
+    assert desk.review.approve not in focused
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_enter_in_the_reason_denies_nothing(desk: Desk, key: Qt.Key) -> None:
+    desk.ask()
+    desk.rested()
+    click(desk, desk.review.deny)
+    desk.qtbot.keyClick(desk.review.denial.field, key)
+    assert desk.answers == []
+
+
+def test_shift_tab_and_typing_in_the_reason_approve_nothing(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    click(desk, desk.review.deny)
+    field = desk.review.denial.field
+    desk.qtbot.keyClicks(field, "add a day")
+    assert field.text() == "add a day"
+    desk.qtbot.keyClick(field, Qt.Key.Key_Tab, Qt.KeyboardModifier.ShiftModifier)
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_Return):
+        desk.qtbot.keyClick(QApplication.focusWidget() or desk.window, key)
+    assert desk.answers == []
+
+
+def test_escape_in_the_reason_goes_back(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    click(desk, desk.review.deny)
+    desk.qtbot.keyClick(desk.review.denial.field, Qt.Key.Key_Escape)
+    assert desk.review.approve.isVisible()
+    assert desk.answers == []
+
+
+def test_a_held_key_does_not_repeat_its_answer(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    for shortcut in desk.window.deciding.children():
+        if shortcut.inherits("QShortcut") and shortcut.key().toString() in ("A", "D"):  # type: ignore[attr-defined]
+            assert not shortcut.autoRepeat()  # type: ignore[attr-defined]
+
+
+def test_the_focus_stays_when_a_question_arrives(desk: Desk) -> None:
+    before = QApplication.focusWidget()
+    desk.ask(feed.request("print(1)"))
+    desk.rested()
+    desk.review.focus_neutral()
+    before = QApplication.focusWidget()
+    desk.ask(feed.request("print(2)"))
+    QApplication.processEvents()
+    assert QApplication.focusWidget() is before
+
+
+# ---- CRITICAL ----
+
+
+def critical(desk: Desk) -> None:
+    worst = feed.assessment(Level.CRITICAL, feed.finding(1, "Deletes everything.", Level.CRITICAL))
+    desk.ask(feed.request("rm -rf ~", language=Language.SHELL), worst)
+    desk.rested()
+
+
+def test_a_critical_request_is_not_approved_by_click_or_key(desk: Desk) -> None:
+    critical(desk)
+    click(desk, desk.review.approve)
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    desk.review.approve.click()
+    assert desk.answers == []
+
+
+def test_a_critical_request_is_approved_by_holding(desk: Desk) -> None:
+    critical(desk)
+    begun = time.monotonic()
+    with desk.qtbot.waitSignal(desk.review.approve.decided):
+        desk.qtbot.mousePress(desk.review.approve, LEFT)
+    assert time.monotonic() - begun >= HOLD_MS / 1000
+    desk.qtbot.mouseRelease(desk.review.approve, LEFT)
+    assert [call[0] for call in desk.answers] == ["approve"]
+
+
+def test_letting_go_early_approves_nothing(desk: Desk) -> None:
+    critical(desk)
+    button = desk.review.approve
+    desk.qtbot.mousePress(button, LEFT)
+    assert button._frames.isActive()
+    desk.qtbot.mouseRelease(button, LEFT)
+    assert not button._frames.isActive()
+    assert desk.answers == []
+
+
+def test_holding_ends_when_the_pointer_leaves(desk: Desk) -> None:
+    critical(desk)
+    button = desk.review.approve
+    desk.qtbot.mousePress(button, LEFT)
+    desk.qtbot.mouseMove(button, QPoint(-50, -50))
+    desk.qtbot.waitUntil(lambda: not button._frames.isActive())
+    assert desk.answers == []
+
+
+def test_holding_ends_when_the_request_is_withdrawn(desk: Desk) -> None:
+    critical(desk)
+    card = desk.review.card
+    assert card is not None
+    desk.qtbot.mousePress(desk.review.approve, LEFT)
+    desk.hear(feed.decided(card.request, Verdict.WITHDRAWN, Decider.AGENT))
+    desk.qtbot.waitUntil(lambda: not desk.review.approve._frames.isActive())
+    assert desk.answers == []
+
+
+def test_a_critical_request_can_be_held_by_keyboard(desk: Desk) -> None:
+    critical(desk)
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    with desk.qtbot.waitSignal(desk.review.approve.decided):
+        desk.qtbot.keyPress(desk.review.code, Qt.Key.Key_A, both)
+    assert [call[0] for call in desk.answers] == ["approve"]
+
+
+# ---- what cannot be approved ----
+
+
+def test_long_code_is_approved_only_after_its_end_was_seen(desk: Desk) -> None:
+    desk.ask(feed.request(LONG))
+    desk.rested()
+    click(desk, desk.review.approve)
+    assert desk.answers == []
+    assert desk.review.sentence.text() == "Scroll to the end of the code to approve."
+    with desk.qtbot.waitSignal(desk.review.code.seen_to_end):
+        desk.review.code.verticalScrollBar().setValue(desk.review.code.verticalScrollBar().maximum())
+    assert desk.review.sentence.text() == ""
+    click(desk, desk.review.approve)
+    assert len(desk.answers) == 1
+
+
+def test_having_seen_the_end_of_one_does_not_count_for_another(desk: Desk) -> None:
+    desk.ask(feed.request(LONG))
+    other = desk.ask(feed.request(LONG + "\nlast()"))
+    desk.rested()
+    desk.review.code.verticalScrollBar().setValue(desk.review.code.verticalScrollBar().maximum())
+    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
+    desk.window.deciding.show_request(other.id)
+    desk.rested()
+    assert not desk.review.approve.isEnabled()
+
+
+def test_what_is_blocked_says_why_and_can_be_denied(desk: Desk) -> None:
+    why = "A critical request needs at least Docker."
+    desk.ask(None, feed.assessment(Level.LOW), blocked=why)
+    desk.rested()
+    assert desk.review.sentence.text() == why
+    click(desk, desk.review.approve)
+    desk.review.approve.press_key()
+    assert desk.answers == []
+    assert desk.review.deny.isEnabled()
+
+
+@pytest.mark.parametrize("room", ["ledger", "sandbox"])
+def test_nothing_is_approved_while_nothing_can_run(desk: Desk, room: str) -> None:
+    desk.ask()
+    desk.rested()
+    desk.hear((EngineTroubled(room, "It is broken.", "Mend it."),))
+    click(desk, desk.review.approve)
+    assert desk.answers == []
+    assert desk.review.sentence.text() == "It is broken. Mend it."
+    desk.hear((TroubleCleared(room),))
+    click(desk, desk.review.approve)
+    assert len(desk.answers) == 1
+
+
+@pytest.mark.parametrize(
+    ("verdict", "by", "words"),
+    [
+        (Verdict.WITHDRAWN, Decider.AGENT, "The agent withdrew this request. Nothing was run."),
+        (Verdict.EXPIRED, Decider.ENGINE, "Expired after 60 seconds without an answer. Nothing was run."),
+    ],
+)
+def test_what_is_over_stays_on_screen_and_takes_no_answer(
+    desk: Desk, verdict: Verdict, by: Decider, words: str
+) -> None:
+    one = desk.ask()
+    desk.rested()
+    desk.hear(feed.decided(one, verdict, by))
+    assert desk.review.sentence.text() == words
+    assert not desk.review.approve.isVisible()
+    assert not desk.review.deny.isVisible()
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    desk.review.approve.decided.emit()
+    desk.review.denial.denied.emit("late")
+    assert desk.answers == []
+
+
+def test_the_reason_is_closed_when_the_request_is_over(desk: Desk) -> None:
+    """What is typed for one request never reaches another."""
+    one = desk.ask(feed.request("print(1)"))
+    desk.ask(feed.request("print(2)"))
+    desk.rested()
+    click(desk, desk.review.deny)
+    desk.review.denial.field.setText("not this one")
+    desk.hear(feed.decided(one, Verdict.WITHDRAWN, Decider.AGENT))
+    assert not desk.review.denial.isVisible()
+    assert desk.answers == []
+
+
+# ---- what is shown ----
+
+
+def test_text_of_agents_is_shown_letter_by_letter(desk: Desk) -> None:
+    one = feed.request("print(1)", title="<b>Bold</b> \u202egnp.exe")
+    desk.ask(one, feed.assessment(Level.HIGH, feed.finding(1, "<img src=x> is <i>named</i>.")))
+    title = desk.review.header.title
+    assert title.textFormat() is Qt.TextFormat.PlainText
+    assert title.text().startswith("<b>Bold</b> ")
+    assert "\u202e" not in title.text()
+
+
+def test_variables_and_input_have_tabs(desk: Desk) -> None:
+    desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin="yes"))
+    assert [desk.review.tabs.tabText(number) for number in range(desk.review.tabs.count())] == [
+        "Code",
+        "Variables",
+        "Input",
+    ]
+    assert desk.review.tabs.isVisible()
+
+
+def test_the_digest_can_be_copied_whole(desk: Desk) -> None:
+    one = desk.ask()
+    desk.review.header.copy.click()
+    assert QGuiApplication.clipboard().text() == one.digest
+
+
+def test_the_buttons_do_not_move_when_the_sentence_changes(desk: Desk) -> None:
+    desk.ask(feed.request(LONG))
+    desk.rested()
+    desk.qtbot.wait(0)
+    before = desk.review.deny.mapTo(desk.window, QPoint(0, 0))
+    desk.review.code.verticalScrollBar().setValue(desk.review.code.verticalScrollBar().maximum())
+    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
+    QApplication.processEvents()
+    assert desk.review.deny.mapTo(desk.window, QPoint(0, 0)) == before
