@@ -9,7 +9,7 @@ def main() -> int:
     """The exit code of whatever the arguments ask for."""
     arguments = sys.argv[1:]
     if not arguments:
-        from app.console import main as console
+        from app.opening import main as console
 
         return console()
     if arguments[0] == "demo":

@@ -70,20 +70,20 @@ def main(_arguments: list[str]) -> int:
 
 
 def _play() -> int:
-    from PySide6.QtWidgets import QApplication
-
-    from app.console import Console
     from app.crash import Faults
+    from app.opening import Opening, application
+    from app.single import Single
     from runner.places import Places
 
     places = Places.standard()
-    faults = Faults(places)
-    app = QApplication(["assent"])
-    app.setQuitOnLastWindowClosed(False)
-    console = Console(app, places, faults)
-    console.show("")
-    console.window.resize(1280, 800)
-    console.window.move(0, 0)
+    single = Single(places.socket)
+    single.claim()
+    app = application()
+    opening = Opening(app, places, Faults(places), single)
+    while (console := opening.console) is None:
+        app.processEvents()
+    console.frame.resize(1280, 800)
+    console.frame.move(0, 0)
     stage = Stage(console)
     failures: list[BaseException] = []
 
@@ -98,6 +98,8 @@ def _play() -> int:
     actor = threading.Thread(target=perform, name="demo", daemon=True)
     actor.start()
     app.exec()
+    console.leave.stop_listening()
+    single.release()
     actor.join(PATIENCE)
     if failures:
         sys.stderr.write("The demo failed.\n")

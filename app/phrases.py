@@ -13,7 +13,7 @@ from runner.result import Outcome
 
 if TYPE_CHECKING:
     from runner.decision import Decision
-    from runner.request import Request
+    from runner.request import Request, Tool
     from runner.result import Result
 
 REASON_LENGTH = 500
@@ -45,13 +45,18 @@ def when(epoch: float) -> str:
 
 def title(request: Request) -> str:
     """What the agent called it, or else the first line of code that says something."""
-    if request.title:
-        return visible(request.title)
-    for line in request.code.splitlines():
+    return title_of(request.title, request.code, request.tool)
+
+
+def title_of(given: str, code: str, tool: Tool) -> str:
+    """The title `given`, or the first line of `code` that says something, or the name of the tool."""
+    if given:
+        return visible(given)
+    for line in code.splitlines():
         stripped = line.strip()
         if stripped and not stripped.startswith(("#", "//", "/*", "*", "'use strict'", '"use strict"', '"""', "'''")):
             return visible(stripped[:TITLE_LENGTH])
-    return visible(request.code.strip()[:TITLE_LENGTH]) or request.tool.value.replace("_", " ")
+    return visible(code.strip()[:TITLE_LENGTH]) or tool.value.replace("_", " ")
 
 
 def visible(text: str) -> str:

@@ -42,7 +42,7 @@ class Tray(QObject):
         if QSystemTrayIcon.isSystemTrayAvailable():
             self._icon = self._make_icon()
         else:
-            window.say_once(NO_TRAY)
+            window.frame.say_once(NO_TRAY)
         cases.happened.connect(self._take)
         look.changed.connect(self._repaint)
         self._show_count()
@@ -60,7 +60,7 @@ class Tray(QObject):
         """No text by the agent: a notice may be shown by something that takes markup (spec K4)."""
         if card is None or not card.waiting:
             return
-        QApplication.alert(self._window, 0)
+        QApplication.alert(self._window.frame, 0)
         self._half.start(max(1, round(card.window * 500)))
         if self._icon is None or time.monotonic() - self._told_at < QUIET_SECONDS:
             return
@@ -116,7 +116,7 @@ class Tray(QObject):
     def _make_icon(self) -> QSystemTrayIcon:
         icon = QSystemTrayIcon(self)
         self._menu.addAction("Open Assent", self._window.review)
-        self._menu.addAction("Quit", self._window.close_wanted.emit)
+        self._menu.addAction("Quit", self._window.frame.close_wanted.emit)
         icon.setContextMenu(self._menu)
         icon.setIcon(self._picture(0))
         icon.activated.connect(self._clicked)

@@ -1,13 +1,13 @@
-"""The main window: toolbar, banners, navigation and pages. A page is built when it is first visited."""
+"""What stands in the frame: toolbar, banners, navigation and pages. A page is built when it is first visited."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QKeySequence, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app.banners import Banners
 from app.deciding import Deciding
@@ -24,43 +24,30 @@ if TYPE_CHECKING:
 
     from app.bridge import Bridge
     from app.cases import Cases
+    from app.frame import Frame
     from app.look import Look
-    from app.remembered import Remembered
     from runner.events import Event
     from runner.places import Places
 
 NARROW = 1120
 """Width below which the navigation is a rail."""
-SMALLEST = (960, 600)
-SAID_MS = 12_000
 
 
-class Window(QMainWindow):
-    """Says when it was painted first and when it is wanted to close; closing itself is `leave.py`'s affair."""
+class Window(QWidget):
+    """Everything a person sees and touches. Pages never know each other; this is what switches between them."""
 
     painted = Signal()
-    close_wanted = Signal()
+    """For the first time."""
 
-    def __init__(
-        self,
-        cases: Cases,
-        bridge: Bridge,
-        look: Look,
-        places: Places,
-        remembered: Remembered,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, cases: Cases, bridge: Bridge, look: Look, places: Places, frame: Frame) -> None:
+        super().__init__(frame)
+        self.frame = frame
         self._cases = cases
         self._bridge = bridge
         self._look = look
         self._places = places
-        self._remembered = remembered
-        self._painted = False
-        self._may_close = False
         self._pages: dict[str, QWidget] = {}
-        self.setWindowTitle("Assent")
-        self.setMinimumSize(*SMALLEST)
+        self._painted = False
         self.toolbar = Toolbar(cases, look)
         self.banners = Banners(cases, look)
         self.vault = VaultNotice(self.banners, places, self)
@@ -70,7 +57,6 @@ class Window(QMainWindow):
         self._add_page("Queue", self.deciding)
         self._lay_out()
         self._connect()
-        self._remember_place()
         self.show_page("Queue")
         self.deciding.review.focus_neutral()
 
@@ -157,8 +143,8 @@ class Window(QMainWindow):
         self.navigation.count("Queue", waiting)
         self.navigation.count("Running", self._cases.count_running())
         title = f"({waiting}) Assent" if waiting else "Assent"
-        if title != self.windowTitle():
-            self.setWindowTitle(title)
+        if title != self.frame.windowTitle():
+            self.frame.setWindowTitle(title)
         if any(isinstance(event, (AgentsChanged, GatewayOpened)) for event in events):
             self._cases.know_agents(self._bridge.agents())
         if any(isinstance(event, (GatewayOpened, TroubleCleared)) for event in events):
@@ -224,63 +210,26 @@ class Window(QMainWindow):
         Question(self, title, what, yes, told).open()
 
     def ask_to_quit(self, what: str, told: Callable[[bool], None]) -> None:
-        self.bring_to_front()
+        self.frame.bring_to_front()
         self.ask("Quit Assent?", what, "Quit", told)
 
     # ---- window ----
 
-    def say_once(self, text: str) -> None:
-        """A line at the bottom that goes away by itself."""
-        bar = self.statusBar()
-        bar.setSizeGripEnabled(False)
-        bar.showMessage(text, SAID_MS)
-        QTimer.singleShot(SAID_MS, bar, bar.hide)
-
-    @Slot()
-    def bring_to_front(self) -> None:
-        """Show the window, whatever became of it."""
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
-
     @Slot()
     def review(self) -> None:
         """What a notice leads to: the window, with the queue on it. It never decides anything."""
-        self.bring_to_front()
+        self.frame.bring_to_front()
         self.show_page("Queue")
-
-    @Slot()
-    def vanish(self) -> None:
-        """Leaving has begun: remember the place and disappear."""
-        self._remembered.set("geometry", bytes(self.saveGeometry().toBase64().data()).decode("ascii"))
-        self._remembered.set("theme", self._look.theme.value)
-        self._remembered.save()
-        self._may_close = True
-        self.hide()
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        if self._may_close:
-            event.accept()
-            return
-        event.ignore()
-        self.close_wanted.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if not self._painted:
             self._painted = True
-            # After this paint, so that the window is on the screen before anything heavy starts.
             QTimer.singleShot(0, self, self.painted.emit)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.navigation.set_narrow(self.width() < self._look.px(NARROW))
-
-    def _remember_place(self) -> None:
-        saved = self._remembered.get("geometry")
-        if not saved or not self.restoreGeometry(QByteArray.fromBase64(saved.encode("ascii", "replace"))):
-            self.resize(1280, 800)
 
     # ---- building ----
 
@@ -290,14 +239,13 @@ class Window(QMainWindow):
         middle.setSpacing(px(10))
         middle.addWidget(self.navigation)
         middle.addWidget(self._stack, 1)
-        inside = QWidget()
-        column = QVBoxLayout(inside)
+        column = QVBoxLayout(self)
         column.setContentsMargins(px(12), px(8), px(12), px(10))
         column.setSpacing(px(8))
         column.addWidget(self.toolbar)
         column.addWidget(self.banners)
         column.addLayout(middle, 1)
-        self.setCentralWidget(inside)
+        self.frame.setCentralWidget(self)
 
     def _connect(self) -> None:
         self.navigation.wanted.connect(self.show_page)
@@ -312,7 +260,7 @@ class Window(QMainWindow):
             self._key(f"Ctrl+{number}", partial(self.show_page, page.name))
         self._key("F5", self._refresh_page)
         self._key("Ctrl+Shift+S", self.stop_all)
-        self._key("Ctrl+Q", self.close_wanted.emit)
+        self._key("Ctrl+Q", self.frame.close_wanted.emit)
 
     def _key(self, keys: str, act: Callable[[], object]) -> None:
         shortcut = QShortcut(QKeySequence(keys), self)

@@ -209,16 +209,18 @@ def _resident() -> float:
 
 
 def _main() -> None:
-    from PySide6.QtWidgets import QApplication
-
-    from app.console import Console
     from app.crash import Faults
+    from app.opening import Opening, application
+    from app.single import Single
     from runner.places import Places
 
     places = Places.standard()
-    app = QApplication(["assent"])
-    console = Console(app, places, Faults(places))
-    console.show("")
+    single = Single(places.socket)
+    single.claim()
+    app = application()
+    opening = Opening(app, places, Faults(places), single)
+    while (console := opening.console) is None:
+        app.processEvents()
     bench = Bench(console, app)
     bench.until(lambda: console.cases.address)
     bench.live(1.0)

@@ -1,0 +1,181 @@
+"""One request of the history: what became of it, its code, its output and everything the ledger says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from app import phrases
+from app.copying import CopyButton
+from app.history import words
+from app.history.facts import RecordFacts
+from app.meters import Meters
+from app.parts.badge import Badge
+from app.parts.code import CodeView
+from app.parts.elide import ElidedLabel
+from app.parts.empty import EmptyState
+from app.parts.output import OutputView
+from app.parts.plain import plain_label
+from runner.assessment import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from app.look import Look
+    from runner.audit.search import Record
+
+CHOOSE = ("Nothing chosen", "Choose a request to see its code, its output and who decided.")
+_DOT = " \N{MIDDLE DOT} "
+
+
+class Detail(QFrame):
+    """Shows one record at a time; more of the same request changes only what is new."""
+
+    def __init__(self, look: Look, open_folder: Callable[[Path], bool], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._record: Record | None = None
+        self.setProperty("card", True)
+        self.title = ElidedLabel()
+        self.title.setProperty("role", "title")
+        self.badge = Badge(look, Level.LOW)
+        self.about = ElidedLabel()
+        self.about.setProperty("role", "muted")
+        self.outcome = plain_label(wrap=True)
+        self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.outcome.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self.copy = CopyButton("Copy code", "Copy the code")
+        self.code = CodeView(look)
+        self.output = OutputView(look)
+        self.meters = Meters(look)
+        self.told = plain_label(role="muted", wrap=True)
+        self.no_output = EmptyState(look, "ban", "Nothing ran", "There is no output.")
+        self.facts = RecordFacts(look, open_folder)
+        self.extras = {name: CodeView(look) for name in ("Result", "Variables", "Input")}
+        self.nothing = EmptyState(look, "history", *CHOOSE)
+        self._lay_out()
+        self.output.saved.connect(self._saved)
+        self.output.failed.connect(self.told.setText)
+
+    @property
+    def record(self) -> Record | None:
+        return self._record
+
+    def show_record(self, record: Record) -> None:
+        """Put `record` on screen. The tab stays what it is."""
+        before, self._record = self._record, record
+        if record == before:
+            return
+        same = before is not None and before.row.id == record.row.id
+        self._show_head(record)
+        self.facts.show_record(record)
+        if not same or before is None or before.assessment != record.assessment:
+            self._show_code(record)
+        if not same or before is None or before.result != record.result:
+            self._show_output(record)
+        self._show_extras(record)
+        self._stack.setCurrentWidget(self._page)
+
+    def say(self, title: str, sentence: str) -> None:
+        """Show words in place of a record."""
+        self._record = None
+        self.nothing.say(title, sentence)
+        self._stack.setCurrentWidget(self.nothing)
+
+    # ---- parts ----
+
+    def _show_head(self, record: Record) -> None:
+        request, level = record.request, record.row.level
+        self.title.setText(phrases.title(request))
+        self.badge.setVisible(level is not None)
+        if level is not None:
+            self.badge.set_level(level)
+        about = (
+            phrases.visible(request.agent),
+            phrases.language(request.language),
+            phrases.when(record.row.arrived_at),
+        )
+        self.about.setText(_DOT.join(part for part in about if part))
+        self.outcome.setText(words.outcome(record))
+        self.copy.set_text_to_copy(request.code)
+
+    def _show_code(self, record: Record) -> None:
+        language = record.request.language.value if record.request.language else ""
+        findings = record.assessment.findings if record.assessment else ()
+        self.code.set_code(record.request.code, language, findings)
+
+    def _show_output(self, record: Record) -> None:
+        result = record.result
+        self.told.setText("")
+        if result is None:
+            self.output.clear()
+            self._ran.setCurrentWidget(self.no_output)
+            return
+        self.output.set_text(result.stdout, result.stderr)
+        self.meters.begin(record.request.limits, ())
+        self.meters.show_result(result)
+        self._ran.setCurrentWidget(self._run)
+
+    def _show_extras(self, record: Record) -> None:
+        """Tabs for what most requests do not have."""
+        request = record.request
+        texts = {
+            "Result": words.value(record),
+            "Variables": "" if request.context in ("", "{}") else request.context,
+            "Input": request.stdin,
+        }
+        for name, view in self.extras.items():
+            view.set_code(texts[name], "")
+            self.tabs.setTabVisible(self.tabs.indexOf(view), bool(texts[name]))
+
+    @Slot(str)
+    def _saved(self, path: str) -> None:
+        self.told.setText(f"Saved to {path}.")
+
+    # ---- building ----
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        self.tabs = QTabWidget()
+        self.tabs.addTab(self.code, "Code")
+        self.tabs.addTab(self._make_run(), "Output")
+        self.tabs.addTab(self.facts, "Record")
+        for name, view in self.extras.items():
+            view.setAccessibleName(name)
+            self.tabs.addTab(view, name)
+        top = QHBoxLayout()
+        top.setSpacing(px(10))
+        top.addWidget(self.title, 1)
+        top.addWidget(self.badge)
+        top.addWidget(self.copy)
+        self._page = QWidget()
+        column = QVBoxLayout(self._page)
+        column.setContentsMargins(px(14), px(10), px(12), px(12))
+        column.setSpacing(px(4))
+        column.addLayout(top)
+        column.addWidget(self.about)
+        column.addWidget(self.outcome)
+        column.addSpacing(px(4))
+        column.addWidget(self.tabs, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.nothing)
+        self._stack.addWidget(self._page)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(1, 1, 1, 1)
+        whole.addWidget(self._stack)
+
+    def _make_run(self) -> QWidget:
+        self._run = QWidget()
+        column = QVBoxLayout(self._run)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(self._look.px(8))
+        column.addWidget(self.output, 1)
+        column.addWidget(self.told)
+        column.addWidget(self.meters)
+        self._ran = QStackedWidget()
+        self._ran.addWidget(self.no_output)
+        self._ran.addWidget(self._run)
+        return self._ran

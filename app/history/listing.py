@@ -1,0 +1,216 @@
+"""The list of the history: pages come as it is scrolled, news comes in on top, and nothing jumps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
+
+from app.history.model import PAGE, HistoryModel, merged, read_news, read_page
+from app.history.reader import Reader
+from app.lines import HEIGHT, list_view
+from app.parts.empty import EmptyState
+from runner.audit.search import ANYTHING, Filter
+from runner.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
+    from app.history.model import Line, News
+    from app.look import Look
+
+NEWS_MS = 300
+"""News is read at most this often."""
+AHEAD = 20
+"""Rows before the end at which the next page is fetched."""
+
+
+class HistoryList(QFrame):
+    """Shows what fits a filter. Says which request is chosen; chooses the newest where none is."""
+
+    chosen = Signal(str)
+    """A request id: the person moved to it, or it was the first to be listed."""
+    read = Signal()
+    """Lines have come in."""
+    clear_filters = Signal()
+
+    def __init__(self, path: Path, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._reader = Reader(path, "history", self)
+        self._wanted = ANYTHING
+        self._chosen = ""
+        self._marking = False
+        self._asking = False
+        self._more = False
+        self._suspects: set[str] = set()
+        self._behind = False
+        self.setProperty("card", True)
+        self.model = HistoryModel(self)
+        self.view = list_view(look, self.model, "History")
+        self.nothing = EmptyState(
+            look, "history", "No history yet", "What agents ask and what became of it is kept here."
+        )
+        self.no_match = EmptyState(look, "search", "Nothing found", "Fewer filters find more.", "Clear filters")
+        self.failure = EmptyState(look, "circle-alert", "The history cannot be read", "")
+        self.waiting = QWidget()
+        self._pages = QStackedWidget()
+        for page in (self.waiting, self.nothing, self.no_match, self.failure, self.view):
+            self._pages.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, look.px(4), 1, look.px(4))
+        column.addWidget(self._pages)
+        self._news = QTimer(self)
+        self._news.setSingleShot(True)
+        self._news.setInterval(NEWS_MS)
+        self._news.timeout.connect(self._catch_up)
+        self.no_match.pressed.connect(self.clear_filters)
+        self.view.selectionModel().currentChanged.connect(self._moved)
+        self.view.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self.destroyed.connect(self._reader.close)
+
+    # ---- what is asked for ----
+
+    def look_for(self, wanted: Filter) -> None:
+        """List what fits `wanted`, in place of all that is listed; a search under way is stopped."""
+        self._wanted = wanted
+        self._behind = False
+        self._suspects.clear()
+        self._ask()
+        self._reader.ask(lambda history: read_page(history, wanted), self._begin, self._failed)
+
+    def suspect(self, request_ids: Iterable[str]) -> None:
+        """Something happened to these requests: read the news soon, once somebody can see it."""
+        self._suspects.update(request_ids)
+        self._behind = True
+        if self.isVisible() and not self._news.isActive():
+            self._news.start()
+
+    @property
+    def shown(self) -> str:
+        """The chosen request; empty where none is."""
+        return self._chosen
+
+    # ---- what comes in ----
+
+    def _begin(self, lines: tuple[Line, ...]) -> None:
+        self._asking, self._more = False, len(lines) == PAGE
+        self._marking = True
+        self.model.replace(lines)
+        self._marking = False
+        self.view.scrollToTop()
+        self._settle()
+
+    def _continue(self, lines: tuple[Line, ...]) -> None:
+        self._asking, self._more = False, len(lines) == PAGE
+        self.model.extend(lines)
+        self._settle()
+
+    def _take(self, news: News) -> None:
+        self._asking = False
+        lines = merged(self.model.lines, news)
+        self._more = not news.whole and (self._more or len(lines) == len(news.newest))
+        bar = self.view.verticalScrollBar()
+        place = bar.value()
+        self._marking = True
+        added = self.model.update(lines)
+        self._marking = False
+        if added > 0 and place > 0:
+            self.view.updateGeometries()
+            bar.setValue(place + added * self._look.px(HEIGHT))
+        self._settle()
+
+    def _settle(self) -> None:
+        """Show what there is, and the chosen one as chosen."""
+        self._mark()
+        self._show_page()
+        self.read.emit()
+        if not self._chosen and (first := self.model.line(0)) is not None:
+            self._choose(first.row.id)
+            self._mark()
+        if self._behind and self.isVisible():
+            self._news.start()
+        self._scrolled()
+
+    def _failed(self, error: Exception) -> None:
+        self._asking = False
+        self._behind = True
+        if not self._reader.path.exists():
+            self.model.replace(())
+            self._pages.setCurrentWidget(self.nothing)
+            return
+        words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
+        self.failure.say("The history cannot be read", words)
+        self._pages.setCurrentWidget(self.failure)
+
+    def _show_page(self) -> None:
+        if self.model.rowCount():
+            self._pages.setCurrentWidget(self.view)
+        else:
+            self._pages.setCurrentWidget(self.nothing if self._wanted == ANYTHING else self.no_match)
+
+    # ---- asking ----
+
+    def _ask(self) -> None:
+        self._asking = True
+        self._news.stop()
+
+    @Slot()
+    def _catch_up(self) -> None:
+        """Read the news, after what is being read."""
+        if self._asking or not self.isVisible():
+            return
+        # Requests that are not listed can only be on the newest page, which is read anyway.
+        suspects = {line.row.id for line in self.model.lines if line.row.id in self._suspects}
+        self._suspects.clear()
+        self._behind = False
+        self._ask()
+        wanted = self._wanted
+        self._reader.ask(lambda history: read_news(history, wanted, suspects), self._take, self._failed)
+
+    @Slot()
+    def _scrolled(self) -> None:
+        bar = self.view.verticalScrollBar()
+        if self._asking or not self._more or bar.value() < bar.maximum() - AHEAD * self._look.px(HEIGHT):
+            return
+        self._ask()
+        wanted, last = self._wanted, self.model.lines[-1].row.seq
+        self._reader.ask(lambda history: read_page(history, wanted, last), self._continue, self._failed)
+
+    # ---- what is chosen ----
+
+    def _mark(self) -> None:
+        """Show the chosen row as chosen, wherever it is now."""
+        self._marking = True
+        row = self.model.row_of(self._chosen) if self._chosen else -1
+        index = self.model.index(row, 0) if row >= 0 else QModelIndex()
+        if self.view.currentIndex() != index:
+            place = self.view.verticalScrollBar().value()
+            self.view.setCurrentIndex(index)
+            self.view.verticalScrollBar().setValue(place)
+        if row < 0:
+            self.view.clearSelection()
+        self._marking = False
+
+    @Slot(QModelIndex, QModelIndex)
+    def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
+        line = self.model.line(current.row())
+        if not self._marking and line is not None and line.row.id != self._chosen:
+            self._choose(line.row.id)
+
+    def _choose(self, request_id: str) -> None:
+        self._chosen = request_id
+        self.chosen.emit(request_id)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._behind:
+            self._catch_up()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._news.stop()

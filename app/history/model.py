@@ -1,0 +1,168 @@
+"""Requests of the ledger as rows, newest first, and how news finds its place among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from app import phrases
+from app.lines import SUMMARY, Summary
+from runner.decision import Verdict
+from runner.lifecycle import Phase
+from runner.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from PySide6.QtCore import QObject
+
+    from runner.audit.row import Row
+    from runner.audit.search import Filter, History
+
+PAGE = 100
+"""Rows read at a time."""
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+_DOT = " \N{MIDDLE DOT} "
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A request with what it is called."""
+
+    row: Row
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """The newest page, and lines further down that have changed."""
+
+    newest: tuple[Line, ...]
+    changed: tuple[Line, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """There is nothing beyond the page."""
+        return len(self.newest) < PAGE
+
+
+def read_page(history: History, wanted: Filter, before: int | None = None) -> tuple[Line, ...]:
+    """One page of lines, from `before` on or the newest. Raises KnownError."""
+    return _titled(history, history.page(wanted, before, PAGE))
+
+
+def read_news(history: History, wanted: Filter, suspects: Iterable[str]) -> News:
+    """The newest page, and those of the requests `suspects` that are not on it. Raises KnownError."""
+    newest = read_page(history, wanted)
+    listed = {line.row.id for line in newest}
+    found = (history.row(one) for one in suspects if one not in listed)
+    return News(newest, _titled(history, [row for row in found if row is not None]))
+
+
+def _titled(history: History, rows: Sequence[Row]) -> tuple[Line, ...]:
+    nameless = [row.seq for row in rows if not row.title]
+    codes = history.beginnings(nameless) if nameless else {}
+    return tuple(Line(row, phrases.title_of(row.title, codes.get(row.seq, ""), row.tool)) for row in rows)
+
+
+def merged(old: Sequence[Line], news: News) -> list[Line]:
+    """`old` brought up to date: the newest page on top, below it what was there, as far as the two meet."""
+    if news.whole or not old or old[0].row.seq < news.newest[-1].row.seq:
+        return list(news.newest)
+    last = news.newest[-1].row.seq
+    changed = {line.row.seq: line for line in news.changed}
+    return [*news.newest, *(changed.get(line.row.seq, line) for line in old if line.row.seq < last)]
+
+
+class HistoryModel(QAbstractTableModel):
+    """One column. What has been read stays until something else is asked for."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lines: list[Line] = []
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        return self._lines
+
+    def replace(self, lines: Iterable[Line]) -> None:
+        """Something else altogether."""
+        self.beginResetModel()
+        self._lines = list(lines)
+        self.endResetModel()
+
+    def extend(self, lines: Sequence[Line]) -> None:
+        """The next page."""
+        if not lines:
+            return
+        first = len(self._lines)
+        self.beginInsertRows(_NOWHERE, first, first + len(lines) - 1)
+        self._lines.extend(lines)
+        self.endInsertRows()
+
+    def update(self, lines: Sequence[Line]) -> int:
+        """Bring the rows up to date; how many came in on top, or -1 where everything is in another place now."""
+        added = len(lines) - len(self._lines)
+        old = [line.row.seq for line in self._lines]
+        if added < 0 or [line.row.seq for line in lines[added:]] != old:
+            self.replace(lines)
+            return -1
+        if added:
+            self.beginInsertRows(_NOWHERE, 0, added - 1)
+            self._lines = [*lines[:added], *self._lines]
+            self.endInsertRows()
+        self._lines = list(lines)
+        if lines:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(lines) - 1, 0))
+        return added
+
+    def line(self, row: int) -> Line | None:
+        return self._lines[row] if 0 <= row < len(self._lines) else None
+
+    def row_of(self, request_id: str) -> int:
+        """-1 where it is not listed."""
+        return next((place for place, line in enumerate(self._lines) if line.row.id == request_id), -1)
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._lines)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else 1
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        line = self.line(index.row())
+        if line is None:
+            return None
+        if role == SUMMARY:
+            return summary(line)
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return summary(line).spoken
+        return None
+
+
+def summary(line: Line) -> Summary:
+    """One request in a row."""
+    row = line.row
+    below = (phrases.when(row.arrived_at), phrases.visible(row.agent), phrases.language(row.language))
+    state, ink = _state(row)
+    return Summary(line.title, _DOT.join(part for part in below if part), state, ink, row.level)
+
+
+def _state(row: Row) -> tuple[str, str]:
+    """What became of it, and in which ink."""
+    if row.outcome is not None:
+        return row.outcome.value, "low" if row.outcome is Outcome.OK else "high"
+    match row.verdict:
+        case None:
+            return ("waiting" if row.phase is Phase.ASKED else row.phase.value), "accent_ink"
+        case Verdict.APPROVED:
+            return ("running", "accent_ink") if row.phase is Phase.RUNNING else ("approved", "low")
+        case Verdict.DENIED:
+            return "denied", "high"
+        case Verdict.EXPIRED:
+            return "expired", "medium"
+        case Verdict.WITHDRAWN:
+            return "withdrawn", "muted"

@@ -1,0 +1,217 @@
+"""The page of the history: search and filters on top, the list at the left, one request at the right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+
+from app.history.checking import Checking
+from app.history.detail import CHOOSE, Detail
+from app.history.filters import Filters
+from app.history.listing import HistoryList
+from app.history.reader import Reader
+from app.parts.notice import Notice, Tone
+from runner.errors import KnownError
+from runner.events import RequestArrived, RequestAssessed, RequestClosed, RequestDecided, RunFinished, RunStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from PySide6.QtGui import QShowEvent
+
+    from app.cases import Cases
+    from app.look import Look
+    from runner.audit.search import History, Record
+    from runner.events import Event
+    from runner.places import Places
+
+VERIFY = " Verify"
+STOP = " Stop verifying"
+
+
+def open_folder(folder: Path) -> bool:
+    """Show `folder` in the desktop's file manager; False where there is none."""
+    return QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
+
+
+class HistoryPanel(QWidget):
+    """Reads the ledger on threads of its own: one searches, one fetches what is chosen, one verifies."""
+
+    def __init__(
+        self,
+        cases: Cases,
+        look: Look,
+        places: Places,
+        parent: QWidget | None = None,
+        show_folder: Callable[[Path], bool] = open_folder,
+        public_key: Callable[[], str] | None = None,
+    ) -> None:
+        """`public_key` as in `Checking`."""
+        super().__init__(parent)
+        self._cases = cases
+        self._look = look
+        self._started = False
+        self._wanted = ""
+        self._reader = Reader(places.ledger, "record", self)
+        self.filters = Filters(look)
+        self.list = HistoryList(places.ledger, look)
+        self.detail = Detail(look, show_folder)
+        self.checking = Checking(places, public_key, self)
+        self.verify = QPushButton(VERIFY)
+        self.verify.setToolTip("Check that every entry of the ledger is as it was written")
+        self.verify.setAutoDefault(False)
+        look.dress(self.verify, "shield-check", size=14)
+        self.told = Notice(look, Tone.INFO, "", closable=True)
+        self.told.hide()
+        self._lay_out()
+        self._connect()
+        self._know_agents()
+
+    # ---- the list ----
+
+    @Slot()
+    def look_again(self) -> None:
+        """Read everything anew."""
+        self.list.look_for(self.filters.wanted)
+        if self._wanted:
+            self._fetch(self._wanted)
+
+    @Slot()
+    def _look_for(self) -> None:
+        if self._started:
+            self.list.look_for(self.filters.wanted)
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        touched = {name for event in events if (name := _touched(event))}
+        if not touched or not self._started:
+            return
+        self.list.suspect(touched)
+        if self._wanted in touched:
+            self._fetch(self._wanted)
+
+    @Slot()
+    def _know_agents(self) -> None:
+        self.filters.know_agents(agent.name for agent in self._cases.agents or ())
+
+    @Slot()
+    def _know_listed_agents(self) -> None:
+        self.filters.know_agents({line.row.agent for line in self.list.model.lines})
+
+    # ---- one request ----
+
+    @Slot(str)
+    def _fetch(self, request_id: str) -> None:
+        self._wanted = request_id
+
+        def work(history: History) -> Record | None:
+            return history.case(request_id)
+
+        self._reader.ask(work, self._show, self._failed)
+
+    def _show(self, record: Record | None) -> None:
+        if record is None:
+            self.detail.say(*CHOOSE)
+        else:
+            self.detail.show_record(record)
+
+    def _failed(self, error: Exception) -> None:
+        words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
+        self.detail.say("This record cannot be read", words)
+
+    # ---- verifying ----
+
+    @Slot()
+    def _verify(self) -> None:
+        if self.checking.running:
+            self.checking.stop()
+            return
+        self.checking.start()
+        self.verify.setText(STOP)
+        self._progressed(0)
+
+    @Slot(int)
+    def _progressed(self, entries: int) -> None:
+        done = f" {entries:,} entries are good so far." if entries else ""
+        self._say(Tone.INFO, f"Checking the ledger\N{HORIZONTAL ELLIPSIS}{done}")
+
+    @Slot(str, str)
+    def _verified(self, tone: str, words: str) -> None:
+        self.verify.setText(VERIFY)
+        self._say(Tone(tone), words)
+
+    @Slot()
+    def _stopped(self) -> None:
+        self.verify.setText(VERIFY)
+        self.told.hide()
+
+    def _say(self, tone: Tone, words: str) -> None:
+        self.told.say(tone, words)
+        self.told.show()
+
+    # ---- building ----
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        top = QHBoxLayout()
+        top.setSpacing(px(8))
+        top.addWidget(self.filters, 1)
+        top.addWidget(self.verify)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.setHandleWidth(px(8))
+        split.addWidget(self.list)
+        split.addWidget(self.detail)
+        split.setStretchFactor(1, 1)
+        split.setSizes([px(310), px(860)])
+        self.list.setMinimumWidth(px(220))
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(px(8))
+        whole.addLayout(top)
+        whole.addWidget(self.told)
+        whole.addWidget(split, 1)
+
+    def _connect(self) -> None:
+        self.filters.changed.connect(self._look_for)
+        self.list.chosen.connect(self._fetch)
+        self.list.read.connect(self._know_listed_agents)
+        self.list.clear_filters.connect(self.filters.clear)
+        self.verify.clicked.connect(self._verify)
+        self.checking.progressed.connect(self._progressed)
+        self.checking.found.connect(self._verified)
+        self.checking.stopped.connect(self._stopped)
+        self._cases.happened.connect(self._take)
+        self._cases.agents_known.connect(self._know_agents)
+        self.destroyed.connect(self._reader.close)
+        # In the detail, Ctrl+F searches the output.
+        for place in (self.filters, self.list):
+            find = QShortcut(QKeySequence.StandardKey.Find, place)
+            find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            find.activated.connect(self._focus_search)
+
+    @Slot()
+    def _focus_search(self) -> None:
+        self.filters.text.setFocus()
+        self.filters.text.selectAll()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._started:
+            self._started = True
+            self.list.look_for(self.filters.wanted)
+
+
+def _touched(event: Event) -> str:
+    """The request of which the ledger says something new; empty for other events."""
+    match event:
+        case RequestArrived():
+            return event.request.id
+        case RequestAssessed() | RequestDecided() | RunStarted() | RunFinished() | RequestClosed():
+            return event.request_id
+        case _:
+            return ""

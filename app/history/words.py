@@ -1,0 +1,119 @@
+"""One request of the history in words: who decided and why, how it ran, and where the ledger says so."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, assert_never
+
+from app import phrases
+from app.parts.amounts import size
+from runner.decision import Decider, Verdict
+from runner.lifecycle import Phase
+
+if TYPE_CHECKING:
+    from runner.audit.search import Record, Step
+    from runner.result import Result
+
+Named = list[tuple[str, str]]
+
+
+def outcome(record: Record) -> str:
+    """What became of it, in a sentence or two."""
+    parts = []
+    if record.decision is not None:
+        parts.append(phrases.decided(record.decision))
+        if record.decision.verdict is not Verdict.APPROVED and record.decision.reason:
+            parts.append(f"Reason: {phrases.visible(record.decision.reason)}")
+    elif record.row.phase is Phase.ASKED:
+        parts.append("Waits for your decision.")
+    else:
+        parts.append(f"It has {record.row.phase}.")
+    if record.result is not None:
+        parts.append(phrases.ended(record.result))
+    elif record.row.phase is Phase.RUNNING:
+        parts.append("It is running.")
+    return " ".join(parts)
+
+
+def decision(record: Record) -> Named:
+    """Who, by which rule, when, how quickly, why."""
+    made = record.decision
+    if made is None:
+        return []
+    pairs = [("Decision", phrases.verdict(made.verdict).capitalize()), ("By", _decider(made.by))]
+    if made.rule:
+        pairs.append(("Rule", phrases.visible(made.rule)))
+    if record.row.decided_at is not None:
+        pairs.append(("At", phrases.when(record.row.decided_at)))
+    if made.by is Decider.PERSON:
+        pairs.append(("Took", phrases.span(made.after_seconds)))
+    if made.reason:
+        pairs.append(("Reason", phrases.visible(made.reason)))
+    return pairs
+
+
+def assessed(record: Record) -> tuple[str, ...]:
+    """Why this level."""
+    return record.assessment.reasons if record.assessment else ()
+
+
+def run(record: Record) -> Named:
+    """How it ran; empty where nothing ran."""
+    result = record.result
+    if result is None:
+        return []
+    pairs = [("Ended", phrases.ended(result)), ("Took", phrases.span(result.duration))]
+    pairs.append(("Exit code", str(result.exit_code)))
+    if record.row.started_at is not None:
+        pairs.insert(0, ("Started", phrases.when(record.row.started_at)))
+    if result.peak_memory is not None:
+        pairs.append(("Memory", f"{size(result.peak_memory)} at most"))
+    if result.meta.runtime:
+        pairs.append(("Sandbox", phrases.isolation(result.meta.isolation).capitalize()))
+    if result.meta.image:
+        pairs.append(("Image", phrases.visible(result.meta.image)))
+    if result.meta.blocked_imports:
+        pairs.append(("Blocked", ", ".join(map(phrases.visible, result.meta.blocked_imports))))
+    return pairs + _left_out(result)
+
+
+def ledger(record: Record) -> Named:
+    """The digest, and each entry with its number and time."""
+    pairs = [("Digest", record.row.digest)]
+    return pairs + [(f"Entry {step.entry.seq}", _step(step)) for step in record.steps]
+
+
+def value(record: Record) -> str:
+    """What the code left in `result`, as JSON; empty where it left nothing."""
+    if record.result is None or record.result.value is None:
+        return ""
+    return json.dumps(record.result.value, indent=2, ensure_ascii=False)
+
+
+def artifact(record: Record) -> str:
+    """The path of the artifact file; empty where none was kept."""
+    found = next((step.body.get("artifact") for step in record.steps if step.entry.kind == Phase.FINISHED), "")
+    return found if isinstance(found, str) else ""
+
+
+def _step(step: Step) -> str:
+    return f"{phrases.visible(step.entry.kind)}, {phrases.when(step.entry.seconds)}"
+
+
+def _decider(by: Decider) -> str:
+    match by:
+        case Decider.PERSON:
+            return "A person"
+        case Decider.RULE:
+            return "A rule"
+        case Decider.ENGINE:
+            return "Assent itself"
+        case Decider.AGENT:
+            return "The agent"
+        case _:
+            assert_never(by)
+
+
+def _left_out(result: Result) -> Named:
+    dropped = result.meta.dropped_stdout + result.meta.dropped_stderr
+    return [("Left out", f"{size(dropped)} of output")] if dropped else []
