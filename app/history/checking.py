@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.audit.verify import Verdict
     from runner.places import Places
 
-NO_KEY = "The key that signs it is not to be had, so only a change that leaves the chain broken is noticed."
+NO_KEY = "The signing key is not at hand, so a ledger that was rewritten from end to end would not be noticed."
 
 
 class _Stopped(Exception):

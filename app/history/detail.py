@@ -58,7 +58,7 @@ class Detail(QFrame):
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._lay_out()
         self.output.saved.connect(self._saved)
-        self.output.failed.connect(self.told.setText)
+        self.output.failed.connect(self._say)
 
     @property
     def record(self) -> Record | None:
@@ -109,7 +109,7 @@ class Detail(QFrame):
 
     def _show_output(self, record: Record) -> None:
         result = record.result
-        self.told.setText("")
+        self._say("")
         if result is None:
             self.output.clear()
             self._ran.setCurrentWidget(self.no_output)
@@ -133,7 +133,12 @@ class Detail(QFrame):
 
     @Slot(str)
     def _saved(self, path: str) -> None:
-        self.told.setText(f"Saved to {path}.")
+        self._say(f"Saved to {path}.")
+
+    @Slot(str)
+    def _say(self, text: str) -> None:
+        self.told.setText(text)
+        self.told.setVisible(bool(text))
 
     # ---- building ----
 

@@ -62,8 +62,7 @@ def run(record: Record) -> Named:
     result = record.result
     if result is None:
         return []
-    pairs = [("Ended", phrases.ended(result)), ("Took", phrases.span(result.duration))]
-    pairs.append(("Exit code", str(result.exit_code)))
+    pairs = [("End", phrases.ended(result)), ("Exit code", str(result.exit_code))]
     if record.row.started_at is not None:
         pairs.insert(0, ("Started", phrases.when(record.row.started_at)))
     if result.peak_memory is not None:

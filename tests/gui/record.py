@@ -48,7 +48,9 @@ def many(count: int) -> list[Told]:
 
 def varied(artifact: str = "") -> list[Told]:
     """One of each kind, the last the most telling."""
-    done = feed.result(Outcome.OK, "loaded 18,402 rows\n" + "".join(f"line {n}\n" for n in range(40)), stderr="warning: x\n")
+    done = feed.result(
+        Outcome.OK, "loaded 18,402 rows\n" + "".join(f"line {n}\n" for n in range(40)), stderr="warning: x\n"
+    )
     done = replace(done, curve=CURVE, value={"rows": 18402, "columns": ["a", "b"]})
     timed: Any = feed.result(Outcome.TIMED_OUT, "still at it\n")
     return [
@@ -60,7 +62,8 @@ def varied(artifact: str = "") -> list[Told]:
         *opening(request("v6", "codex", "# a comment\nfor n in range(9): print(n)", "")),
         *ran(
             replace(
-                request("v7", "claude-code", "import subprocess\nprint(1)\n", "Sales by region"), language=Language.PYTHON
+                request("v7", "claude-code", "import subprocess\nprint(1)\n", "Sales by region"),
+                language=Language.PYTHON,
             ),
             done,
             artifact,
