@@ -8,7 +8,7 @@ QT := libglib2.0-0 libegl1 libgl1 libxkbcommon0 libxkbcommon-x11-0 libxcb-cursor
 NODE := $(shell command -v node >/dev/null 2>&1 || echo nodejs)
 WINDOW := $(QT) bubblewrap $(NODE)
 SCREEN := xvfb xdotool
-TESTS := $(WINDOW) $(SCREEN) dbus dbus-x11 gnome-keyring
+TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 
 .PHONY: help run demo test lint bench lock clean
 

@@ -7,31 +7,30 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtGui import QIcon, QPalette, QSessionManager
-from PySide6.QtWidgets import QApplication
 
 from app.bridge import Bridge
 from app.cases import Cases
-from app.crash import Faults
 from app.errands import Errands
 from app.leave import Leave, end_at_once
 from app.look import Look, Theme
-from app.remembered import Remembered
 from app.window import Window
 from runner.host import EngineThread
-from runner.places import Places
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from app.crash import Faults
     from app.frame import Frame
+    from app.remembered import Remembered
     from runner.engine import Engine
+    from runner.places import Places
     from runner.settings import Settings
 
 
 class Console(QObject):
     """Everything that lives as long as the window. The frame is on the screen already."""
 
-    def __init__(
-        self, app: QApplication, places: Places, faults: Faults, frame: Frame, remembered: Remembered
-    ) -> None:
+    def __init__(self, app: QApplication, places: Places, faults: Faults, frame: Frame, remembered: Remembered) -> None:
         super().__init__()
         self._app = app
         self._places = places
@@ -113,4 +112,3 @@ class Console(QObject):
 
 def _theme(name: str) -> Theme:
     return Theme(name) if name in list(Theme) else Theme.SYSTEM
-

@@ -12,11 +12,15 @@ fail() {
     exit 1
 }
 
-# Debian packages. Names that the system's list does not have are left to the person.
+# Debian packages. Where the system is not Debian's kind the person has to know what to install.
+has() {
+    # Since the change of time_t some names end in t64.
+    dpkg-query -W -f '${Status}\n' "$1" "$1t64" 2>/dev/null | grep -q 'ok installed'
+}
 missing=""
 if command -v dpkg-query >/dev/null 2>&1; then
     for name in "$@"; do
-        dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'ok installed' || missing="$missing $name"
+        has "$name" || missing="$missing $name"
     done
 fi
 if [ -n "$missing" ]; then
@@ -29,10 +33,15 @@ if [ -n "$missing" ]; then
             "    sudo apt-get install --no-install-recommends$missing"
     fi
     echo "Installing system packages:$missing"
+    told=$(mktemp)
     # shellcheck disable=SC2086 # a list of words is meant
-    { $sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -q -y --no-install-recommends $missing; } \
-        >/tmp/assent-apt.$$ 2>&1 || { cat /tmp/assent-apt.$$ >&2; rm -f /tmp/assent-apt.$$; exit 1; }
-    rm -f /tmp/assent-apt.$$
+    if ! { $sudo apt-get update -q && $sudo env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -q -y --no-install-recommends $missing; } >"$told" 2>&1; then
+        cat "$told" >&2
+        rm -f "$told"
+        exit 1
+    fi
+    rm -f "$told"
 fi
 
 # The first Python that is new enough.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
@@ -116,11 +117,9 @@ class Agents:
         first = agent.name not in self._met
         if first or now - self._written_at >= SEEN_SECONDS:
             self._written_at = now
-            try:
+            # Only the time of the last call is lost where it cannot be written; the call itself goes on.
+            with contextlib.suppress(OSError):
                 _write(self._file, self._agents)
-            except OSError:
-                # Only the time of the last call is lost; the call itself goes on.
-                pass
         if first:
             self._met.add(agent.name)
             self._first_seen(seen)

@@ -116,8 +116,6 @@ class Desk:
         if question.timer is not None:
             question.timer.cancel()
         waited = round(self._clock() - question.asked_at, 3)
-        settled = Decision(
-            decision.verdict, decision.by, decision.reason, question.ask.rule, waited, decision.digest
-        )
+        settled = Decision(decision.verdict, decision.by, decision.reason, question.ask.rule, waited, decision.digest)
         if not question.future.done():
             question.future.set_result(settled)

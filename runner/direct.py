@@ -21,7 +21,6 @@ from runner.errors import KnownError
 from runner.modules import imports
 from runner.places import Places
 from runner.request import Language, Request, Tool
-from runner.result import Result
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Job
 from runner.sandbox.local import LocalSandbox
@@ -30,6 +29,8 @@ from runner.submission import Submission
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
+
+    from runner.result import Result
 
 T = TypeVar("T")
 CALLER = "python-api"

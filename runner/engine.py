@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from runner.assessment import Assessment
-    from runner.audit.search import Record
     from runner.events import Event
     from runner.request import Request
     from runner.rooms import Rooms

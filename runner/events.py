@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from runner.assessment import Assessment
-from runner.decision import Decision
-from runner.request import Request
-from runner.result import Result, Usage
+if TYPE_CHECKING:
+    from runner.assessment import Assessment
+    from runner.decision import Decision
+    from runner.request import Request
+    from runner.result import Result, Usage
 
 
 @dataclass(frozen=True, slots=True)

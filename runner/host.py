@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+    from concurrent.futures import Future
 
     from runner.engine import Engine
 
@@ -24,9 +24,7 @@ class EngineThread:
     `failed` is told of errors nobody awaits, in that thread.
     """
 
-    def __init__(
-        self, build: Callable[[], Engine], failed: Callable[[BaseException, str], None] | None = None
-    ) -> None:
+    def __init__(self, build: Callable[[], Engine], failed: Callable[[BaseException, str], None] | None = None) -> None:
         self._build = build
         self._failed = failed
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from runner.submission import Submission
 
 TITLE_LENGTH = 120
-UNTELLING = ("#", "//", "import ", "from ", "\"\"\"", "'use strict'", "set -")
+UNTELLING = ("#", "//", "import ", "from ", '"""', "'use strict'", "set -")
 """Beginnings of lines that tell nobody what the code is for."""
 
 

@@ -150,9 +150,7 @@ class Rooms:
             },
         }
 
-    def store(
-        self, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result
-    ) -> str:
+    def store(self, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result) -> str:
         """Keep the artifact of a run as `SANDBOX_STORE_CODE` says; its path or ''. Raises OSError, KnownError."""
         path = artifacts.store(self.places, self.settings.store_code, request, assessment, decision, result)
         return "" if path is None else str(path)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.request import Language, Tool
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from runner.request import Language, Tool
 
 
 @dataclass(frozen=True, slots=True)

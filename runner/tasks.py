@@ -15,20 +15,13 @@ _live: set[asyncio.Task[Any]] = set()
 def spawn(name: str, coro: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     """Start `coro` on the running loop under `name`, and keep it from being collected.
 
-    A failure nobody awaits reaches the loop's exception handler, so it is never silent.
+    A failure that nobody awaits reaches the loop's exception handler as soon as the task is let go, so it is
+    never silent; one that somebody awaits is theirs to tell.
     """
-    task = asyncio.get_running_loop().create_task(coro, name=name)  # noqa: TID251 - the one allowed place
+    task = asyncio.get_running_loop().create_task(coro, name=name)
     _live.add(task)
-    task.add_done_callback(_finished)
+    task.add_done_callback(_live.discard)
     return task
-
-
-def _finished(task: asyncio.Task[Any]) -> None:
-    _live.discard(task)
-    if not task.cancelled() and (error := task.exception()) is not None:
-        task.get_loop().call_exception_handler(
-            {"message": f"task {task.get_name()} failed", "exception": error, "task": task}
-        )
 
 
 def live() -> list[str]:

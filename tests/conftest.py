@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -41,14 +43,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test that leaves threads, tasks or child processes behind."""
-    threads, children = set(threading.enumerate()), _children()
+def nothing_left(home: Path) -> Iterator[None]:
+    """Fails a test that leaves threads, tasks, child processes, folders of runs or open files behind."""
+    threads, children, folders = set(threading.enumerate()), _children(), _folders()
     yield
     left = _settled(lambda: [t.name for t in threading.enumerate() if t not in threads and not t.daemon])
     assert not left, f"threads left: {left}"
     left = _settled(lambda: sorted(_children() - children))
     assert not left, f"processes left: {left}"
+    left = _settled(lambda: sorted(_folders() - folders))
+    assert not left, f"folders left: {left}"
+    left = _settled(lambda: _open_below(home.parent))
+    assert not left, f"files left open: {left}"
     assert not tasks.live(), f"tasks left: {tasks.live()}"
 
 
@@ -70,6 +76,22 @@ def _settled(leftovers: object) -> list[object]:
     while (left := leftovers()) and time.monotonic() < end:
         time.sleep(0.02)
     return list(left)
+
+
+def _folders() -> set[str]:
+    """Folders that runs of this process have in the system's folder for temporary files."""
+    return {str(path) for path in Path(tempfile.gettempdir()).glob(f"assent-*/run-{os.getpid()}-*")}
+
+
+def _open_below(folder: Path) -> list[str]:
+    """Files below `folder` that this process holds open."""
+    found = []
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            target = os.readlink(link)
+            if target.startswith(f"{folder}/"):
+                found.append(target)
+    return found
 
 
 def _children() -> set[str]:

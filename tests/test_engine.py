@@ -225,9 +225,7 @@ async def test_after_a_crash_nothing_is_approved_and_nothing_runs_twice(tmp_path
     assert verify(after.places.ledger).ok
 
 
-async def test_a_ledger_that_cannot_be_written_approves_nothing(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_ledger_that_cannot_be_written_approves_nothing(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     ticket = await stage.asked()
     written = Ledger.append
     full = [True]

@@ -8,6 +8,7 @@ running, the bridge itself answers enough for the client to start, and every too
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import json
 import os
@@ -103,10 +104,8 @@ class Line:
     def cut(self) -> None:
         self.cut_off = True
         if self._http.sock is not None:
-            try:
+            with contextlib.suppress(OSError):
                 self._http.sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
     def close(self) -> None:
         self._http.close()
@@ -317,10 +316,8 @@ class Bridge:
     def _note(self, message: Json, text: str) -> None:
         """Remember the version the console chose in the handshake."""
         if message.get("method") == "initialize":
-            try:
+            with contextlib.suppress(ValueError, KeyError, TypeError):
                 self._version = str(json.loads(text)["result"]["protocolVersion"])
-            except (ValueError, KeyError, TypeError):
-                pass
 
     # ---- while there is no console ----
 
@@ -360,9 +357,7 @@ def main(argv: list[str]) -> int:
         return 2
     environment = os.environ
     client = Client(sys.stdout.buffer)
-    bridge = Bridge(
-        Places.standard(), environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", ""), client
-    )
+    bridge = Bridge(Places.standard(), environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", ""), client)
     try:
         bridge.run(sys.stdin.buffer)
     except (BrokenPipeError, KeyboardInterrupt):

@@ -66,7 +66,12 @@ TOOLS: list[dict[str, Any]] = [
             "required": ["language", "code"],
             "additionalProperties": False,
         },
-        "annotations": {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False, "openWorldHint": False},
+        "annotations": {
+            "readOnlyHint": False,
+            "destructiveHint": True,
+            "idempotentHint": False,
+            "openWorldHint": False,
+        },
     },
     {
         "name": CODE_RESULT,

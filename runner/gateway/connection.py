@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
+from typing import TYPE_CHECKING
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+if TYPE_CHECKING:
+    import asyncio
 
 HEADER_SECONDS = 10.0
 """For the head of a message to arrive; uvicorn itself waits for ever."""

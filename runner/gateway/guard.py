@@ -157,9 +157,7 @@ class _Headers:
 class _Line:
     """One exchange: hands the body on, notices when the caller goes, and can end a stream from our side."""
 
-    def __init__(
-        self, body: bytes, receive: Receive, send: Send, gone: asyncio.Event, hung_up: asyncio.Event
-    ) -> None:
+    def __init__(self, body: bytes, receive: Receive, send: Send, gone: asyncio.Event, hung_up: asyncio.Event) -> None:
         self._body: bytes | None = body
         self._receive = receive
         self._send = send

@@ -72,9 +72,7 @@ class Tools:
         self._limit_kb = limit_kb
         self._fetched: OrderedDict[str, float] = OrderedDict()
 
-    async def call(
-        self, name: str, given: Mapping[str, object] | None, caller: Caller, report: Report
-    ) -> Reply:
+    async def call(self, name: str, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
         """One tool call from its arguments to its reply. Raises UnknownTool."""
         if self._waiting.closed:
             return replies.closing(self._waiting.why)
@@ -90,9 +88,7 @@ class Tools:
         except KnownError as error:
             return replies.unavailable(error)
 
-    async def _ask(
-        self, tool: Tool, given: Mapping[str, object] | None, caller: Caller, report: Report
-    ) -> Reply:
+    async def _ask(self, tool: Tool, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
         wanted = submission(caller.agent, tool, given)
         with self._limits.entering(caller.agent):
             ticket = await self._submit(wanted)
@@ -127,9 +123,7 @@ class Tools:
         if not task.cancelled() and task.exception() is None:
             self._counter.withdraw(task.result().request_id, GONE)
 
-    async def _fetch(
-        self, given: Mapping[str, object] | None, caller: Caller, report: Report
-    ) -> Reply:
+    async def _fetch(self, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
         arguments = Arguments(catalog.CODE_RESULT, given)
         request_id, wait = arguments.required("id"), arguments.number("wait")
         if wait is not None and wait < 0:

@@ -10,7 +10,7 @@ from runner.risk.acts import Act, Budget, Place, TooMuch, Trail
 from runner.risk.knowledge import Knowledge, bundled
 from runner.risk.lines import Lines, shorten
 from runner.risk.machine import TooDeep
-from runner.risk.nested import Nested
+from runner.risk.nested import ESCAPED, Nested
 from runner.risk.python import Unparsed
 from runner.risk.text import tricks
 from runner.risk.touch import touched
@@ -79,6 +79,7 @@ class Classifier:
 
     def _follow(self, request: Request, trail: Trail) -> Nested:
         nested = Nested(self._knowledge, trail)
+        nested.escapes = ESCAPED.search(request.code) is not None
         nested.mentions = self._knowledge.rules.mentioned(request.code)
         match request.language:
             case Language.PYTHON:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.risk.vocabulary import Vocabulary
 
 GRAMMAR = Language(tree_sitter_javascript.language())
+MOST_CRUMBS = 40
 MANGLED = re.compile(r"\b_0x[0-9a-f]{4,}\b")
 GLOBALS = frozenset(("globalThis", "window", "global", "self", "root", "top", "frames", "parent", "GLOBAL"))
 ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{1,3}|\r?\n|.)", re.DOTALL)
@@ -49,6 +50,8 @@ class JavaScript(Machine):
     def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: Nested) -> None:
         super().__init__(vocabulary, trail, nested)
         self.broken = False
+        self.crumbs = 0
+        """Texts put together from pieces of a few letters."""
         self.this: list[Value] = []
 
     def run(self, code: str) -> Value:
@@ -58,6 +61,8 @@ class JavaScript(Machine):
         self.mangled(root, code)
         value = self.block(root.named_children)
         self.leftovers()
+        if self.crumbs >= MOST_CRUMBS:
+            self.trail.add("crumbs", "", {}, place(root))
         return value
 
     def inner(self, code: str) -> Value:
@@ -589,6 +594,8 @@ class JavaScript(Machine):
         self.budget.left -= 1
         if operator in ("||", "??", "&&"):
             return either((left, right))
+        if operator == "+" and left.texts and right.texts and len(right.text) < 4 and len(left.text) < 60:
+            self.crumbs += 1
         if operator in ("==", "===", "!=", "!==", "<", ">", "<=", ">=", "in", "instanceof"):
             return UNKNOWN
         return fold.added(left, right, operator)
@@ -706,6 +713,8 @@ def _flat(node: Node) -> list[Node]:
 
 def _string(machine: JavaScript, node: Node) -> Value:
     raw = _source(node)[1:-1]
+    if machine.nested.escapes:
+        machine.nested.written_out(raw, place(node))
     if machine.nested.mentions is not None:
         machine.nested.mentioned(raw, place(node))
     return text(ESCAPE.sub(_unescape, raw)) if "\\" in raw else text(raw)

@@ -23,6 +23,8 @@ DEEPEST = 6
 """Languages inside languages that are followed; one more is a finding."""
 LONGEST_EVIDENCE = 200
 
+ESCAPED = re.compile(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]|\\u\{[2-7][0-9a-fA-F]\}){8,}")
+"""Printable characters in a row, each written as its number: nobody does that to be read."""
 LONGEST_SCRIPT = 60_000
 MOST_SCRIPTS = 20
 SCRIPTS = {
@@ -54,6 +56,8 @@ class Nested:
         self.trail = trail
         self.scripts: dict[str, tuple[str, Place]] = {}
         """Scripts that the program writes: text and place by path."""
+        self.escapes = False
+        """Whether the code has literals whose letters are written as numbers."""
         self.mentions: re.Pattern[str] | None = None
         """What to look for in texts, when it is anywhere in the code."""
 
@@ -62,6 +66,11 @@ class Nested:
         if self.mentions is not None and self.mentions.search(known):
             self.trail.add("mention", "", {"text": text(known)}, place)
 
+    def written_out(self, source: str, place: Place) -> None:
+        """Note a literal whose letters are written as numbers; `source` is how it stands in the code."""
+        if ESCAPED.search(source):
+            self.trail.add("escaped", "", {"text": text(source[:200])}, place)
+
     # Programs.
 
     def python(self, code: str) -> Value:
@@ -69,7 +78,9 @@ class Nested:
         tree, repaired = parse(code)
         if repaired:
             self.trail.add("repaired", "python", {}, (1, 0, 1, 0))
-        return Python(self.knowledge.python, self.trail, self).run(tree)
+        program = Python(self.knowledge.python, self.trail, self)
+        program.lines = code.split("\n") if self.escapes else []
+        return program.run(tree)
 
     def shell(self, code: str, stdin: Value = UNKNOWN, holes: frozenset[str] = NO_LABELS) -> Value:
         """Go through a shell script; `holes` are the labels of what is not known in it."""

@@ -83,6 +83,8 @@ class Python(Machine):
     def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: Nested) -> None:
         super().__init__(vocabulary, trail, nested)
         self.stars: list[str] = []
+        self.lines: list[str] = []
+        """The code, where it matters how it is written."""
         self.module = Scope()
         self.scope = self.module
 
@@ -333,6 +335,8 @@ class Python(Machine):
         if type(node) is ast.Constant:
             if self.nested.mentions is not None and isinstance(node.value, str):
                 self.nested.mentioned(node.value, place(node))
+            if self.nested.escapes and isinstance(node.value, str | bytes):
+                self.nested.written_out(self.written(node), place(node))
             return constant(node.value)
         if type(node) is ast.Name:
             return self.name(node.id)
@@ -346,6 +350,14 @@ class Python(Machine):
             return cast(Value, handler(self, node))
         finally:
             self.depth -= 1
+
+    def written(self, node: ast.Constant) -> str:
+        """How a literal stands in the code, as far as its line and some more."""
+        if node.lineno > len(self.lines):
+            return ""
+        line = self.lines[node.lineno - 1].encode("utf-8", "replace")
+        end = node.end_col_offset if node.end_lineno == node.lineno else None
+        return line[node.col_offset : end].decode("utf-8", "replace")
 
     def name(self, name: str) -> Value:
         if (value := self.scope.get(name)) is not None:

@@ -115,7 +115,7 @@ def _condition(data: Mapping[str, object], targets: Targets) -> Condition:
     for key, wanted in data.items():
         if key in KEYS:
             continue
-        tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~", "@~")) else _tokens(wanted)
+        tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~", "@~", "#")) else _tokens(wanted)
         if key == "name" and all(re.fullmatch(r"[\w.+:-]+", token) for token in tokens):
             names = frozenset(tokens)
         else:
@@ -170,6 +170,9 @@ def _test(token: str, targets: Targets) -> Test:
         if label.endswith("*"):
             return lambda value: any(known.startswith(label[:-1]) for known in labels_of((value,)))
         return lambda value: label in labels_of((value,))
+    if token.startswith("#"):
+        named = re.compile(token[1:])
+        return lambda value: bool(named.search(value.name))
     if token.startswith("~"):
         pattern = re.compile(token[1:])
         return lambda value: any(pattern.search(known[:LONGEST_MATCHED]) for known in texts_of(value))

@@ -30,7 +30,9 @@ def rows() -> list[Row]:
     bare = [_bare() for _ in range(ROUNDS)]
     bridge = [_bridge() for _ in range(ROUNDS)]
     floor, value = statistics.median(bare), statistics.median(bridge)
-    return [Row("assent mcp answers initialize (p50)", value, "ms", floor, "80 ms over bare Python", value - floor <= 80)]
+    return [
+        Row("assent mcp answers initialize (p50)", value, "ms", floor, "80 ms over bare Python", value - floor <= 80)
+    ]
 
 
 def _bare() -> float:

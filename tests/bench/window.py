@@ -165,7 +165,15 @@ class Bench:
         idle = percentile(gaps.values, 0.95)
         token = self.console.host.call(lambda engine: engine.add_agent("bench")).result(10)
         client = subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.callers", self.console.cases.address, token, str(CALLERS), str(CALLS_EACH)]
+            [
+                sys.executable,
+                "-m",
+                "tests.bench.callers",
+                self.console.cases.address,
+                token,
+                str(CALLERS),
+                str(CALLS_EACH),
+            ]
         )
         self.live(1.5)
         gaps.restart()

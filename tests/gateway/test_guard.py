@@ -46,9 +46,7 @@ async def untouched(stage: Stage) -> None:
         ({"Authorization": "Basic dGVzdGVyOng="}, 401, "token"),
     ],
 )
-async def test_strangers_are_turned_away(
-    stage: Stage, changes: dict[str, str | None], status: int, told: str
-) -> None:
+async def test_strangers_are_turned_away(stage: Stage, changes: dict[str, str | None], status: int, told: str) -> None:
     async with stage.http() as http:
         response = await http.post(stage.url, content=call(PRINT), headers=stage.headers(**changes))
     assert response.status_code == status
@@ -90,7 +88,20 @@ async def test_a_header_sent_twice_counts_as_none(stage: Stage, name: str) -> No
         b'{"jsonrpc":"1.0"}',
         b"1" * 5000,
     ],
-    ids=["empty", "cut", "null", "batch", "deep list", "deep object", "bad utf-8", "binary", "params", "method", "old", "int"],
+    ids=[
+        "empty",
+        "cut",
+        "null",
+        "batch",
+        "deep list",
+        "deep object",
+        "bad utf-8",
+        "binary",
+        "params",
+        "method",
+        "old",
+        "int",
+    ],
 )
 @pytest.mark.parametrize("version", ["2026-07-28", None])
 async def test_malformed_messages_get_an_error(stage: Stage, body: bytes, version: str | None) -> None:

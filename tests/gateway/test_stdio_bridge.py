@@ -91,8 +91,10 @@ async def piped(root: Path, token: str) -> AsyncIterator[Pipe]:
 async def test_a_call_goes_there_and_comes_back(stage: Stage, tmp_path: Path, era: str) -> None:
     progress = Progress()
     async with bridged(tmp_path, stage.token, era, ASSENT_HOLD="120") as client:
-        assert [tool.name for tool in (await client.list_tools()).tools][0] == "code_execute"
-        answering = spawn("call", client.call_tool("code_execute", {**PRINT, "title": "Größe"}, progress_callback=progress))
+        assert next(tool.name for tool in (await client.list_tools()).tools) == "code_execute"
+        answering = spawn(
+            "call", client.call_tool("code_execute", {**PRINT, "title": "Größe"}, progress_callback=progress)
+        )
         await progress.until("waiting for a person")
         assert progress.told[0][1] == 120
         ticket = await stage.counter.question()
@@ -188,7 +190,9 @@ async def test_closing_while_a_call_waits_is_answered(stage: Stage, tmp_path: Pa
         assert text(await answering).startswith("The console is closing.")
 
 
-@pytest.mark.parametrize(("token", "told"), [("", "ASSENT_TOKEN is not set"), ("assent_wrong", "wrong or revoked token")])
+@pytest.mark.parametrize(
+    ("token", "told"), [("", "ASSENT_TOKEN is not set"), ("assent_wrong", "wrong or revoked token")]
+)
 async def test_a_token_that_will_not_do(stage: Stage, tmp_path: Path, token: str, told: str) -> None:
     async with piped(tmp_path, token) as pipe:
         await pipe.send(modern("tools/call", {"name": "code_execute", "arguments": PRINT}))

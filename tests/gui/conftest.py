@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +27,17 @@ if TYPE_CHECKING:
     from app.review.panel import ReviewPanel
     from runner.events import Event
     from runner.request import Request
+
+
+HERE = Path(__file__).parent
+NO_MATTER = "This plugin does not support propagateSizeHints"
+"""What Qt's screenless platform says of every dialog."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.qt_log_ignore(NO_MATTER, extend=True))
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QDialog
 
 from app.cases import Cases
+from app.frame import Frame
 from app.look import Look, Theme
 from app.parts.notice import Tone
 from app.remembered import Remembered
@@ -72,7 +73,7 @@ class Scene:
         )
         self.bridge.happened.connect(self.cases.take)
         bridge: Any = self.bridge
-        self.window = Window(self.cases, bridge, look, places, Remembered(places.state / "none.json"))
+        self.window = Window(self.cases, bridge, look, places, Frame(Remembered(places.state / "none.json")))
         self.cases.address = "http://127.0.0.1:17317/mcp"
         self.cases.know_sandbox(SANDBOX)
         self.cases.know_agents(self.bridge.known)
@@ -99,12 +100,16 @@ def waiting(scene: Scene, first: str = "metrics") -> None:
         feed.finding(17, "Sends what was collected to another computer, together with a secret.", Level.HIGH),
         touch=Touch(files=("~",), hosts=("api.example.com",), credentials=("METRICS_TOKEN",)),
     )
-    worst = feed.assessment(Level.CRITICAL, feed.finding(1, "Deletes everything below the home folder.", Level.CRITICAL))
+    worst = feed.assessment(
+        Level.CRITICAL, feed.finding(1, "Deletes everything below the home folder.", Level.CRITICAL)
+    )
     metrics = feed.request(METRICS, title="POST metrics to api.example.com")
     remove = feed.request("rm -rf ~/build ~/ && make deploy\n", "codex", language=Language.SHELL)
     others = [
         feed.request("import csv\nprint(len(list(csv.reader(open('sales.csv')))))\n", title="Analyze sales <b>CSV</b>"),
-        feed.request("console.log(1)\n", "codex", language=Language.JAVASCRIPT, title="List open ports of the machine " * 3),
+        feed.request(
+            "console.log(1)\n", "codex", language=Language.JAVASCRIPT, title="List open ports of the machine " * 3
+        ),
         feed.request("print(1)\n", "a" * 40, title="Resize images"),
     ]
     order = [(metrics, risky, 60.0, 45.0), (remove, worst, 30.0, 9.0)]
@@ -129,13 +134,21 @@ def denying(scene: Scene) -> None:
 
 def long(scene: Scene) -> None:
     code = "\n".join(f"step_{n} = compute({n})  # a line of no great interest" for n in range(400))
-    scene.hear(feed.asked(feed.request(code, title="Four hundred steps", context='{"rows": 3}'), feed.assessment(Level.MEDIUM)))
+    scene.hear(
+        feed.asked(feed.request(code, title="Four hundred steps", context='{"rows": 3}'), feed.assessment(Level.MEDIUM))
+    )
 
 
 def blocked(scene: Scene) -> None:
-    why = "A critical request needs at least a Docker container, and there is none here. Choose another way in Settings."
+    why = (
+        "A critical request needs at least a Docker container, and there is none here. Choose another way in Settings."
+    )
     one = feed.request("rm -rf /\n", "codex", language=Language.SHELL)
-    scene.hear(feed.asked(one, feed.assessment(Level.CRITICAL, feed.finding(1, "Deletes the system.", Level.CRITICAL)), blocked=why))
+    scene.hear(
+        feed.asked(
+            one, feed.assessment(Level.CRITICAL, feed.finding(1, "Deletes the system.", Level.CRITICAL)), blocked=why
+        )
+    )
 
 
 def withdrawn(scene: Scene) -> None:
@@ -230,8 +243,18 @@ def doctor(scene: Scene) -> None:
         SimpleNamespace(name=name, state=state, what=what, fix=fix)
         for name, state, what, fix in (
             ("Python", "ok", "3.11.7 at /usr/bin/python3.", ""),
-            ("Bubblewrap", "bad", "bwrap is not installed, so code cannot be walled off.", "sudo apt-get install bubblewrap"),
-            ("Keyring", "warn", "There is no keyring here: secrets are kept in memory.", "Unlock or set up the keyring of your desktop."),
+            (
+                "Bubblewrap",
+                "bad",
+                "bwrap is not installed, so code cannot be walled off.",
+                "sudo apt-get install bubblewrap",
+            ),
+            (
+                "Keyring",
+                "warn",
+                "There is no keyring here: secrets are kept in memory.",
+                "Unlock or set up the keyring of your desktop.",
+            ),
             ("Node.js", "ok", "20.11 at /usr/bin/node.", ""),
             ("Ledger", "ok", "1,204 entries, whole.", ""),
         )
@@ -248,7 +271,7 @@ def doctor_working(scene: Scene) -> None:
     from app.doctor.panel import DoctorPanel
 
     gate = threading.Event()
-    made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: () if gate.wait(5) else ())  # type: ignore[arg-type,return-value]
+    made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: (gate.wait(5), ())[1])  # type: ignore[arg-type,return-value]
     scene.window._add_page("Doctor", made)
     scene.window.show_page("Doctor")
 
@@ -316,7 +339,7 @@ def draw(app: QApplication, only: str) -> None:
 
 def _draw_one(look: Look, places: Places, name: str, play: Callable[[Scene], None], size: tuple[int, int]) -> None:
     scene = Scene(look, places)
-    scene.window.resize(*size)
+    scene.window.frame.resize(*size)
     scene.window.show()
     settle(0.05)
     play(scene)
@@ -326,13 +349,12 @@ def _draw_one(look: Look, places: Places, name: str, play: Callable[[Scene], Non
         if dialog.isVisible():
             dialog.render(picture, QPoint((size[0] - dialog.width()) // 2, (size[1] - dialog.height()) // 2))
     picture.save(str(OUT / f"{name}-{'dark' if look.dark else 'light'}-{size[0]}.png"))
-    scene.window._may_close = True
+    scene.window.frame._may_close = True
     scene.window.close()
     scene.window.deleteLater()
 
 
 if __name__ == "__main__":
-
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     draw(QApplication(sys.argv), sys.argv[1] if len(sys.argv) > 1 else "")

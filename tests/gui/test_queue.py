@@ -220,7 +220,7 @@ def test_a_thousand_answers_leave_nothing_behind(desk: Desk) -> None:
     assert desk.cases.count_waiting() == 0
     assert queue.model.rowCount() == 0
     assert desk.cases.card(requests[5].id) is None
-    assert desk.window.windowTitle() == "Assent"
+    assert desk.window.frame.windowTitle() == "Assent"
 
 
 def test_the_heights_of_rows_follow_them(desk: Desk) -> None:

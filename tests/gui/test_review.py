@@ -125,7 +125,7 @@ def test_another_request_rests_anew(desk: Desk) -> None:
 def test_the_click_that_activates_the_window_answers_nothing(desk: Desk) -> None:
     desk.ask()
     desk.rested()
-    QApplication.sendEvent(desk.window, QEvent(QEvent.Type.WindowActivate))
+    QApplication.sendEvent(desk.window.frame, QEvent(QEvent.Type.WindowActivate))
     click(desk, desk.review.approve)
     desk.review.approve.press_key()
     assert desk.answers == []

@@ -7,6 +7,7 @@ Prints one JSON object: gaps between two ticks of a 5 ms timer in ms, and growth
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import threading
 import time
@@ -64,7 +65,7 @@ def measure(app: QApplication, look: Look, rate: float, seconds: float, line: by
     writer.join()
     timer.stop()
     memory.append(resident())
-    gaps = sorted((after - before) * 1000 for before, after in zip(ticks[100:], ticks[101:], strict=False))
+    gaps = sorted((after - before) * 1000 for before, after in itertools.pairwise(ticks))
     view.close()
     return {
         "mb": transcript.total / 1e6,

@@ -1,0 +1,90 @@
+"""What the top of the window says: troubles, refusals, and where secrets are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.parts.notice import Tone
+from runner.events import CallsRefused, EngineTroubled, TroubleCleared
+
+if TYPE_CHECKING:
+    import pytest
+
+    from runner.places import Places
+    from tests.gui.conftest import Desk
+
+
+def test_a_trouble_stays_until_it_is_over(desk: Desk) -> None:
+    desk.hear((EngineTroubled("ledger", "The disk is full.", "Make room."),))
+    assert desk.window.banners.text("ledger") == "The disk is full. Make room."
+    assert desk.window.banners.isVisible()
+    desk.hear((TroubleCleared("ledger"),))
+    assert desk.window.banners.text("ledger") == ""
+    assert not desk.window.banners.isVisible()
+
+
+def test_the_button_of_a_trouble_leads_to_its_page(desk: Desk) -> None:
+    desk.hear((EngineTroubled("settings", "Line 3 is wrong.", "Correct it."),))
+    desk.window.banners._notices["settings"].action.click()
+    assert desk.window.shown_page == "Settings"
+
+
+def test_a_new_history_is_begun_only_after_a_yes(desk: Desk) -> None:
+    from app.question import Question
+
+    desk.hear((EngineTroubled("ledger", "It cannot be read.", ""),))
+    desk.window.banners._notices["ledger"].action.click()
+    assert desk.bridge.calls == []
+    question = desk.window.findChild(Question)
+    assert question is not None
+    question.yes.click()
+    assert desk.bridge.calls == [("renew_ledger",)]
+
+
+def test_a_flood_of_refusals_is_one_line_that_counts(desk: Desk) -> None:
+    for _ in range(100):
+        desk.hear((CallsRefused("codex", 12, "too many\u202e calls"),))
+    assert len(desk.window.banners._notices) == 1
+    said = desk.window.banners.text("refused codex")
+    assert said.startswith("1,200 calls by codex refused: too many")
+    assert "\u202e" not in said
+
+
+def test_a_late_answer_is_told_where_the_person_is(desk: Desk) -> None:
+    one = desk.ask()
+    desk.window.show_page("Agents")
+    desk.bridge.declined.emit(one.id, "The agent withdrew this request.")
+    assert desk.window.banners.text("declined") == "The agent withdrew this request."
+
+
+def test_secrets_in_memory_are_said_with_a_way_to_change_it(desk: Desk) -> None:
+    """The tests' keyring always fails."""
+    desk.window.vault.look_again()
+    desk.qtbot.waitUntil(lambda: bool(desk.window.banners.text("vault")))
+    assert desk.window.banners.text("vault").startswith("Secrets are kept in memory and are lost when Assent ends")
+    assert desk.window.banners._notices["vault"].property("tone") == str(Tone.WARN)
+    desk.window.banners._notices["vault"].action.click()
+    assert desk.window.shown_page == "Settings"
+    page = desk.window.page("Settings")
+    desk.qtbot.waitUntil(lambda: "secrets_file" in page.rows)  # type: ignore[attr-defined]
+    box = page.rows["secrets_file"].editor.box  # type: ignore[attr-defined]
+    desk.qtbot.waitUntil(box.hasFocus)
+
+
+def test_secrets_in_a_file_are_said_with_its_path(desk: Desk, places: Places) -> None:
+    places.settings.write_text("secrets: {file: true}\n")
+    desk.window.vault.look_again()
+    desk.qtbot.waitUntil(lambda: str(places.secrets) in desk.window.banners.text("vault"))
+    assert desk.window.banners._notices["vault"].property("tone") == str(Tone.INFO)
+    assert not desk.window.banners._notices["vault"].action.isVisible()
+
+
+def test_secrets_in_the_keyring_need_no_word(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    from runner.secrets import Secrets, Vault, Where
+
+    monkeypatch.setattr(Secrets, "where", property(lambda self: Where(Vault.MEMORY, "In memory.")))
+    desk.window.vault.look_again()
+    desk.qtbot.waitUntil(lambda: bool(desk.window.banners.text("vault")))
+    monkeypatch.setattr(Secrets, "where", property(lambda self: Where(Vault.KEYRING, "In the keyring.")))
+    desk.window.vault.look_again()
+    desk.qtbot.waitUntil(lambda: not desk.window.banners.text("vault"))
