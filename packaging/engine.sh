@@ -135,6 +135,8 @@ members() {
 
 stop() {
     [ -d "$folder" ] || return 0
+    # The only files outside: sockets that containerd's shims leave when they are killed.
+    sockets=$(find "$folder/exec" -name address -exec sed -n 's,^unix:///run/containerd/,/run/containerd/,p' {} + || true)
     if running; then
         if answers; then
             docker --host "$host" ps -q | xargs -r docker --host "$host" kill >/dev/null 2>&1 || true
@@ -157,6 +159,8 @@ stop() {
     cut -d' ' -f5 /proc/self/mountinfo | grep -F "$folder/" | sort -r | while read -r mounted; do
         umount -l "$mounted" || true
     done
+    # shellcheck disable=SC2086 # a list of paths without blanks
+    rm -f $sockets
     find /sys/fs/cgroup -depth -type d \( -name "$group" -o -path "*/$group/*" \) -exec rmdir {} + 2>/dev/null || true
     rm -rf "$folder"
 }
