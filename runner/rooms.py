@@ -136,9 +136,10 @@ class Rooms:
         """Remove what earlier consoles left and choose. A container engine that hangs takes some seconds here."""
         self._looking = asyncio.Event()
         try:
-            await asyncio.gather(*(sandbox.sweep() for sandbox in self._sandboxes))
             settings = self.settings
-            self._choice = await choose(settings.sandbox_type, self._sandboxes, fall_back=settings.sandbox_fallback)
+            wanted = choose(settings.sandbox_type, self._sandboxes, fall_back=settings.sandbox_fallback)
+            sweeping = (sandbox.sweep() for sandbox in self._sandboxes)
+            self._choice, *_ = await asyncio.gather(wanted, *sweeping)
         finally:
             self._looking.set()
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LAST_GRACE = 30.0
 """Seconds from SIGKILL until the engine counts as lost. gVisor takes ten to end a fork bomb."""
+SIGNAL_SECONDS = 4.0
+"""For the engine to pass a signal on: a person who stops a run waits for it."""
 READY_SECONDS = 60.0
 """For a container to start on a busy machine."""
 
@@ -94,7 +96,7 @@ class Cell:
         """Send a signal to the container's first process. Raises EngineGone; harmless when it has ended."""
         with contextlib.suppress(Denied):
             # For SIGKILL the engine answers only when the container has ended.
-            seconds = LAST_GRACE if name == "SIGKILL" else CALL_SECONDS
+            seconds = LAST_GRACE if name == "SIGKILL" else SIGNAL_SECONDS
             await self._client.ask("POST", f"/containers/{self.id}/kill", seconds=seconds, signal=name)
 
     async def pause(self, still: bool) -> None:
@@ -112,17 +114,22 @@ class Cell:
         """The first process, as the engine's machine counts. Raises EngineGone and Denied."""
         return int((await self._client.ask("GET", f"/containers/{self.id}/json"))["State"]["Pid"])
 
-    async def remove(self) -> bool:
-        """Remove the container with all it holds; False when the engine could not be told."""
+    def let_go(self) -> None:
+        """Close the connection without a word, where there is no time for more."""
+        if self._plug is not None:
+            self._plug.drop()
+
+    async def remove(self, seconds: float = CALL_SECONDS) -> bool:
+        """Remove the container with all it holds; False when the engine could not be told within `seconds`."""
         if self._plug is not None:
             await self._plug.close()
-        return await remove(self._client, self.id or f"assent-{self.name}")
+        return await remove(self._client, self.id or f"assent-{self.name}", seconds)
 
 
-async def remove(client: Client, container: str) -> bool:
-    """Remove a container by id or name, however it stands."""
+async def remove(client: Client, container: str, seconds: float = CALL_SECONDS) -> bool:
+    """Remove a container by id or name, however it stands; False when the engine could not be told."""
     try:
-        await client.ask("DELETE", f"/containers/{container}", force="1", v="1")
+        await client.ask("DELETE", f"/containers/{container}", seconds=seconds, force="1", v="1")
     except Denied as error:
         return error.status == 404
     except EngineGone:

@@ -144,6 +144,10 @@ class Plug:
     async def close(self) -> None:
         await self._line.close()
 
+    def drop(self) -> None:
+        """Close at once, whatever may still be on its way."""
+        self._line.writer.transport.abort()
+
 
 class Exchange:
     """One call on a connection and its answer."""

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 STATUS_SECONDS = 10.0
 """For the engine to say how a container ended, once its output has."""
+LOST_SECONDS = 1.0
+"""For an engine that seems lost to remove a container; what stays is swept later."""
 LOST = "The container engine stopped working during the run"
 
 
@@ -99,10 +101,12 @@ class ContainerRun:
         gone = False
         try:
             result = await self._ran()
-            gone = await self._cell.remove()
+            lost = result.outcome is Outcome.ENGINE_LOST
+            gone = await (self._cell.remove(LOST_SECONDS) if lost else self._cell.remove())
         except asyncio.CancelledError:
             result = self._result(1, Outcome.ENGINE_LOST, LOST)
         finally:
+            self._cell.let_go()
             self._transcript.end()
             self._removed(self._cell, gone)
         return result
