@@ -30,7 +30,7 @@ running() {
 }
 
 answers() {
-    docker --host "$host" version >/dev/null 2>&1
+    timeout 5 docker --host "$host" version >/dev/null 2>&1
 }
 
 gvisor() {
@@ -139,7 +139,7 @@ stop() {
     sockets=$(find "$folder/exec" -name address -exec sed -n 's,^unix:///run/containerd/,/run/containerd/,p' {} + || true)
     if running; then
         if answers; then
-            docker --host "$host" ps -q | xargs -r docker --host "$host" kill >/dev/null 2>&1 || true
+            timeout 5 docker --host "$host" ps -q | xargs -r timeout 5 docker --host "$host" kill >/dev/null 2>&1 || true
         fi
         kill "$pid" 2>/dev/null || true
         tries=$((STOP_SECONDS * 10))

@@ -49,7 +49,9 @@ def client() -> Client:
 def started(folder: Path) -> str:
     """Start one of its own in `folder` (`stopped` ends it) and say where it answers."""
     address()  # skips where there can be none
-    return _engine("start", folder).stdout.strip()
+    done = _engine("start", folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 def stopped(folder: Path) -> None:

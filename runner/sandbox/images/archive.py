@@ -69,11 +69,11 @@ def _config(recipe: Recipe, version: str, layer: str) -> dict[str, object]:
 def _version(recipe: Recipe, root: Path) -> str:
     """The language's version, from the list of packages in the image: `nodejs_20.19.2+dfsg-1_amd64` -> `20.19.2`."""
     try:
-        with tarfile.open(root) as tar:
+        with tarfile.open(root, "r:") as tar:
             listed = tar.extractfile(LIST)
             packages = listed.read().decode().split() if listed else []
     except (KeyError, tarfile.TarError) as error:
-        raise ValueError(f"not a root file system: {error}") from error
+        raise ValueError(str(error)) from error
     for package in packages:
         name, version, _ = package.split("_")
         if name == recipe.version:

@@ -34,6 +34,8 @@ STAGES = (
     ("creating tarball", 0.75, "collecting files"),
 )
 """What the script says (`I: ...`) -> how far it is then, measured, and in words."""
+DIGITS = 16
+"""Of a recipe's digest, in the name of an archive that is kept."""
 PACKING, LOADING = 0.85, 0.9
 
 
@@ -93,7 +95,7 @@ class Builder:
         yield Progress(recipe.name, 1.0, "ready")
 
     async def _packed(self, recipe: Recipe, folder: Path, archive: Path) -> AsyncGenerator[Progress]:
-        kept = self.keep / f"{recipe.name}-{recipe.digest[:16]}.tar" if self.keep else None
+        kept = self.keep / f"{recipe.name}-{recipe.digest[:DIGITS]}.tar" if self.keep else None
         if kept and kept.exists():
             await asyncio.to_thread(shutil.copyfile, kept, archive)
             return
@@ -113,8 +115,11 @@ class Builder:
 
 
 def _keep(archive: Path, kept: Path) -> None:
-    """Copy, so that nobody ever finds half a file."""
+    """Copy, so that nobody ever finds half a file, and remove what an earlier recipe made."""
     kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as half:
         shutil.copyfile(archive, half.name)
     Path(half.name).replace(kept)
+    for earlier in kept.parent.glob(f"{kept.stem[:-DIGITS]}{'[0-9a-f]' * DIGITS}.tar"):
+        if earlier != kept:
+            earlier.unlink(missing_ok=True)

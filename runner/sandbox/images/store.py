@@ -125,6 +125,8 @@ class _Upload:
             raise NotLoaded(trouble)
 
     async def close(self) -> None:
+        """What has not been sent by now is not wanted any more: an engine that hangs would never take it."""
+        self._line.writer.transport.abort()
         await self._line.close()
 
     async def _send(self, event: Any) -> None:

@@ -13,12 +13,17 @@ from runner.sandbox.images.store import NotLoaded
 AGAIN = "then build the image again."
 CAUSES = (
     (
+        r"engine: .*no space left on device",
+        "The container engine's disk is full.",
+        f"See 'docker system df' for what takes the space, free some, {AGAIN}",
+    ),
+    (
         r"no space left on device",
         "The disk is full.",
         f"Free some space (an image takes up to 2 GB while it is built), {AGAIN}",
     ),
     (
-        r"cannot connect to the docker daemon|error during connect|connection refused|connection reset|unexpected eof",
+        r"cannot connect to the docker daemon|error during connect",
         "The container engine does not answer.",
         f"Start it (for example with 'sudo systemctl start docker'), {AGAIN}",
     ),
@@ -28,7 +33,8 @@ CAUSES = (
         "Add yourself to the group 'docker' (sudo adduser $USER docker) and log in anew.",
     ),
     (
-        r"could not resolve|failed to fetch|unable to connect|connection timed out|no such host|network is unreachable",
+        r"could not resolve|failed to fetch|does not have a release file|unable to connect|connection timed out"
+        r"|no such host|network is unreachable",
         "The packages for the image cannot be fetched.",
         f"Check the network, or name a Debian mirror with --mirror, {AGAIN}",
     ),
@@ -57,7 +63,7 @@ def known(failure: Failed | NotLoaded | OSError) -> KnownError:
         case Failed():
             told, short = "\n".join(failure.told), _short(failure)
         case NotLoaded():
-            told, short = str(failure), f"the engine did not take it: {failure}"
+            told = short = f"engine: {failure}"
         case OSError():
             told, short = os.strerror(failure.errno or 0), str(failure)
         case _:
