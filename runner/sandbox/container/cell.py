@@ -48,6 +48,11 @@ class Cell:
         """What the starter inside has handed out."""
         return report.TOO_LARGE if self._marks.oversized else report.parse(self._marks.report)
 
+    @property
+    def alive(self) -> bool:
+        """Whether it is still plugged in."""
+        return self._plug is not None and not self._plug.ended
+
     async def open(self) -> None:
         """Make and start the container. Raises EngineGone and Denied, leaving nothing."""
         try:
@@ -61,7 +66,7 @@ class Cell:
             )
             await self._client.ask("POST", f"/containers/{self.id}/start", seconds=READY_SECONDS)
         except BaseException:
-            await asyncio.shield(self.remove())
+            await asyncio.shield(self.remove(SIGNAL_SECONDS))
             raise
 
     async def ready(self) -> list[tuple[Stream, bytes]]:
