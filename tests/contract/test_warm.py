@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -50,9 +51,9 @@ async def run(sandbox: ContainerSandbox, code: str, language: Language = Languag
 
 
 async def containers(client: Client) -> list[Any]:
-    listed = await client.ask("GET", "/containers/json", all="1")
-    assert isinstance(listed, list)
-    return listed
+    """Those of this process."""
+    listed = await client.ask("GET", "/containers/json", all="1", filters='{"label": ["assent.run"]}')
+    return [one for one in listed if f"-{os.getpid()}-" in one["Labels"]["assent.run"]]
 
 
 async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client: Client) -> None:
