@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from runner.agents import Agents
 from runner.audit import artifacts
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
-from runner.audit.seal import new_key
 from runner.audit.search import History
 from runner.engine import Engine
 from runner.errors import KnownError
@@ -21,6 +20,7 @@ from runner.sandbox.choose import choose
 from runner.sandbox.local import LocalSandbox
 from runner.secrets import Secrets
 from runner.settings import Loaded, Settings, load
+from runner.signer import signing_key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from runner.request import Request
     from runner.result import Result
     from runner.sandbox.contract import Sandbox
-
-SEAL = "ledger-seal"
-"""Name of the key that signs the heads of the ledger (spec H1), in the keyring."""
 
 
 class Rooms:
@@ -88,16 +85,9 @@ class Rooms:
 
     async def seal(self) -> None:
         """Sign the ledger's heads from now on. The keyring may take its time, so nothing waits for this."""
-        key = await asyncio.to_thread(self._seal_key)
+        key = await asyncio.to_thread(signing_key, self.secrets)
         if self._ledger is not None:
             await self._ledger.seal_with(key)
-
-    def _seal_key(self) -> bytes:
-        if stored := self.secrets.get(SEAL):
-            return bytes.fromhex(stored)
-        key = new_key()
-        self.secrets.set(SEAL, key.hex())
-        return key
 
     async def left_open(self) -> list[Record]:
         """What an earlier process did not bring to its end."""
