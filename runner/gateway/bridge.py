@@ -159,6 +159,8 @@ class Bridge:
             return
         if not isinstance(message, dict):
             self._client.error(None, INVALID_REQUEST, "Send one JSON object a line; batches are not taken.")
+        elif not message.keys() & {"method", "result", "error"}:
+            self._client.error(message.get("id"), INVALID_REQUEST, "This message has no method.")
         elif message.get("method") == "notifications/cancelled":
             self._cancel(message)
         elif message.get("method") == "initialize" or "id" not in message:
