@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app import phrases
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from app.look import Look
 
 
+SAID_MS = 12_000
+
+
 class Toolbar(QWidget):
-    """Reacts to the store; says when Stop all is wanted."""
+    """Reacts to the store; says when Stop all is wanted. Of one height, whatever it says."""
 
     stop_all = Signal()
 
@@ -41,6 +44,11 @@ class Toolbar(QWidget):
         self.state.setProperty("role", "muted")
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.state.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._said = ""
+        self._silence = QTimer(self)
+        self._silence.setSingleShot(True)
+        self._silence.setInterval(SAID_MS)
+        self._silence.timeout.connect(self._hush)
         px = look.px
         row = QHBoxLayout(self)
         row.setContentsMargins(px(4), 0, px(4), 0)
@@ -63,10 +71,23 @@ class Toolbar(QWidget):
         busy = bool(self._cases.count_waiting() or self._cases.count_running())
         if self.stop.isEnabled() != busy:
             self.stop.setEnabled(busy)
+        if self._said:
+            return
         words = "  \N{MIDDLE DOT}  ".join(filter(None, (self._sandbox_words(), self._agent_words())))
         if words != self.state.text():
             self.state.setText(words)
             self.state.setToolTip(tip(self._details()))
+
+    def say(self, text: str) -> None:
+        """A sentence in the place of the state, for a while; nothing moves."""
+        self._said = text
+        self.state.setText(text)
+        self._silence.start()
+
+    @Slot()
+    def _hush(self) -> None:
+        self._said = ""
+        self.refresh()
 
     def _sandbox_words(self) -> str:
         if "sandbox" in self._cases.troubles:

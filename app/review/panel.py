@@ -27,6 +27,7 @@ from app.review.denial import Denial
 from app.review.facts import Facts
 from app.review.guard import REST_SECONDS, Guard
 from app.review.header import Header
+from app.review.steady import Steady
 from runner.decision import Decider
 from runner.events import EngineTroubled, RequestAssessed, RequestDecided, RunFinished, TroubleCleared
 
@@ -58,7 +59,7 @@ class ReviewPanel(QFrame):
         self._look = look
         self._card: Card | None = None
         self._sent = False
-        self.guard = Guard(lambda: self.isVisible() and self.isActiveWindow())
+        self.guard = Guard(self._can_be_answered)
         self.setProperty("card", True)
         self.header = Header(look)
         self.tabs = QTabBar()
@@ -68,6 +69,7 @@ class ReviewPanel(QFrame):
         self.facts = Facts(look)
         self.told = Notice(look, Tone.WARN, "", closable=True)
         self._make_answers()
+        self._steady = Steady((self.deny, self.approve), self)
         self.nothing = EmptyState(look, "shield-check", "Nothing to review", "The next request opens here.")
         self.nothing.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._rest = QTimer(self)
@@ -112,6 +114,12 @@ class ReviewPanel(QFrame):
         target = self.code if self._card is not None else self.nothing
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def _can_be_answered(self) -> bool:
+        """Asked at every press: a move that nobody has been told of yet is told first."""
+        self._steady.look()
+        return self.isVisible() and self.isActiveWindow()
+
+    @Slot()
     def rearm(self) -> None:
         """Ignore input for a moment: a prompt appeared, changed, or the window was activated."""
         self.guard.rearm()
@@ -314,7 +322,7 @@ class ReviewPanel(QFrame):
         row.setSpacing(px(8))
         row.addWidget(self.sentence, 1)
         for button in (self.deny, self.approve, self.next):
-            row.addWidget(button)
+            row.addWidget(button, alignment=Qt.AlignmentFlag.AlignBottom)
         self.denial = Denial(self._look, self.guard)
         self._answers = QStackedWidget()
         self._answers.addWidget(self._buttons)
@@ -360,6 +368,7 @@ class ReviewPanel(QFrame):
 
     def _connect(self) -> None:
         self.approve.decided.connect(self._approve)
+        self._steady.moved.connect(self.rearm)
         self.deny.decided.connect(self._ask_reason)
         self.denial.denied.connect(self._deny)
         self.denial.back.connect(self._back)
@@ -378,6 +387,7 @@ class ReviewPanel(QFrame):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.window().installEventFilter(self)
+        self._steady.watch()
         self.rearm()
 
     def hideEvent(self, event: QHideEvent) -> None:

@@ -340,7 +340,7 @@ def draw(app: QApplication, only: str) -> None:
 def _draw_one(look: Look, places: Places, name: str, play: Callable[[Scene], None], size: tuple[int, int]) -> None:
     scene = Scene(look, places)
     scene.window.frame.resize(*size)
-    scene.window.show()
+    scene.window.frame.show()
     settle(0.05)
     play(scene)
     settle(0.9)

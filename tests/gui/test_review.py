@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from app.parts.notice import Tone
 from app.review.buttons import HOLD_MS
 from app.review.guard import REST_SECONDS
 from runner.assessment import Level
@@ -429,3 +430,25 @@ def test_the_buttons_do_not_move_when_the_sentence_changes(desk: Desk) -> None:
     desk.qtbot.waitUntil(desk.review.approve.isEnabled)
     QApplication.processEvents()
     assert desk.review.deny.mapTo(desk.window, QPoint(0, 0)) == before
+
+
+def test_a_button_that_a_banner_moves_rests_anew(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    before = desk.review.approve.mapTo(desk.window, QPoint())
+    desk.window.resize(desk.window.width(), desk.window.height() - 60)
+    desk.qtbot.waitUntil(lambda: desk.review.approve.mapTo(desk.window, QPoint()) != before)
+    click(desk, desk.review.approve)
+    desk.review.approve.press_key()
+    assert desk.answers == []
+
+
+def test_nothing_that_is_said_moves_the_buttons(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    before = desk.review.approve.mapTo(desk.window, QPoint())
+    desk.window.toolbar.say("There is no system tray here. " * 4)
+    desk.window.banners.say("one", Tone.WARN, "Something to know.")
+    desk.qtbot.waitUntil(desk.window.banners.isVisible)
+    QApplication.processEvents()
+    assert desk.review.approve.mapTo(desk.window, QPoint()) == before
