@@ -59,6 +59,7 @@ class ReviewPanel(QFrame):
         self._look = look
         self._card: Card | None = None
         self._sent = False
+        self._page_layout: QVBoxLayout | None = None
         self.guard = Guard(self._can_be_answered)
         self.setProperty("card", True)
         self.header = Header(look)
@@ -298,6 +299,9 @@ class ReviewPanel(QFrame):
             page.setSizePolicy(QSizePolicy.Policy.Preferred, fixed if on_top else ignored)
         self._answers.setSizePolicy(QSizePolicy.Policy.Preferred, fixed)
         self._answers.adjustSize()
+        if (layout := self._page_layout) is not None:
+            # At once: buttons that are placed only later look as if something had moved them.
+            layout.activate()
 
     # ---- building ----
 
@@ -353,7 +357,7 @@ class ReviewPanel(QFrame):
         foot.addWidget(self.told)
         foot.addWidget(self._answers)
         self._page = QWidget()
-        column = QVBoxLayout(self._page)
+        column = self._page_layout = QVBoxLayout(self._page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)

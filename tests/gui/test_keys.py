@@ -49,7 +49,6 @@ def test_d_asks_for_the_reason_and_a_approves(desk: Desk) -> None:
     key(desk, Qt.Key.Key_D)
     assert desk.review.denial.field.hasFocus()
     key(desk, Qt.Key.Key_Escape)
-    desk.rested()
     key(desk, Qt.Key.Key_A)
     assert desk.answers == [("approve", one.id, one.digest)]
 
