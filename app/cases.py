@@ -14,6 +14,7 @@ from runner.events import (
     CallsRefused,
     EngineTroubled,
     GatewayOpened,
+    GrantsChanged,
     QuestionAsked,
     RequestArrived,
     RequestAssessed,
@@ -185,7 +186,7 @@ class Cases(QObject):
                 self.troubles[event.room] = event
             case TroubleCleared():
                 self.troubles.pop(event.room, None)
-            case AgentsChanged():
+            case AgentsChanged() | GrantsChanged():
                 pass
             case _:
                 assert_never(event)

@@ -34,6 +34,7 @@ from runner.events import (
 from runner.lifecycle import Phase
 from runner.modules import imports
 from runner.refusals import Refusals
+from runner.remembering import Remembering
 from runner.request import Tool
 from runner.result import Meta, Outcome, Result
 from runner.risk.assess import assess
@@ -83,6 +84,7 @@ class Engine:
         self.rooms = rooms
         self.desk = Desk()
         self._cases = Cases()
+        self.remembering = Remembering(self, rooms, self._cases)
         self._refusals = Refusals(self._tell_refused)
         self._worker = ThreadPoolExecutor(1, "assent-worker")
         self._runs: dict[str, Run] = {}
@@ -134,11 +136,11 @@ class Engine:
         await self._close(case, Answer(case.request.id, decision, result, facts))
 
     async def _decide(self, case: Case) -> Decision:
-        """Assess, then decide by rule or ask; durable when it returns. Raises LedgerFailed."""
+        """Assess, then decide by rule or by grant, or ask; durable when it returns. Raises LedgerFailed."""
         assessment = case.assessment or await self._assess(case)
         settled = self.rooms.policy.decide(case.request, assessment)
         if isinstance(settled, Ask):
-            settled = await self._ask(case, settled)
+            settled = await self._by_grant(case) or await self._ask(case, settled)
         case.decision = settled
         await self._write(case, Phase(settled.verdict.value), settled, RequestDecided(case.request.id, settled))
         return settled
@@ -152,6 +154,17 @@ class Engine:
         case.assessment = self.rooms.policy.weigh(request, assessment)
         await self._write(case, Phase.ASSESSED, case.assessment, RequestAssessed(request.id, case.assessment))
         return case.assessment
+
+    async def _by_grant(self, case: Case) -> Decision | None:
+        """What was remembered answers, unless somebody was asked already, has gone, or Assent is closing."""
+        if case.phase is Phase.ASKED or case.gone or self._closing:
+            return None
+        try:
+            decision = await self.remembering.decide(case)
+        except LedgerFailed as failure:
+            self.trouble("ledger", failure.what, failure.remedy)
+            raise
+        return None if case.gone or self._closing else decision
 
     async def _ask(self, case: Case, ask: Ask) -> Decision:
         """Put the question; the first answer wins. Raises LedgerFailed."""
@@ -341,6 +354,7 @@ class Engine:
                 self.withdraw(case.request.id, "The agent was revoked.")
         await self._note("agent-revoked", "", {"agent": name})
         self.publish(AgentsChanged())
+        await self.remembering.revoke_of(name)
 
     # ---- listeners and troubles ----
 
@@ -394,11 +408,15 @@ class Engine:
         self._tell_settings()
 
     def _tell_settings(self) -> None:
-        """Settings or rules that could not be read are a standing trouble: everything is asked meanwhile."""
+        """Settings, rules or grants that could not be read are a standing trouble: everything is asked meanwhile."""
         if problems := self.rooms.problems:
             self.trouble("settings", problems[0], "Correct the file; until then everything is asked.")
         else:
             self.clear("settings")
+        if problem := self.rooms.grants.problem:
+            self.trouble("grants", problem, "Repair it, or begin anew under Rules; until then everything is asked.")
+        else:
+            self.clear("grants")
 
     async def open_gateway(self) -> None:
         await self._open("gateway", lambda: self.rooms.open_gateway(self))

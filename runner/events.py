@@ -80,6 +80,11 @@ class AgentsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class GrantsChanged:
+    """Something was remembered, used or revoked."""
+
+
+@dataclass(frozen=True, slots=True)
 class GatewayOpened:
     address: str
 
@@ -89,7 +94,7 @@ class EngineTroubled:
     """Something keeps Assent from working; while it lasts nothing is approved."""
 
     room: str
-    """`ledger`, `gateway`, `sandbox`, `settings` or `secrets`."""
+    """`ledger`, `gateway`, `sandbox`, `settings`, `grants` or `secrets`."""
     what: str
     remedy: str
 
@@ -110,6 +115,7 @@ Event = (
     | RequestClosed
     | CallsRefused
     | AgentsChanged
+    | GrantsChanged
     | GatewayOpened
     | EngineTroubled
     | TroubleCleared

@@ -14,6 +14,7 @@ from runner.engine import Engine
 from runner.errors import KnownError
 from runner.places import Places
 from runner.policy.decide import Policy
+from runner.policy.grantfile import Grants
 from runner.policy.rulefile import read
 from runner.request import Isolation
 from runner.sandbox.choose import choose
@@ -46,7 +47,8 @@ class Rooms:
         self.secrets = Secrets(places, loaded.settings)
         self.agents = Agents(places)
         self.rules = read(places, loaded.rules)
-        self.policy = Policy(loaded.settings, self.rules, ask_everything=bool(self.problems))
+        self.grants = Grants(places)
+        self.policy = self._make_policy()
         self._sandboxes: tuple[Sandbox, ...] = sandboxes or (local_sandbox(loaded.settings),)
         self._sandbox: Sandbox | None = None
         self._ledger: Ledger | None = None
@@ -157,7 +159,13 @@ class Rooms:
         self.loaded = load(self.places, environment)
         self.settings = self.loaded.settings
         self.rules = read(self.places, self.loaded.rules)
-        self.policy = Policy(self.settings, self.rules, ask_everything=bool(self.problems))
+        if self.grants.problem:
+            self.grants.read()
+        self.policy = self._make_policy()
+
+    def _make_policy(self) -> Policy:
+        unreadable = bool(self.problems or self.grants.problem)
+        return Policy(self.settings, self.rules, ask_everything=unreadable)
 
     # ---- the gateway ----
 
