@@ -35,9 +35,48 @@ class QuestionAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionPaused:
+    """Somebody looks at it; not in the ledger as a step."""
+
+    request_id: str
+    deadline: float
+    """The new one, on the clock of `time.monotonic()`."""
+    window: float
+    """Seconds between the question and the new deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestEdited:
+    """A person's version was approved in place of the request; the decision follows."""
+
+    request_id: str
+    request: Request
+    assessment: Assessment
+
+
+@dataclass(frozen=True, slots=True)
 class RequestDecided:
     request_id: str
     decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalArmed:
+    """A missed request was approved for later."""
+
+    request_id: str
+    deadline: float
+    """On the clock of `time.monotonic()`."""
+    window: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSpent:
+    """The approval of a missed request counts no more."""
+
+    request_id: str
+    used: bool
+    """False where its time was over or it was taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +124,16 @@ class GrantsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ModeChanged:
+    mode: str
+    """A value of `runner.modes.Mode`."""
+    agent: str = ""
+    """Who is trusted."""
+    deadline: float = 0.0
+    """Of a trust window, on the clock of `time.monotonic()`."""
+
+
+@dataclass(frozen=True, slots=True)
 class GatewayOpened:
     address: str
 
@@ -108,7 +157,11 @@ Event = (
     RequestArrived
     | RequestAssessed
     | QuestionAsked
+    | QuestionPaused
+    | RequestEdited
     | RequestDecided
+    | ApprovalArmed
+    | ApprovalSpent
     | RunStarted
     | RunMeasured
     | RunFinished
@@ -116,6 +169,7 @@ Event = (
     | CallsRefused
     | AgentsChanged
     | GrantsChanged
+    | ModeChanged
     | GatewayOpened
     | EngineTroubled
     | TroubleCleared

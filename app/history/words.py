@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from runner.audit.search import Record, Step
     from runner.result import Result
 
-KINDS = {"grant-used": "answered by what you remembered"}
+KINDS = {
+    "armed": "approved for later, after it had expired",
+    "armed-used": "answered by a late approval",
+    "edited": "changed by a person before it was approved",
+    "grant-used": "answered by what you remembered",
+    "paused": "looked at by a person",
+}
 """Kinds of entries about a request whose own name says too little."""
 
 Named = list[tuple[str, str]]
