@@ -115,7 +115,7 @@ def _condition(data: Mapping[str, object], targets: Targets) -> Condition:
     for key, wanted in data.items():
         if key in KEYS:
             continue
-        tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~", "@~", "#")) else _tokens(wanted)
+        tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~", "@~")) else _tokens(wanted)
         if key == "name" and all(re.fullmatch(r"[\w.+:-]+", token) for token in tokens):
             names = frozenset(tokens)
         else:
