@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from runner.decision import Verdict
+from runner.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
     from runner.engine import Engine
     from runner.events import Event
     from runner.host import EngineThread
+    from runner.policy.grants import Choice, Grant
+    from runner.policy.rules import Rules
     from runner.sandbox.output import Transcript
+    from runner.submission import Submission
 
 
 STOPPED = "Stopped by a person."
+REVOKED = "Revoked by a person."
 
 
 class Bridge(QObject):
@@ -34,6 +39,14 @@ class Bridge(QObject):
     """Name and token of a new agent; the token is not to be had again."""
     sandbox_seen = Signal(object)
     """What `code_sandbox_info` tells agents, asked for with `ask_sandbox`."""
+    previewed = Signal(str, object, object)
+    """Request id, Choice, and the Preview of it or why there is none."""
+    remembered = Signal(str, object)
+    """Request id, and the Grant that was made of it or why not."""
+    explained = Signal(int, object)
+    """The number that was asked with, and the Explanation or why there is none."""
+    suggested = Signal(object)
+    """tuple[Suggestion, ...], asked for with `ask_suggestions`."""
     failed = Signal(str)
     """A sentence about something asked for that could not be done."""
     _rung = Signal()
@@ -79,6 +92,58 @@ class Bridge(QObject):
     def stop_all(self) -> None:
         """End every run and deny every open question."""
         self._host.post(lambda engine: engine.stop_all())
+
+    # ---- what is remembered ----
+
+    def grants(self) -> tuple[Grant, ...]:
+        """Those that count now; none before the engine is there."""
+        return self._host.engine.rooms.grants.all() if self._host.started else ()
+
+    def grants_problem(self) -> str:
+        """Why nothing is remembered, where the file cannot be read."""
+        return self._host.engine.rooms.grants.problem if self._host.started else ""
+
+    def rules(self) -> Rules | None:
+        """The rules of the files; None before the engine is there."""
+        return self._host.engine.rooms.rules if self._host.started else None
+
+    def preview(self, request_id: str, choice: Choice) -> None:
+        """`previewed` tells what would have been covered."""
+        self._try(
+            lambda engine: engine.remembering.preview(request_id, choice),
+            lambda found: self.previewed.emit(request_id, choice, found),
+        )
+
+    def remember(self, request_id: str, digest: str, choice: Choice) -> None:
+        """Remember what was chosen about exactly the request that `digest` stands for; `remembered` tells."""
+        self._try(
+            lambda engine: engine.remembering.add(request_id, digest, choice),
+            lambda made: self.remembered.emit(request_id, made),
+        )
+
+    def revoke_grant(self, name: str) -> None:
+        self._ask(lambda engine: engine.remembering.revoke((name,), REVOKED), lambda _: None)
+
+    def begin_grants_anew(self) -> None:
+        """Set a grants file that cannot be read aside."""
+        self._ask(lambda engine: engine.remembering.begin_anew(), lambda _: None)
+
+    def explain_past(self, number: int, request_id: str) -> None:
+        """What would happen to this call today; `explained` tells, with `number`."""
+        self._try(
+            lambda engine: engine.remembering.explain_past(request_id), lambda found: self.explained.emit(number, found)
+        )
+
+    def explain_program(self, number: int, submission: Submission) -> None:
+        """What would happen to a call that nobody made; `explained` tells, with `number`."""
+        self._try(
+            lambda engine: engine.remembering.explain_program(submission),
+            lambda found: self.explained.emit(number, found),
+        )
+
+    def ask_suggestions(self) -> None:
+        """`suggested` tells what might be remembered."""
+        self._ask(lambda engine: engine.remembering.suggestions(), self.suggested.emit)
 
     # ---- agents and the ledger ----
 
@@ -126,6 +191,17 @@ class Bridge(QObject):
                 self.declined.emit(request_id, why_not)
 
         self._ask(work, told)
+
+    def _try(self, work: Callable[[Engine], Coroutine[Any, Any, Any]], told: Callable[[Any], None]) -> None:
+        """Like `_ask`, but what the world does not allow is told in a sentence in place of what was asked for."""
+
+        async def tried(engine: Engine) -> object:
+            try:
+                return await work(engine)
+            except KnownError as error:
+                return str(error)
+
+        self._ask(tried, told)
 
     def _ask(self, work: Callable[[Engine], Coroutine[Any, Any, Any]], told: Callable[[Any], None]) -> None:
         if not self._host.started:

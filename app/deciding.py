@@ -50,6 +50,7 @@ class Deciding(QWidget):
         cases.happened.connect(self._take)
         self._key("A", self.review.press_approve)
         self._key("D", self.review.press_deny)
+        self._key("R", self.review.press_remember)
         self._key("J", lambda: self.queue.step(1))
         self._key("K", lambda: self.queue.step(-1))
 

@@ -23,6 +23,7 @@ PAGES = (
     PageName("Running", "activity"),
     PageName("History", "history"),
     PageName("Agents", "bot"),
+    PageName("Rules", "list"),
     PageName("Settings", "settings"),
     PageName("Doctor", "stethoscope"),
 )

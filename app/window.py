@@ -9,6 +9,7 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from app import phrases
 from app.banners import Banners
 from app.deciding import Deciding
 from app.navigation import PAGES, Navigation
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from app.cases import Cases
     from app.frame import Frame
     from app.look import Look
+    from app.remembering.dialog import About
     from runner.events import Event
     from runner.places import Places
+    from runner.policy.grants import Grant
 
 NARROW = 1120
 """Width below which the navigation is a rail."""
@@ -83,6 +86,7 @@ class Window(QWidget):
             "Running": self._make_running,
             "History": self._make_history,
             "Agents": self._make_agents,
+            "Rules": self._make_rules,
             "Settings": self._make_settings,
             "Doctor": self._make_doctor,
         }
@@ -101,6 +105,13 @@ class Window(QWidget):
         from app.agents.panel import AgentsPanel
 
         return AgentsPanel(self._cases, self._bridge, self._look)
+
+    def _make_rules(self) -> QWidget:
+        from app.remembering.panel import RulesPanel
+
+        panel = RulesPanel(self._cases, self._bridge, self._look, self._places)
+        panel.remember.connect(self._remember)
+        return panel
 
     def _make_settings(self) -> QWidget:
         from app.settings.panel import SettingsPanel
@@ -171,6 +182,9 @@ class Window(QWidget):
                 self.show_page("Doctor")
             case "settings":
                 self.show_page("Settings")
+            case "grants" | "remembered":
+                self.banners.unsay("remembered")
+                self.show_page("Rules")
             case _ if name == VAULT:
                 self._show_secrets()
             case _:
@@ -213,6 +227,31 @@ class Window(QWidget):
         self.frame.bring_to_front()
         self.ask("Quit Assent?", what, "Quit", told)
 
+    # ---- what is remembered ----
+
+    @Slot()
+    def _remember_shown(self) -> None:
+        """The request under review."""
+        from app.remembering.dialog import About
+
+        card = self.deciding.review.card
+        if card is not None and card.level is not None:
+            title = phrases.title(card.request)
+            self._remember(About(card.id, card.digest, card.request.agent, title, card.level))
+
+    @Slot(object)
+    def _remember(self, about: About) -> None:
+        from app.remembering.dialog import RememberDialog
+
+        RememberDialog(self, about, self._bridge, self._look).open()
+
+    @Slot(str, object)
+    def _remembered(self, _request_id: str, made: Grant | str) -> None:
+        if not isinstance(made, str):
+            from app.remembering import words
+
+            self.banners.say("remembered", Tone.GOOD, f"Remembered. {words.ends(made)}", "Rules")
+
     # ---- window ----
 
     @Slot()
@@ -252,6 +291,8 @@ class Window(QWidget):
         self.toolbar.stop_all.connect(self.stop_all)
         self.banners.wanted.connect(self._act)
         self.deciding.add_agent.connect(self._show_add_agent)
+        self.deciding.review.remember_wanted.connect(self._remember_shown)
+        self._bridge.remembered.connect(self._remembered)
         self._cases.happened.connect(self._take)
         self._bridge.failed.connect(self._failed)
         self._bridge.declined.connect(self._declined)

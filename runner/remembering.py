@@ -52,6 +52,7 @@ class Past:
     code: str
     """Its beginning."""
     level: Level
+    digest: str
     verdict: Verdict | None
     by: Decider | None
     at: float
@@ -230,6 +231,7 @@ def _past(record: Record) -> Past:
         record.request.title,
         record.request.code[:400],
         record.assessment.level,
+        record.request.digest,
         record.row.verdict,
         record.row.decider,
         record.row.arrived_at,

@@ -41,6 +41,13 @@ def needs_holding(card: Card) -> bool:
     return card.level is Level.CRITICAL
 
 
+def never_remembered(card: Card, why_not: str) -> str:
+    """Why `card` cannot be remembered; empty when it can. `why_not` is why it cannot be approved now."""
+    if card.level is Level.CRITICAL:
+        return "CRITICAL requests are asked every time."
+    return why_not
+
+
 def became(card: Card) -> str:
     """What has become of a request that does not wait; empty while it waits."""
     if card.decision is not None:

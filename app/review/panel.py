@@ -49,6 +49,8 @@ class ReviewPanel(QFrame):
 
     answered = Signal(str)
     """The person's answer to this request has been recorded: time for the next."""
+    remember_wanted = Signal()
+    """What is on screen is to be remembered; that answers nothing."""
     move_on = Signal()
     """The person is through with a request that is over."""
 
@@ -137,6 +139,12 @@ class ReviewPanel(QFrame):
         """The key of Deny: asks for the reason."""
         if self.deny.isEnabled() and self.deny.isVisible():
             self._ask_reason()
+
+    @Slot()
+    def press_remember(self) -> None:
+        """The button or its key: opens a dialog and answers nothing."""
+        if self.remember.isEnabled() and self.remember.isVisible():
+            self.remember_wanted.emit()
 
     @Slot()
     def _approve(self) -> None:
@@ -254,6 +262,11 @@ class ReviewPanel(QFrame):
         self.deny.setEnabled(card.waiting and not self._sent and not resting)
         self.deny.setVisible(card.waiting)
         self.approve.setVisible(card.waiting)
+        never = approval.never_remembered(card, why_not)
+        self.remember.setVisible(card.waiting)
+        self.remember.setEnabled(not never and not self._sent and not resting)
+        self.remember.setToolTip(never or "Do not ask for this again for a while (R)")
+        self.remember.setAccessibleDescription(never)
         self.next.setVisible(not card.waiting)
         self.next.setText("Next  J" if self._cases.count_waiting() else "Close")
 
@@ -317,6 +330,9 @@ class ReviewPanel(QFrame):
         self.approve = ApproveButton("Approve once  A", self.guard, self._look)
         self.approve.setProperty("kind", "primary")
         self.approve.setAccessibleName("Approve once")
+        self.remember = QPushButton("Remember\N{HORIZONTAL ELLIPSIS}")
+        self.remember.setAutoDefault(False)
+        self.remember.clicked.connect(self.press_remember)
         self.next = QPushButton("Next  J")
         self.next.setAutoDefault(False)
         self.next.clicked.connect(self.move_on)
@@ -325,7 +341,7 @@ class ReviewPanel(QFrame):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(px(8))
         row.addWidget(self.sentence, 1)
-        for button in (self.deny, self.approve, self.next):
+        for button in (self.deny, self.approve, self.remember, self.next):
             row.addWidget(button, alignment=Qt.AlignmentFlag.AlignBottom)
         self.denial = Denial(self._look, self.guard)
         self._answers = QStackedWidget()
