@@ -64,7 +64,11 @@ def test_the_last_to_hold_a_widget_is_never_the_worker(qtbot: QtBot) -> None:
         def work(held: QWidget = widget) -> bool:
             return gate.wait(5) and held is not None
 
-        weakref.finalize(widget, lambda: (threads.append(threading.current_thread().name), gone.set()))
+        def ended() -> None:
+            threads.append(threading.current_thread().name)
+            gone.set()
+
+        weakref.finalize(widget, ended)
         errands.send(work, never, never)
         return errands.close
 
