@@ -26,6 +26,7 @@ PAGES = (
     PageName("Rules", "list"),
     PageName("Settings", "settings"),
     PageName("Doctor", "stethoscope"),
+    PageName("Help", "info"),
 )
 
 

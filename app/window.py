@@ -89,6 +89,7 @@ class Window(QWidget):
             "Rules": self._make_rules,
             "Settings": self._make_settings,
             "Doctor": self._make_doctor,
+            "Help": self._make_help,
         }
 
     def _make_running(self) -> QWidget:
@@ -124,6 +125,11 @@ class Window(QWidget):
         from app.doctor.panel import DoctorPanel
 
         return DoctorPanel(self._look, self._places)
+
+    def _make_help(self) -> QWidget:
+        from app.help.panel import HelpPanel
+
+        return HelpPanel(self._look)
 
     def _add_page(self, name: str, page: QWidget) -> None:
         self._pages[name] = page
@@ -299,6 +305,7 @@ class Window(QWidget):
         self._bridge.sandbox_seen.connect(self._cases.know_sandbox)
         for number, page in enumerate(PAGES, 1):
             self._key(f"Ctrl+{number}", partial(self.show_page, page.name))
+        self._key("F1", partial(self.show_page, "Help"))
         self._key("F5", self._refresh_page)
         self._key("Ctrl+Shift+S", self.stop_all)
         self._key("Ctrl+Q", self.frame.close_wanted.emit)

@@ -17,7 +17,7 @@ from tests.gui import feed
 if TYPE_CHECKING:
     from tests.gui.conftest import Desk
 
-READY = ("Queue", "Agents", "Settings", "Doctor")
+READY = ("Queue", "Agents", "Settings", "Doctor", "Help")
 CONTROLS = (QAbstractButton, QComboBox, QLineEdit)
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
