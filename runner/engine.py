@@ -42,7 +42,6 @@ from runner.refusals import Refusals
 from runner.remembering import Remembering
 from runner.request import Tool
 from runner.result import Meta, Outcome, Result
-from runner.risk.assess import assess
 from runner.sandbox.contract import Job
 from runner.tasks import spawn
 from runner.ticket import Ticket
@@ -148,9 +147,9 @@ class Engine:
     async def _decide(self, case: Case) -> Decision:
         """Assess, then decide by mode, rule or grant, or ask; durable when it returns. Raises LedgerFailed."""
         assessment = case.assessment or await self._assess(case)
-        settled = self.modes.denies(case) or self.rooms.policy.decide(case.request, assessment)
+        settled = self.modes.denies(case.request) or self.rooms.policy.decide(case.request, assessment)
         if isinstance(settled, Ask):
-            settled = await self._without_asking(case, settled) or await self._ask(case, settled)
+            settled = await self._without_asking(case, assessment, settled) or await self._ask(case, settled)
         case.decision = settled
         await self._write(case, Phase(settled.verdict.value), settled, RequestDecided(case.request.id, settled))
         return settled
@@ -158,9 +157,9 @@ class Engine:
     async def assess(self, request: Request) -> Assessment:
         """The classifier's verdict, raised to what the rules say."""
         if len(request.code) > LONG_CODE:
-            assessment = await asyncio.get_running_loop().run_in_executor(self._worker, assess, request)
+            assessment = await asyncio.get_running_loop().run_in_executor(self._worker, self.rooms.dangers.assess, request)
         else:
-            assessment = assess(request)
+            assessment = self.rooms.dangers.assess(request)
         return self.rooms.policy.weigh(request, assessment)
 
     async def _assess(self, case: Case) -> Assessment:
@@ -169,18 +168,19 @@ class Engine:
         await self._write(case, Phase.ASSESSED, case.assessment, RequestAssessed(request.id, case.assessment))
         return case.assessment
 
-    async def _without_asking(self, case: Case, ask: Ask) -> Decision | None:
+    async def _without_asking(self, case: Case, assessment: Assessment, ask: Ask) -> Decision | None:
         """What was armed, remembered or trusted answers, unless somebody was asked already or has gone, or Assent is
         closing or was locked down meanwhile."""
         if case.phase is Phase.ASKED or case.gone or self._closing:
             return None
         try:
             armed = None if ask.blocked else await self.missed.decide(case)
-            decision = armed or await self.remembering.decide(case) or self.modes.trusts(case, ask)
+            decision = armed or await self.remembering.decide(case)
+            decision = decision or self.modes.trusts(case.request, assessment, ask)
         except LedgerFailed as failure:
             self.trouble("ledger", failure.what, failure.remedy)
             raise
-        return self.modes.denies(case) or (None if case.gone or self._closing else decision)
+        return self.modes.denies(case.request) or (None if case.gone or self._closing else decision)
 
     async def _ask(self, case: Case, ask: Ask) -> Decision:
         """Put the question; the first answer wins. Raises LedgerFailed."""

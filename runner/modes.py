@@ -16,8 +16,9 @@ from runner.events import ModeChanged
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.case import Case
+    from runner.assessment import Assessment
     from runner.engine import Engine
+    from runner.request import Request
 
 LONGEST_TRUST = 3600.0
 """Seconds (console.md, *Modes*)."""
@@ -75,18 +76,18 @@ class Modes:
         self._become(Standing(Mode.TRUST, agent, self._clock() + seconds))
         self._timer = asyncio.get_running_loop().call_later(seconds, self._end)
 
-    def denies(self, case: Case) -> Decision | None:
+    def denies(self, request: Request) -> Decision | None:
         """The answer of a lockdown; None otherwise."""
         if self.now.mode is not Mode.LOCKDOWN:
             return None
-        return Decision(Verdict.DENIED, Decider.ENGINE, LOCKED, digest=case.request.digest)
+        return Decision(Verdict.DENIED, Decider.ENGINE, LOCKED, digest=request.digest)
 
-    def trusts(self, case: Case, ask: Ask) -> Decision | None:
+    def trusts(self, request: Request, assessment: Assessment, ask: Ask) -> Decision | None:
         """The answer of a trust window; None where a person has to be asked all the same."""
-        now, request, assessment = self.now, case.request, case.assessment
+        now = self.now
         if now.mode is not Mode.TRUST or now.agent != request.agent or self._clock() >= now.deadline:
             return None
-        if ask.blocked or assessment is None or assessment.level > Level.HIGH:
+        if ask.blocked or assessment.level > Level.HIGH or self._engine.rooms.policy.asks_everything:
             return None
         reason = "Approved without asking: a person trusts this agent for now."
         return Decision(Verdict.APPROVED, Decider.RULE, reason, TRUST_RULE, digest=request.digest)

@@ -177,7 +177,8 @@ class Remembering:
 
     async def _explain(self, request: Request) -> Explanation:
         assessed = await asyncio.to_thread(assess, request)
-        return explain(self._rooms.policy, self._rooms.grants, request, assessed, self._registered(request.agent))
+        rooms, registered = self._rooms, self._registered(request.agent)
+        return explain(self._engine.modes, rooms.policy, rooms.grants, request, assessed, registered)
 
     def _registered(self, agent: str) -> float:
         """When the agent of that name was added, in seconds since the epoch; 0 for one that nobody added."""

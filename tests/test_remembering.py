@@ -152,6 +152,9 @@ async def test_while_a_file_cannot_be_read_everything_is_asked(tmp_path: Path, f
         await stage.asked()
         await stage.asked(Submission("claude", Tool.CODE_SANDBOX_INFO))
         assert [grant.used for grant in stage.engine.rooms.grants.all()] == [0] * (file == "rules.yaml")
+        await stage.engine.modes.trust("claude", 60)
+        await stage.asked()
+        await stage.engine.modes.guard()
         rooms = [event.room for event in stage.heard if isinstance(event, EngineTroubled)]
         assert rooms == ["grants" if file == "grants.json" else "settings"]
         if file == "grants.json":
@@ -229,6 +232,18 @@ async def test_the_dry_run_says_what_then_happens(stage: Stage) -> None:
     stage.engine.reload()
     refused = await remembering.explain_past(ticket.request_id)
     assert refused.verdict is Verdict.DENIED and "stop" in refused.steps[-1].said
+
+
+async def test_the_dry_run_knows_the_mode(stage: Stage) -> None:
+    remembering = stage.engine.remembering
+    await remember(stage, await denied(stage))
+    await stage.engine.modes.lock()
+    locked = await remembering.explain_program(HELLO)
+    assert locked.verdict is Verdict.DENIED and [step.name for step in locked.steps] == ["Mode"]
+    await stage.engine.modes.trust("claude", 60)
+    trusted = await remembering.explain_program(replace(HELLO, code="print(2)"))
+    assert trusted.verdict is Verdict.APPROVED and trusted.steps[-1].name == "Mode"
+    assert (await remembering.explain_program(replace(HELLO, network_enabled=True))).verdict is None
 
 
 async def test_what_is_approved_again_and_again_is_suggested(stage: Stage) -> None:

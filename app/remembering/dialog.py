@@ -192,7 +192,7 @@ def _summary(found: Preview) -> str:
         return "There is no history yet to compare with."
     past = f"Of the last {counted(found.looked_at, 'request')} it would have covered {len(found.covered)}"
     denied = sum(one.verdict is Verdict.DENIED for one in found.covered)
-    return f"{past}, of which {denied} were denied." if denied else f"{past}."
+    return f"{past}; {denied} of them {'was' if denied == 1 else 'were'} denied." if denied else f"{past}."
 
 
 def _timer(parent: QWidget, milliseconds: int, told: object) -> QTimer:

@@ -30,12 +30,15 @@ if TYPE_CHECKING:
 REFRESH_MS = 15_000
 """How often ends of time are looked at while somebody can see them."""
 ORDER = (
-    "A rule that denies counts before everything. Else the first rule that matches says what happens; "
-    "what you remembered answers only what you would be asked."
+    "The first rule that matches counts; one that allows gives way to any that denies. What you remembered answers "
+    "only what you would be asked. Lockdown denies before all of these."
 )
 NO_RULES = "None. They are written in {file}, and asked from top to bottom."
 NO_GRANTS = "Nothing. The button Remember beside Approve makes these; CRITICAL requests are always asked."
-OTHERWISE = "You are asked. LOW requests pass without asking unless that is switched off in Settings."
+OTHERWISE = (
+    "You are asked, unless you trust the agent for a while. LOW requests pass without asking unless that is switched "
+    "off in Settings."
+)
 
 
 class RulesPanel(QWidget):
@@ -102,7 +105,7 @@ class RulesPanel(QWidget):
         rows = [grant_row(self._look, grant) for grant in grants]
         for row, grant in zip(rows, grants, strict=True):
             row.acted.connect(lambda name=grant.name: self._bridge.revoke_grant(name))
-        self.grants.show_rows(rows, problem or NO_GRANTS)
+        self.grants.show_rows(rows, "Nothing." if problem else NO_GRANTS)
 
     @Slot(object)
     def _know_suggestions(self, found: tuple[Suggestion, ...]) -> None:

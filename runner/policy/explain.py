@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from runner.decision import Ask, Verdict
+from runner.decision import Ask, Decision, Verdict
 from runner.policy.rules import Action
 
 if TYPE_CHECKING:
@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from runner.policy.grantfile import Grants
     from runner.policy.rules import Rule
     from runner.request import Request
+
+
+class Modes(Protocol):
+    """How the console stands towards agents."""
+
+    def denies(self, request: Request) -> Decision | None: ...
+
+    def trusts(self, request: Request, assessment: Assessment, ask: Ask) -> Decision | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +43,12 @@ class Explanation:
 
 
 def explain(
-    policy: Policy, grants: Grants, request: Request, assessed: Assessment, registered: float = 0.0
+    modes: Modes, policy: Policy, grants: Grants, request: Request, assessed: Assessment, registered: float = 0.0
 ) -> Explanation:
     """Runs the same questions as the engine and changes nothing. `registered`: when the agent was added."""
     weighed = policy.weigh(request, assessed)
+    if (denied := modes.denies(request)) is not None:
+        return Explanation(weighed, denied.verdict, (Step("Mode", denied.reason),))
     settled = policy.decide(request, weighed)
     rule = policy.rule(request)
     steps = [Step("Level", f"{weighed.level.name}: {weighed.reasons[0]}"), Step("Rules", _about(rule, policy))]
@@ -51,6 +61,8 @@ def explain(
         steps.append(Step("Remembered", f"{grant.name} covers it; used {grant.used} of {grant.uses} times."))
         return Explanation(weighed, Verdict.APPROVED, (*steps, Step("Then", "Approved by what you remembered.")))
     steps.append(Step("Remembered", closed or "Nothing that you remembered covers it."))
+    if (trusted := modes.trusts(request, weighed, settled)) is not None:
+        return Explanation(weighed, trusted.verdict, (*steps, Step("Mode", trusted.reason)))
     asked = settled.blocked or "Approve or deny it then."
     steps.append(Step("Then", f"You are asked, with {settled.window:g} s to answer. {asked}"))
     return Explanation(weighed, None, tuple(steps))

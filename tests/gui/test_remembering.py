@@ -79,7 +79,7 @@ def test_only_what_was_previewed_can_be_remembered_and_nothing_is_approved(desk:
     assert card is not None and not dialog.save.isEnabled() and dialog.focusWidget() is dialog.cancel
     choice = previewed(desk, dialog, past(card.request, Verdict.DENIED, "Earlier"), past(card.request))
     assert "same code, variables, input, limits and sandbox" in dialog.covers.text()
-    assert dialog.matched.text() == "Of the last 200 requests it would have covered 2, of which 1 were denied."
+    assert dialog.matched.text() == "Of the last 200 requests it would have covered 2; 1 of them was denied."
     assert "denied  Earlier" in dialog.lines.stringList()[0]
     assert not dialog.save.isEnabled(), "it may be pressed as soon as it appears"
     desk.qtbot.waitUntil(dialog.save.isEnabled)
