@@ -17,6 +17,7 @@ from runner.errors import KnownError
 from runner.gateway import door
 from runner.policy.rulefile import read
 from runner.request import Language
+from runner.risk import own
 from runner.rooms import local_sandbox
 from runner.secrets import Secrets, Vault
 
@@ -103,9 +104,10 @@ def _settings(loaded: Loaded) -> Check:
 
 def _rules(places: Places, loaded: Loaded) -> Check:
     rules = read(places, loaded.rules)
-    if rules.problems:
+    problems = (*rules.problems, *own.read(places.config / own.FOLDER).problems)
+    if problems:
         fix = "Correct the file; until then everything is asked."
-        return Check("Rules", State.BAD, " ".join(rules.problems), fix)
+        return Check("Rules", State.BAD, " ".join(problems), fix)
     return Check("Rules", State.OK, "They can be read.")
 
 

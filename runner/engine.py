@@ -156,10 +156,11 @@ class Engine:
 
     async def assess(self, request: Request) -> Assessment:
         """The classifier's verdict, raised to what the rules say."""
+        assess = self.rooms.dangers.assess
         if len(request.code) > LONG_CODE:
-            assessment = await asyncio.get_running_loop().run_in_executor(self._worker, self.rooms.dangers.assess, request)
+            assessment = await asyncio.get_running_loop().run_in_executor(self._worker, assess, request)
         else:
-            assessment = self.rooms.dangers.assess(request)
+            assessment = assess(request)
         return self.rooms.policy.weigh(request, assessment)
 
     async def _assess(self, case: Case) -> Assessment:

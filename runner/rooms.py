@@ -17,6 +17,7 @@ from runner.policy.decide import Policy
 from runner.policy.grantfile import Grants
 from runner.policy.rulefile import read
 from runner.request import Isolation
+from runner.risk import own
 from runner.sandbox.choose import choose
 from runner.sandbox.local import LocalSandbox
 from runner.secrets import Secrets
@@ -47,6 +48,7 @@ class Rooms:
         self.secrets = Secrets(places, loaded.settings)
         self.agents = Agents(places)
         self.rules = read(places, loaded.rules)
+        self.dangers = own.read(places.config / own.FOLDER)
         self.grants = Grants(places)
         self.policy = self._make_policy()
         self._sandboxes: tuple[Sandbox, ...] = sandboxes or (local_sandbox(loaded.settings),)
@@ -152,13 +154,14 @@ class Rooms:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the settings and rules files, a sentence each."""
-        return (*self.loaded.problems, *self.rules.problems)
+        return (*self.loaded.problems, *self.rules.problems, *self.dangers.problems)
 
     def reload(self, environment: Mapping[str, str] = os.environ) -> None:
         """Take up saved settings and rules. Port and sandbox type count from the next start."""
         self.loaded = load(self.places, environment)
         self.settings = self.loaded.settings
         self.rules = read(self.places, self.loaded.rules)
+        self.dangers = own.read(self.places.config / own.FOLDER)
         if self.grants.problem:
             self.grants.read()
         self.policy = self._make_policy()
