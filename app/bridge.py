@@ -47,6 +47,10 @@ class Bridge(QObject):
     """The number that was asked with, and the Explanation or why there is none."""
     suggested = Signal(object)
     """tuple[Suggestion, ...], asked for with `ask_suggestions`."""
+    drafted = Signal(str, str, object)
+    """Request id, a person's version of its code, and the Draft it makes or why there is none."""
+    earlier_known = Signal(str, object)
+    """Request id, and the Earlier version that was approved, or None."""
     failed = Signal(str)
     """A sentence about something asked for that could not be done."""
     _rung = Signal()
@@ -84,6 +88,31 @@ class Bridge(QObject):
 
     def deny(self, request_id: str, digest: str, reason: str) -> None:
         self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
+
+    def look_at(self, request_id: str) -> None:
+        """A person does something with an open request: its countdown pauses."""
+        self._host.post(lambda engine: engine.look_at(request_id))
+
+    def draft(self, request_id: str, code: str) -> None:
+        """Assess a person's version; `drafted` tells what it makes."""
+        self._try(
+            lambda engine: engine.editing.draft(request_id, code),
+            lambda found: self.drafted.emit(request_id, code, found),
+        )
+
+    def approve_edited(self, request_id: str, digest: str, code: str, edited: str) -> None:
+        """Approve a person's version in place of the request; `digest` is the request's, `edited` the version's."""
+        self._tell_declined(request_id, lambda engine: engine.editing.approve(request_id, digest, code, edited))
+
+    def arm(self, request_id: str, digest: str) -> None:
+        """Approve a missed request for when its agent comes back."""
+        self._tell_declined(request_id, lambda engine: engine.missed.arm(request_id, digest))
+
+    def ask_earlier(self, request_id: str) -> None:
+        """`earlier_known` tells what was approved before for the same purpose."""
+        self._ask(
+            lambda engine: engine.editing.earlier(request_id), lambda found: self.earlier_known.emit(request_id, found)
+        )
 
     def stop(self, request_id: str, why: str = STOPPED) -> None:
         """End one run; `why` goes into its result."""
@@ -185,6 +214,11 @@ class Bridge(QObject):
     def _answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> None:
         async def work(engine: Engine) -> str:
             return engine.answer(request_id, digest, verdict, reason)
+
+        self._tell_declined(request_id, work)
+
+    def _tell_declined(self, request_id: str, work: Callable[[Engine], Coroutine[Any, Any, str]]) -> None:
+        """Do `work`, which gives why an answer was not taken, or nothing."""
 
         def told(why_not: str) -> None:
             if why_not:

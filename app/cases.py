@@ -62,6 +62,8 @@ class Card:
     assessment: Assessment | None = None
     deadline: float | None = None
     """None until the question is asked."""
+    due: float = 0.0
+    """The first deadline: what pauses keeps its place in the queue."""
     window: float = 0.0
     blocked: str = ""
     again: bool = False
@@ -240,6 +242,7 @@ class Cases(QObject):
     def _asked(self, event: QuestionAsked) -> None:
         if card := self._cards.get(event.request_id):
             card.deadline, card.window = event.deadline, event.window
+            card.due = event.deadline
             card.blocked, card.again = event.blocked, event.again
             self._waiting[card.id] = card
 

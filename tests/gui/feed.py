@@ -96,6 +96,8 @@ class RecordingBridge(QObject):
     declined = Signal(str, str)
     agent_added = Signal(str, str)
     failed = Signal(str)
+    drafted = Signal(str, str, object)
+    earlier_known = Signal(str, object)
     sandbox_seen = Signal(object)
     previewed = Signal(str, object, object)
     remembered = Signal(str, object)
@@ -105,6 +107,8 @@ class RecordingBridge(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[tuple[Any, ...]] = []
+        self.asides: list[tuple[Any, ...]] = []
+        """What the window asks by itself, and decides nothing."""
         self.transcripts: dict[str, Transcript] = {}
         self.known: tuple[Agent, ...] = ()
         self.written: Rules | None = None
@@ -123,6 +127,12 @@ class RecordingBridge(QObject):
 
     def agents(self) -> tuple[Agent, ...]:
         return self.known
+
+    def ask_earlier(self, request_id: str) -> None:
+        self.asides.append(("ask_earlier", request_id))
+
+    def look_at(self, request_id: str) -> None:
+        self.asides.append(("look_at", request_id))
 
     def transcript(self, request_id: str) -> Transcript | None:
         return self.transcripts.get(request_id)

@@ -363,7 +363,7 @@ def test_nothing_is_approved_while_nothing_can_run(desk: Desk, room: str) -> Non
     ("verdict", "by", "words"),
     [
         (Verdict.WITHDRAWN, Decider.AGENT, "The agent withdrew this request. Nothing was run."),
-        (Verdict.EXPIRED, Decider.ENGINE, "Expired after 60 seconds without an answer. Nothing was run."),
+        (Verdict.DENIED, Decider.ENGINE, "Denied by Assent. Closing. Nothing was run."),
     ],
 )
 def test_what_is_over_stays_on_screen_and_takes_no_answer(
@@ -371,7 +371,7 @@ def test_what_is_over_stays_on_screen_and_takes_no_answer(
 ) -> None:
     one = desk.ask()
     desk.rested()
-    desk.hear(feed.decided(one, verdict, by))
+    desk.hear(feed.decided(one, verdict, by, "Closing."))
     assert desk.review.sentence.text() == words
     assert not desk.review.approve.isVisible()
     assert not desk.review.deny.isVisible()
@@ -409,6 +409,7 @@ def test_variables_and_input_have_tabs(desk: Desk) -> None:
     desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin="yes"))
     assert [desk.review.tabs.tabText(number) for number in range(desk.review.tabs.count())] == [
         "Code",
+        "Changes",
         "Variables",
         "Input",
     ]
