@@ -15,6 +15,7 @@ from app.deciding import Deciding
 from app.navigation import PAGES, Navigation
 from app.parts.amounts import counted
 from app.parts.notice import Tone
+from app.remembering.fatigue import Fatigue
 from app.toolbar import Toolbar
 from app.vault import BANNER as VAULT
 from app.vault import VaultNotice
@@ -55,6 +56,7 @@ class Window(QWidget):
         self.banners = Banners(cases, look)
         self.vault = VaultNotice(self.banners, places, self)
         self.navigation = Navigation(look)
+        self.fatigue = Fatigue(cases, parent=self)
         self.deciding = Deciding(cases, bridge, look)
         self._stack = QStackedWidget()
         self._add_page("Queue", self.deciding)
@@ -188,8 +190,9 @@ class Window(QWidget):
                 self.show_page("Doctor")
             case "settings":
                 self.show_page("Settings")
-            case "grants" | "remembered":
-                self.banners.unsay("remembered")
+            case "grants" | "remembered" | "fatigue":
+                if name != "grants":
+                    self.banners.unsay(name)
                 self.show_page("Rules")
             case _ if name == VAULT:
                 self._show_secrets()
@@ -258,6 +261,10 @@ class Window(QWidget):
 
             self.banners.say("remembered", Tone.GOOD, f"Remembered. {words.ends(made)}", "Rules")
 
+    @Slot(str)
+    def _tired(self, what: str) -> None:
+        self.banners.say("fatigue", Tone.INFO, what, "Rules")
+
     # ---- window ----
 
     @Slot()
@@ -299,6 +306,7 @@ class Window(QWidget):
         self.deciding.add_agent.connect(self._show_add_agent)
         self.deciding.review.remember_wanted.connect(self._remember_shown)
         self._bridge.remembered.connect(self._remembered)
+        self.fatigue.noticed.connect(self._tired)
         self._cases.happened.connect(self._take)
         self._bridge.failed.connect(self._failed)
         self._bridge.declined.connect(self._declined)

@@ -11,7 +11,9 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.bridge import Bridge
+from app.cases import Cases
 from app.remembering.dialog import RememberDialog
+from app.remembering.fatigue import Fatigue
 from app.remembering.panel import RulesPanel
 from runner.assessment import Assessment, Level, Touch
 from runner.decision import Decider, Decision, Verdict
@@ -252,6 +254,83 @@ def test_a_decision_by_a_grant_is_said_to_be_one(desk: Desk) -> None:
     decision = Decision(Verdict.APPROVED, Decider.GRANT, "Remembered.", "claude-exact-1", 0.0, one.digest)
     desk.hear((RequestDecided(one.id, decision),))
     assert "by what you remembered as claude-exact-1" in desk.review.sentence.text()
+
+
+# ---- fatigue ----
+
+
+LONG = "print('one two three four five six')\n" * 40
+"""240 words: 20 s at a glance."""
+
+
+class Tired:
+    """The guard with a clock of the test's own."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.cases = Cases()
+        self.said: list[str] = []
+        self.fatigue = Fatigue(self.cases, lambda: self.now)
+        self.fatigue.noticed.connect(self.said.append)
+
+    def answer(self, seconds: float, code: str = "", verdict: Verdict = Verdict.APPROVED) -> None:
+        """Asked an hour ago, and answered `seconds` after the answer before."""
+        self.now += seconds
+        one = feed.request(code or f"# {self.now}\n{LONG}")
+        self.cases.take(feed.asked(one))
+        self.cases.take((RequestDecided(one.id, Decision(verdict, Decider.PERSON, "", "", 3600.0, one.digest)),))
+
+
+@pytest.fixture
+def tired(qapp: object) -> Tired:
+    return Tired()
+
+
+def test_approving_faster_than_one_can_read_is_said_once_in_a_while(tired: Tired) -> None:
+    for seconds in (60, 2, 2, 2, 2):
+        tired.answer(seconds)
+    assert tired.said == []
+    tired.answer(2)
+    (said,) = tired.said
+    assert said.startswith("5 of your last 6 approvals took about 2.0 s each; a quick look at their code takes 20 s.")
+    for _ in range(20):
+        tired.answer(2)
+    assert len(tired.said) == 1
+    tired.now += 900
+    tired.answer(2)
+    assert len(tired.said) == 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "code", "verdict"),
+    [
+        (25, "", Verdict.APPROVED),
+        (2, "print(1)", Verdict.APPROVED),
+        (2, LONG, Verdict.APPROVED),
+        (2, "", Verdict.DENIED),
+    ],
+    ids=["read", "short", "known", "denied"],
+)
+def test_nothing_is_said_of_what_was_read_is_short_known_or_denied(
+    tired: Tired, seconds: float, code: str, verdict: Verdict
+) -> None:
+    for _ in range(12):
+        tired.answer(seconds, code, verdict)
+    assert tired.said == []
+
+
+def test_several_approved_at_once_are_one_act(tired: Tired) -> None:
+    tired.answer(60)
+    for _ in range(8):
+        tired.answer(0.01)
+    assert tired.said == []
+
+
+def test_the_window_says_it_and_leads_to_the_rules(desk: Desk) -> None:
+    desk.window.fatigue.noticed.emit("Faster than can be read.")
+    assert desk.window.banners.text("fatigue") == "Faster than can be read."
+    desk.window._act("fatigue")
+    assert desk.window.shown_page == "Rules" and desk.window.banners.text("fatigue") == ""
 
 
 # ---- with the engine behind it ----
