@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.risk import fold
 from runner.risk.acts import Place, Source
 from runner.risk.expansion import ansi
+from runner.risk.packages import mistaken_for, name_of, source_of
 from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, either, labels_of, text
 
 if TYPE_CHECKING:
@@ -1312,10 +1313,51 @@ def settings_that_run(command: Command) -> Value | None:
 
 
 def script_runner(command: Command) -> Value | None:
-    """npx -c, npm exec -c: a script as an option's value."""
-    options, _ = command.parsed("-c --call -p --package -w", stop=False)
+    """npx -c, npm exec -c: a script as an option's value; npm install: packages."""
+    options, operands = command.parsed("-c --call -p --package -w --workspace --prefix -C --registry")
     code = options.get("-c") or options.get("--call")
-    return command.script(code) if code is not None and code.texts else None
+    if code is not None and code.texts:
+        return command.script(code)
+    if operands and operands[0].text in ("install", "i", "add", "isntall", "dlx", "exec"):
+        _installs(command, "javascript", operands[1:], [options["--registry"]] if "--registry" in options else [])
+    elif command.name == "npx":
+        _installs(command, "javascript", operands[:1], [])
+    return None
+
+
+REGISTRIES = (
+    "-i",
+    "--index-url",
+    "--extra-index-url",
+    "-f",
+    "--find-links",
+    "--trusted-host",
+    "--index",
+    "--default-index",
+)
+
+
+def python_packages(command: Command) -> Value | None:
+    """pip, pipx, uv: packages, and where they are to come from."""
+    valued = "-r --requirement -c --constraint -t --target --prefix --root --python -p --platform -e --editable -C"
+    options, operands = command.parsed(f"{valued} {' '.join(REGISTRIES)}")
+    while operands and operands[0].text in ("pip", "tool"):
+        operands = operands[1:]
+    if operands and operands[0].text in ("install", "add", "download", "wheel", "run"):
+        edited = [options[name] for name in ("-e", "--editable") if name in options]
+        registries = [options[name] for name in REGISTRIES if name in options]
+        _installs(command, "python", [*operands[1:], *edited], registries)
+    return None
+
+
+def _installs(command: Command, ecosystem: str, written: Sequence[Value], registries: Sequence[Value]) -> None:
+    for one in written[:50]:
+        known = one.exact or ""
+        meant = mistaken_for(name_of(known, ecosystem), ecosystem)
+        source = text(source_of(known, ecosystem).value) if known else UNKNOWN
+        command.act("install", package=one, source=source, mistaken=text(meant) if meant else UNKNOWN)
+    for registry in registries:
+        command.act("install", registry=registry)
 
 
 def recorder(*what: str) -> Handler:
@@ -1474,7 +1516,8 @@ COMMANDS: dict[str, Handler] = {
     "crontab": crontab,
     **dict.fromkeys(("docker", "podman", "nerdctl"), container),
     **dict.fromkeys(("git", "make", "gmake", "gdb"), settings_that_run),
-    **dict.fromkeys(("npx", "npm", "pnpm"), script_runner),
+    **dict.fromkeys(("npx", "npm", "pnpm", "yarn"), script_runner),
+    **dict.fromkeys(("pip", "pip3", "pipx", "uv"), python_packages),
     **dict.fromkeys(("import", "xwd"), recorder("screen", r"root|-w")),
     **dict.fromkeys(("scrot", "gnome-screenshot", "maim", "grim", "spectacle", "screencapture"), recorder("screen")),
     **dict.fromkeys(("pbpaste", "wl-paste"), recorder("clipboard")),
