@@ -23,6 +23,7 @@ ACTIONS = {
     "gateway": "",
     "sandbox": "Doctor",
     "settings": "Settings",
+    "grants": "Rules",
     "secrets": "Doctor",
 }
 

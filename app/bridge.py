@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from runner.decision import Verdict
+from runner.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
     from runner.engine import Engine
     from runner.events import Event
     from runner.host import EngineThread
+    from runner.policy.grants import Choice, Grant
+    from runner.policy.rules import Rules
     from runner.sandbox.output import Transcript
+    from runner.submission import Submission
 
 
 STOPPED = "Stopped by a person."
+REVOKED = "Revoked by a person."
 
 
 class Bridge(QObject):
@@ -34,6 +39,18 @@ class Bridge(QObject):
     """Name and token of a new agent; the token is not to be had again."""
     sandbox_seen = Signal(object)
     """What `code_sandbox_info` tells agents, asked for with `ask_sandbox`."""
+    previewed = Signal(str, object, object)
+    """Request id, Choice, and the Preview of it or why there is none."""
+    remembered = Signal(str, object)
+    """Request id, and the Grant that was made of it or why not."""
+    explained = Signal(int, object)
+    """The number that was asked with, and the Explanation or why there is none."""
+    suggested = Signal(object)
+    """tuple[Suggestion, ...], asked for with `ask_suggestions`."""
+    drafted = Signal(str, str, object)
+    """Request id, a person's version of its code, and the Draft it makes or why there is none."""
+    earlier_known = Signal(str, object)
+    """Request id, and the Earlier version that was approved, or None."""
     failed = Signal(str)
     """A sentence about something asked for that could not be done."""
     _rung = Signal()
@@ -72,6 +89,31 @@ class Bridge(QObject):
     def deny(self, request_id: str, digest: str, reason: str) -> None:
         self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
 
+    def look_at(self, request_id: str) -> None:
+        """A person does something with an open request: its countdown pauses."""
+        self._host.post(lambda engine: engine.look_at(request_id))
+
+    def draft(self, request_id: str, code: str) -> None:
+        """Assess a person's version; `drafted` tells what it makes."""
+        self._try(
+            lambda engine: engine.editing.draft(request_id, code),
+            lambda found: self.drafted.emit(request_id, code, found),
+        )
+
+    def approve_edited(self, request_id: str, digest: str, code: str, edited: str) -> None:
+        """Approve a person's version in place of the request; `digest` is the request's, `edited` the version's."""
+        self._tell_declined(request_id, lambda engine: engine.editing.approve(request_id, digest, code, edited))
+
+    def arm(self, request_id: str, digest: str) -> None:
+        """Approve a missed request for when its agent comes back."""
+        self._tell_declined(request_id, lambda engine: engine.missed.arm(request_id, digest))
+
+    def ask_earlier(self, request_id: str) -> None:
+        """`earlier_known` tells what was approved before for the same purpose."""
+        self._ask(
+            lambda engine: engine.editing.earlier(request_id), lambda found: self.earlier_known.emit(request_id, found)
+        )
+
     def stop(self, request_id: str, why: str = STOPPED) -> None:
         """End one run; `why` goes into its result."""
         self._host.post(lambda engine: engine.stop(request_id, why))
@@ -80,6 +122,72 @@ class Bridge(QObject):
         """End every run and deny every open question."""
         self._host.post(lambda engine: engine.stop_all())
 
+    # ---- modes ----
+
+    def guard(self) -> None:
+        """Ask about everything again."""
+        self._ask(lambda engine: engine.modes.guard(), lambda _: None)
+
+    def lock(self) -> None:
+        """Deny everything from now on."""
+        self._ask(lambda engine: engine.modes.lock(), lambda _: None)
+
+    def trust(self, agent: str, seconds: float) -> None:
+        """Approve what `agent` asks up to HIGH for `seconds`; `failed` says why not."""
+        self._ask(lambda engine: engine.modes.trust(agent, seconds), lambda _: None)
+
+    # ---- what is remembered ----
+
+    def grants(self) -> tuple[Grant, ...]:
+        """Those that count now; none before the engine is there."""
+        return self._host.engine.rooms.grants.all() if self._host.started else ()
+
+    def grants_problem(self) -> str:
+        """Why nothing is remembered, where the file cannot be read."""
+        return self._host.engine.rooms.grants.problem if self._host.started else ""
+
+    def rules(self) -> Rules | None:
+        """The rules of the files; None before the engine is there."""
+        return self._host.engine.rooms.rules if self._host.started else None
+
+    def preview(self, request_id: str, choice: Choice) -> None:
+        """`previewed` tells what would have been covered."""
+        self._try(
+            lambda engine: engine.remembering.preview(request_id, choice),
+            lambda found: self.previewed.emit(request_id, choice, found),
+        )
+
+    def remember(self, request_id: str, digest: str, choice: Choice) -> None:
+        """Remember what was chosen about exactly the request that `digest` stands for; `remembered` tells."""
+        self._try(
+            lambda engine: engine.remembering.add(request_id, digest, choice),
+            lambda made: self.remembered.emit(request_id, made),
+        )
+
+    def revoke_grant(self, name: str) -> None:
+        self._ask(lambda engine: engine.remembering.revoke((name,), REVOKED), lambda _: None)
+
+    def begin_grants_anew(self) -> None:
+        """Set a grants file that cannot be read aside."""
+        self._ask(lambda engine: engine.remembering.begin_anew(), lambda _: None)
+
+    def explain_past(self, number: int, request_id: str) -> None:
+        """What would happen to this call today; `explained` tells, with `number`."""
+        self._try(
+            lambda engine: engine.remembering.explain_past(request_id), lambda found: self.explained.emit(number, found)
+        )
+
+    def explain_program(self, number: int, submission: Submission) -> None:
+        """What would happen to a call that nobody made; `explained` tells, with `number`."""
+        self._try(
+            lambda engine: engine.remembering.explain_program(submission),
+            lambda found: self.explained.emit(number, found),
+        )
+
+    def ask_suggestions(self) -> None:
+        """`suggested` tells what might be remembered."""
+        self._ask(lambda engine: engine.remembering.suggestions(), self.suggested.emit)
+
     # ---- agents and the ledger ----
 
     def add_agent(self, name: str) -> None:
@@ -87,6 +195,10 @@ class Bridge(QObject):
             return await engine.add_agent(name)
 
         self._ask(work, lambda token: self.agent_added.emit(name, token))
+
+    def send_test(self, agent: str) -> None:
+        """Ask for something harmless in the name of `agent`, so that a person sees what asking is like."""
+        self._ask(lambda engine: engine.submit(test_request(agent)), lambda _: None)
 
     def revoke_agent(self, name: str) -> None:
         self._ask(lambda engine: engine.revoke_agent(name), lambda _: None)
@@ -121,11 +233,27 @@ class Bridge(QObject):
         async def work(engine: Engine) -> str:
             return engine.answer(request_id, digest, verdict, reason)
 
+        self._tell_declined(request_id, work)
+
+    def _tell_declined(self, request_id: str, work: Callable[[Engine], Coroutine[Any, Any, str]]) -> None:
+        """Do `work`, which gives why an answer was not taken, or nothing."""
+
         def told(why_not: str) -> None:
             if why_not:
                 self.declined.emit(request_id, why_not)
 
         self._ask(work, told)
+
+    def _try(self, work: Callable[[Engine], Coroutine[Any, Any, Any]], told: Callable[[Any], None]) -> None:
+        """Like `_ask`, but what the world does not allow is told in a sentence in place of what was asked for."""
+
+        async def tried(engine: Engine) -> object:
+            try:
+                return await work(engine)
+            except KnownError as error:
+                return str(error)
+
+        self._ask(tried, told)
 
     def _ask(self, work: Callable[[Engine], Coroutine[Any, Any, Any]], told: Callable[[Any], None]) -> None:
         if not self._host.started:
@@ -141,3 +269,12 @@ class Bridge(QObject):
             self.failed.emit(str(error))
             return
         told(future.result())
+
+
+def test_request(agent: str) -> Submission:
+    """The first request of a new agent: harmless, and it says where it comes from."""
+    from runner.request import Language, Tool
+    from runner.submission import Submission
+
+    code = 'print("Assent works: this was shown to you before it ran.")\n'
+    return Submission(agent, Tool.CODE_EXECUTE, Language.PYTHON, code, "Test request, sent from this window")

@@ -9,21 +9,29 @@ from typing import TYPE_CHECKING, assert_never
 
 from PySide6.QtCore import QObject, Signal
 
+from runner.decision import Verdict
 from runner.events import (
     AgentsChanged,
+    ApprovalArmed,
+    ApprovalSpent,
     CallsRefused,
     EngineTroubled,
     GatewayOpened,
+    GrantsChanged,
+    ModeChanged,
     QuestionAsked,
+    QuestionPaused,
     RequestArrived,
     RequestAssessed,
     RequestClosed,
     RequestDecided,
+    RequestEdited,
     RunFinished,
     RunMeasured,
     RunStarted,
     TroubleCleared,
 )
+from runner.modes import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +48,7 @@ KEPT_RUNS = 20
 KEPT_READINGS = 600
 """Readings of one run that are held for its curves: 150 s at 4 Hz."""
 KEPT_REFUSALS = 50
+KEPT_MISSED = 50
 
 
 @dataclass(slots=True)
@@ -53,9 +62,17 @@ class Card:
     assessment: Assessment | None = None
     deadline: float | None = None
     """None until the question is asked."""
+    due: float = 0.0
+    """The first deadline: what pauses keeps its place in the queue."""
     window: float = 0.0
     blocked: str = ""
     again: bool = False
+    paused: bool = False
+    """Somebody looks at it: the countdown stands, up to the cap that is now the deadline."""
+    armed: float | None = None
+    """Until when an approval waits for the agent to come back, after the question had expired."""
+    original: Request | None = None
+    """What the agent sent, where a person's version was approved in its place."""
     decision: Decision | None = None
     protections: tuple[str, ...] = ()
     started: float | None = None
@@ -74,6 +91,11 @@ class Card:
     def waiting(self) -> bool:
         """A person is asked and has not answered."""
         return self.deadline is not None and self.decision is None
+
+    @property
+    def missed(self) -> bool:
+        """Expired before anybody answered."""
+        return self.decision is not None and self.decision.verdict is Verdict.EXPIRED
 
     @property
     def running(self) -> bool:
@@ -96,6 +118,8 @@ class Cases(QObject):
         self._waiting: dict[str, Card] = {}
         self._running: dict[str, Card] = {}
         self._over: deque[str] = deque()
+        self._missed: dict[str, Card] = {}
+        self.mode = ModeChanged(Mode.GUARDED.value)
         self.troubles: dict[str, EngineTroubled] = {}
         self.agents: tuple[Agent, ...] | None = None
         """None until they are known."""
@@ -120,6 +144,16 @@ class Cases(QObject):
 
     def count_waiting(self) -> int:
         return len(self._waiting)
+
+    def missed(self) -> tuple[Card, ...]:
+        """Questions that expired, newest first, until they are dismissed."""
+        return tuple(reversed(self._missed.values()))
+
+    def dismiss(self, request_id: str) -> None:
+        """The person has seen that it was missed."""
+        if self._missed.pop(request_id, None) is not None:
+            self._cards.pop(request_id, None)
+            self.happened.emit(())
 
     def running(self) -> tuple[Card, ...]:
         return tuple(self._running.values())
@@ -164,9 +198,19 @@ class Cases(QObject):
             case QuestionAsked():
                 self._asked(event)
             case RequestDecided():
-                self._waiting.pop(event.request_id, None)
-                if card := self._cards.get(event.request_id):
-                    card.decision = event.decision
+                self._decided(event)
+            case QuestionPaused():
+                if card := self._waiting.get(event.request_id):
+                    card.deadline, card.window, card.paused = event.deadline, event.window, True
+            case RequestEdited():
+                self._edited(event)
+            case ApprovalArmed():
+                if card := self._missed.get(event.request_id):
+                    card.armed, card.window = event.deadline, event.window
+            case ApprovalSpent():
+                self._spent(event)
+            case ModeChanged():
+                self.mode = event
             case RunStarted():
                 self._started(event)
             case RunMeasured():
@@ -185,7 +229,7 @@ class Cases(QObject):
                 self.troubles[event.room] = event
             case TroubleCleared():
                 self.troubles.pop(event.room, None)
-            case AgentsChanged():
+            case AgentsChanged() | GrantsChanged():
                 pass
             case _:
                 assert_never(event)
@@ -198,8 +242,33 @@ class Cases(QObject):
     def _asked(self, event: QuestionAsked) -> None:
         if card := self._cards.get(event.request_id):
             card.deadline, card.window = event.deadline, event.window
+            card.due = event.deadline
             card.blocked, card.again = event.blocked, event.again
             self._waiting[card.id] = card
+
+    def _decided(self, event: RequestDecided) -> None:
+        self._waiting.pop(event.request_id, None)
+        card = self._cards.get(event.request_id)
+        if card is None:
+            return
+        card.decision = event.decision
+        if card.missed:
+            self._missed[card.id] = card
+            while len(self._missed) > KEPT_MISSED:
+                self._cards.pop(self._missed.pop(next(iter(self._missed))).id, None)
+
+    def _edited(self, event: RequestEdited) -> None:
+        """From here on the card is what was approved."""
+        if card := self._cards.get(event.request_id):
+            card.original = card.request
+            card.request, card.digest, card.assessment = event.request, event.request.digest, event.assessment
+
+    def _spent(self, event: ApprovalSpent) -> None:
+        if card := self._missed.get(event.request_id):
+            card.armed = None
+            if event.used:
+                del self._missed[card.id]
+                self._cards.pop(card.id, None)
 
     def _started(self, event: RunStarted) -> None:
         if card := self._cards.get(event.request_id):
@@ -216,7 +285,7 @@ class Cases(QObject):
 
     def _closed(self, request_id: str) -> None:
         """Forget it, unless it is one of the runs that are kept."""
-        if request_id not in self._over:
+        if request_id not in self._over and request_id not in self._missed:
             self._cards.pop(request_id, None)
         while len(self._over) > KEPT_RUNS:
             self._cards.pop(self._over.popleft(), None)

@@ -29,6 +29,7 @@ class Deciding(QWidget):
     def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
+        self._bridge = bridge
         self._look = look
         self.queue = QueuePanel(cases, look)
         self.review = ReviewPanel(cases, bridge, look)
@@ -44,12 +45,16 @@ class Deciding(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.split)
         self.queue.chosen.connect(self.show_request)
+        self.queue.batch.connect(self._ask_batch)
         self.queue.add_agent.connect(self.add_agent)
         self.review.answered.connect(self._next)
         self.review.move_on.connect(self._next)
         cases.happened.connect(self._take)
-        self._key("A", self.review.press_approve)
-        self._key("D", self.review.press_deny)
+        self._key("A", lambda: self._answer(self.review.press_approve))
+        self._key("D", lambda: self._answer(self.review.press_deny))
+        self._key("E", lambda: self._answer(self.review.press_edit))
+        self._key("R", self.review.press_remember)
+        self._key("X", self.queue.toggle_mark)
         self._key("J", lambda: self.queue.step(1))
         self._key("K", lambda: self.queue.step(-1))
 
@@ -59,6 +64,25 @@ class Deciding(QWidget):
         if card := self._cases.card(request_id):
             self.queue.choose(request_id)
             self.review.show_card(card)
+
+    def _answer(self, press: Callable[[], None]) -> None:
+        """A key for what is on screen; where nothing there can be answered, it only brings the next one there."""
+        shown = self.review.card
+        urgent = self._cases.most_urgent()
+        if urgent is not None and (shown is None or not (shown.waiting or shown.missed)):
+            self.show_request(urgent.id)
+            self.review.invite()
+        else:
+            press()
+
+    @Slot(object)
+    def _ask_batch(self, chosen: tuple[str, ...]) -> None:
+        """Put the list over the window; only its own button approves."""
+        from app.batch import Batch
+
+        batch = Batch(self, self._cases, self._bridge, self._look, chosen)
+        batch.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        batch.open()
 
     @Slot()
     def _next(self) -> None:

@@ -98,7 +98,7 @@ def _play() -> int:
     actor = threading.Thread(target=perform, name="demo", daemon=True)
     actor.start()
     app.exec()
-    console.leave.stop_listening()
+    opening.close()
     single.release()
     actor.join(PATIENCE)
     if failures:

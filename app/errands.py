@@ -1,13 +1,21 @@
-"""Work that would hold up the window, done on a thread of its own; what comes of it arrives in the window's thread."""
+"""Work that would hold up the window, done on a thread of its own; what comes of it arrives in the window's thread.
+
+What an errand holds (its window, mostly) is kept alive by the window's thread until the errand has been told.
+Were the worker the last to hold a widget, the widget would be destroyed in the wrong thread, and Qt with it.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import queue
 import threading
+import weakref
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from shiboken6 import isValid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,18 +26,15 @@ T = TypeVar("T")
 class Errands(QObject):
     """One daemon thread that does one errand after the other; started with the first.
 
-    The object must live in the window's thread. After `close` nothing is told any more.
+    The object must live in the window's thread. After `close`, or without this object, nothing is told any more.
     """
-
-    _done = Signal(object, object)
 
     def __init__(self, name: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._name = name
-        self._waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._closed = False
-        self._done.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+        self._waiting: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._started = False
+        self.closed = False
 
     def send(
         self,
@@ -38,40 +43,80 @@ class Errands(QObject):
         failed: Callable[[Exception], None],
     ) -> None:
         """Do `work` when those before it are done; then `told` with what it gave, or `failed` with what it raised."""
-
-        def errand() -> None:
-            try:
-                found = work()
-            except Exception as error:
-                self._report(failed, error)
-            else:
-                self._report(told, found)
-
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._main, name=f"assent-{self._name}", daemon=True)
-            self._thread.start()
-        self._waiting.put(errand)
+        post = _post()
+        number = next(post.numbers)
+        post.errands[number] = _Errand(weakref.ref(self), work, told, failed)
+        if not self._started:
+            self._started = True
+            weakref.finalize(self, self._waiting.put, None).atexit = False
+            name = f"assent-{self._name}"
+            threading.Thread(target=_work, args=(post, self._waiting), name=name, daemon=True).start()
+        self._waiting.put(number)
 
     def tell(self, told: Callable[[T], None], what: T) -> None:
         """From inside an errand: news before its end, told in the window's thread."""
-        self._report(told, what)
+        _post().news.emit(weakref.ref(self), told, what)
 
     def close(self) -> None:
         """Take no more; the errand under way ends by itself."""
-        self._closed = True
+        self.closed = True
         self._waiting.put(None)
 
-    def _report(self, told: Callable[[T], None], what: T) -> None:
-        # The object may be gone while the window closes down.
-        with contextlib.suppress(RuntimeError):
-            if not self._closed:
-                self._done.emit(told, what)
 
-    def _main(self) -> None:
-        while (errand := self._waiting.get()) is not None:
-            errand()
+@dataclass(frozen=True, slots=True)
+class _Errand:
+    owner: weakref.ref[Errands]
+    work: Callable[[], Any]
+    told: Callable[[Any], None]
+    failed: Callable[[Exception], None]
 
-    @Slot(object, object)
-    def _tell(self, told: Callable[[Any], None], what: object) -> None:
-        if not self._closed:
+
+class _Post(QObject):
+    """Carries from the workers to the window's thread. There is one, and it is never destroyed."""
+
+    done = Signal(int, bool, object)
+    """Number of the errand, whether it went well, and what it gave or raised."""
+    news = Signal(object, object, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = itertools.count()
+        self.errands: dict[int, _Errand] = {}
+        """Until they have been told."""
+        self.done.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+        self.news.connect(self._bring, Qt.ConnectionType.QueuedConnection)
+
+    @Slot(int, bool, object)
+    def _deliver(self, number: int, good: bool, outcome: Any) -> None:
+        errand = self.errands.pop(number)
+        if _listens(errand.owner()):
+            (errand.told if good else errand.failed)(outcome)
+
+    @Slot(object, object, object)
+    def _bring(self, owner: weakref.ref[Errands], told: Callable[[Any], None], what: object) -> None:
+        if _listens(owner()):
             told(what)
+
+
+@cache
+def _post() -> _Post:
+    return _Post()
+
+
+def _listens(owner: Errands | None) -> bool:
+    return owner is not None and isValid(owner) and not owner.closed
+
+
+def _work(post: _Post, waiting: queue.SimpleQueue[int | None]) -> None:
+    """The worker. Nothing of an errand may be left in a variable here when it is told."""
+    while (number := waiting.get()) is not None:
+        post.done.emit(number, *_outcome(post.errands[number].work))
+
+
+def _outcome(work: Callable[[], Any]) -> tuple[bool, object]:
+    try:
+        return True, work()
+    except Exception as error:
+        # Without its frames, which hold what the errand holds.
+        error.__context__ = error.__cause__ = None
+        return False, error.with_traceback(None)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 SMALLEST = (960, 600)
 USUAL = (1280, 800)
-SAID_MS = 12_000
 
 
 class Frame(QMainWindow):
@@ -36,13 +35,6 @@ class Frame(QMainWindow):
         saved = remembered.get("geometry")
         if not saved or not self.restoreGeometry(QByteArray.fromBase64(saved.encode("ascii", "replace"))):
             self.resize(*USUAL)
-
-    def say_once(self, text: str) -> None:
-        """A line at the bottom that goes away by itself."""
-        bar = self.statusBar()
-        bar.setSizeGripEnabled(False)
-        bar.showMessage(text, SAID_MS)
-        QTimer.singleShot(SAID_MS, bar, bar.hide)
 
     @Slot()
     def bring_to_front(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.parts.amounts import percent, size
 from app.parts.gauge import Gauge
+from runner.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -49,9 +50,10 @@ class Meters(QWidget):
         self._columns = 0
         self._arrange(4)
 
-    def begin(self, limits: Limits, readings: Iterable[Usage]) -> None:
+    def begin(self, limits: Limits, isolation: Isolation, readings: Iterable[Usage]) -> None:
         """A run with these limits that has been measured this far."""
-        self.cpu.set_limit(limits.cpu_cores * 100)
+        # The local sandbox cannot hold a run to its share of the processor.
+        self.cpu.set_limit(None if isolation is Isolation.LOCAL else limits.cpu_cores * 100)
         self.memory.set_limit(limits.memory_mb * _MB)
         self.disk.set_limit(limits.disk_mb * _MB)
         self.processes.set_limit(limits.processes)

@@ -23,8 +23,10 @@ PAGES = (
     PageName("Running", "activity"),
     PageName("History", "history"),
     PageName("Agents", "bot"),
+    PageName("Rules", "list"),
     PageName("Settings", "settings"),
     PageName("Doctor", "stethoscope"),
+    PageName("Help", "info"),
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Slot
@@ -45,6 +46,7 @@ class Opening(QObject):
         self._earlier = faults.earlier()
         faults.watch()
         self.console: Console | None = None
+        self._logging = ExitStack()
         self.frame = Frame(self._remembered)
         self.frame.setPalette(_ground(app, self._remembered.get("theme")))
         self.frame.painted.connect(self._furnish)
@@ -53,13 +55,21 @@ class Opening(QObject):
     @Slot()
     def _furnish(self) -> None:
         from app.console import Console
+        from runner.log import logged
 
+        self._logging.enter_context(logged(self._places))
         self.console = Console(self._app, self._places, self._faults, self.frame, self._remembered)
         self.console.leave.listen_to_signals()
         self._single.raise_window.connect(self.frame.bring_to_front)
         self._single.watch()
         if self._earlier:
             self.console.tell_of_earlier(self._earlier)
+
+    def close(self) -> None:
+        """After the last event: nothing listens and nothing is logged any more."""
+        if self.console is not None:
+            self.console.leave.stop_listening()
+        self._logging.close()
 
 
 def application() -> QApplication:
@@ -90,8 +100,7 @@ def main() -> int:
     app = application()
     opening = Opening(app, places, faults, single)
     code = app.exec()
-    if opening.console is not None:
-        opening.console.leave.stop_listening()
+    opening.close()
     single.release()
     faults.remove()
     return code

@@ -130,6 +130,8 @@ def decided(decision: Decision) -> str:
             who = f"{verdict(decision.verdict).capitalize()} by a person after {span(decision.after_seconds)}."
         case Decider.RULE:
             who = f"{verdict(decision.verdict).capitalize()} by rule {visible(decision.rule)}."
+        case Decider.GRANT:
+            who = f"{verdict(decision.verdict).capitalize()} by what you remembered as {visible(decision.rule)}."
         case Decider.ENGINE:
             who = f"{verdict(decision.verdict).capitalize()} by Assent."
         case Decider.AGENT:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app import phrases
+from app.modes import ModeButton
 from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label, tip
@@ -18,19 +19,27 @@ if TYPE_CHECKING:
     from app.look import Look
 
 
+SAID_MS = 12_000
+
+
 class Toolbar(QWidget):
-    """Reacts to the store; says when Stop all is wanted."""
+    """Reacts to the store; says when Stop all is wanted. Of one height, whatever it says."""
 
     stop_all = Signal()
+    go = Signal()
+    """The palette is wanted."""
 
     def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._look = look
         self._shield = plain_label()
-        self.mode = plain_label("Guarded", "title")
-        self.mode.setToolTip("Every request above LOW asks you")
-        self.mode.setAccessibleName("Mode: Guarded. Every request above LOW asks you.")
+        self.mode = ModeButton(cases, look)
+        self.anywhere = QPushButton("Go anywhere  Ctrl+K")
+        self.anywhere.setProperty("kind", "quiet")
+        self.anywhere.setToolTip("Find a page, a request, an agent or a command")
+        self.anywhere.setAutoDefault(False)
+        self.anywhere.clicked.connect(self.go)
         self.stop = QPushButton(" Stop all")
         self.stop.setToolTip("Stop every run and deny every question (Ctrl+Shift+S)")
         self.stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
@@ -41,6 +50,11 @@ class Toolbar(QWidget):
         self.state.setProperty("role", "muted")
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.state.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._said = ""
+        self._silence = QTimer(self)
+        self._silence.setSingleShot(True)
+        self._silence.setInterval(SAID_MS)
+        self._silence.timeout.connect(self._hush)
         px = look.px
         row = QHBoxLayout(self)
         row.setContentsMargins(px(4), 0, px(4), 0)
@@ -49,6 +63,7 @@ class Toolbar(QWidget):
         row.addWidget(self.mode)
         row.addSpacing(px(6))
         row.addWidget(self.stop)
+        row.addWidget(self.anywhere)
         row.addWidget(self.state, 1)
         look.changed.connect(self._paint_icon)
         cases.happened.connect(self.refresh)
@@ -63,10 +78,23 @@ class Toolbar(QWidget):
         busy = bool(self._cases.count_waiting() or self._cases.count_running())
         if self.stop.isEnabled() != busy:
             self.stop.setEnabled(busy)
+        if self._said:
+            return
         words = "  \N{MIDDLE DOT}  ".join(filter(None, (self._sandbox_words(), self._agent_words())))
         if words != self.state.text():
             self.state.setText(words)
             self.state.setToolTip(tip(self._details()))
+
+    def say(self, text: str) -> None:
+        """A sentence in the place of the state, for a while; nothing moves."""
+        self._said = text
+        self.state.setText(text)
+        self._silence.start()
+
+    @Slot()
+    def _hush(self) -> None:
+        self._said = ""
+        self.refresh()
 
     def _sandbox_words(self) -> str:
         if "sandbox" in self._cases.troubles:

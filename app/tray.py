@@ -42,7 +42,7 @@ class Tray(QObject):
         if QSystemTrayIcon.isSystemTrayAvailable():
             self._icon = self._make_icon()
         else:
-            window.frame.say_once(NO_TRAY)
+            window.toolbar.say(NO_TRAY)
         cases.happened.connect(self._take)
         look.changed.connect(self._repaint)
         self._show_count()

@@ -9,11 +9,14 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from app import phrases
 from app.banners import Banners
+from app.commands import Commands
 from app.deciding import Deciding
 from app.navigation import PAGES, Navigation
 from app.parts.amounts import counted
 from app.parts.notice import Tone
+from app.remembering.fatigue import Fatigue
 from app.toolbar import Toolbar
 from app.vault import BANNER as VAULT
 from app.vault import VaultNotice
@@ -26,8 +29,10 @@ if TYPE_CHECKING:
     from app.cases import Cases
     from app.frame import Frame
     from app.look import Look
+    from app.remembering.dialog import About
     from runner.events import Event
     from runner.places import Places
+    from runner.policy.grants import Grant
 
 NARROW = 1120
 """Width below which the navigation is a rail."""
@@ -52,7 +57,9 @@ class Window(QWidget):
         self.banners = Banners(cases, look)
         self.vault = VaultNotice(self.banners, places, self)
         self.navigation = Navigation(look)
+        self.fatigue = Fatigue(cases, parent=self)
         self.deciding = Deciding(cases, bridge, look)
+        self.commands = Commands(self, cases, bridge, look)
         self._stack = QStackedWidget()
         self._add_page("Queue", self.deciding)
         self._lay_out()
@@ -83,8 +90,10 @@ class Window(QWidget):
             "Running": self._make_running,
             "History": self._make_history,
             "Agents": self._make_agents,
+            "Rules": self._make_rules,
             "Settings": self._make_settings,
             "Doctor": self._make_doctor,
+            "Help": self._make_help,
         }
 
     def _make_running(self) -> QWidget:
@@ -100,7 +109,16 @@ class Window(QWidget):
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel
 
-        return AgentsPanel(self._cases, self._bridge, self._look)
+        panel = AgentsPanel(self._cases, self._bridge, self._look)
+        panel.tested.connect(partial(self.show_page, "Queue"))
+        return panel
+
+    def _make_rules(self) -> QWidget:
+        from app.remembering.panel import RulesPanel
+
+        panel = RulesPanel(self._cases, self._bridge, self._look, self._places)
+        panel.remember.connect(self._remember)
+        return panel
 
     def _make_settings(self) -> QWidget:
         from app.settings.panel import SettingsPanel
@@ -114,12 +132,17 @@ class Window(QWidget):
 
         return DoctorPanel(self._look, self._places)
 
+    def _make_help(self) -> QWidget:
+        from app.help.panel import HelpPanel
+
+        return HelpPanel(self._look)
+
     def _add_page(self, name: str, page: QWidget) -> None:
         self._pages[name] = page
         self._stack.addWidget(page)
 
     @Slot()
-    def _show_add_agent(self) -> None:
+    def show_add_agent(self) -> None:
         self.show_page("Agents")
         self.page("Agents").begin_adding()  # type: ignore[attr-defined]
 
@@ -171,6 +194,11 @@ class Window(QWidget):
                 self.show_page("Doctor")
             case "settings":
                 self.show_page("Settings")
+            case "grants":
+                self.show_page("Rules")
+            case "fatigue":
+                self.banners.unsay(name)
+                self.show_page("Rules")
             case _ if name == VAULT:
                 self._show_secrets()
             case _:
@@ -213,6 +241,36 @@ class Window(QWidget):
         self.frame.bring_to_front()
         self.ask("Quit Assent?", what, "Quit", told)
 
+    # ---- what is remembered ----
+
+    @Slot()
+    def _remember_shown(self) -> None:
+        """The request under review."""
+        from app.remembering.dialog import About
+
+        card = self.deciding.review.card
+        if card is not None and card.level is not None:
+            title = phrases.title(card.request)
+            self._remember(About(card.id, card.digest, card.request.agent, title, card.level))
+
+    @Slot(object)
+    def _remember(self, about: About) -> None:
+        from app.remembering.dialog import RememberDialog
+
+        RememberDialog(self, about, self._bridge, self._look).open()
+
+    @Slot(str, object)
+    def _remembered(self, _request_id: str, made: Grant | str) -> None:
+        if not isinstance(made, str):
+            from app.remembering import words
+
+            # Not as a banner: that would move the buttons of the request that still waits.
+            self.toolbar.say(f"Remembered, see Rules. {words.ends(made)}")
+
+    @Slot(str)
+    def _tired(self, what: str) -> None:
+        self.banners.say("fatigue", Tone.INFO, what, "Rules")
+
     # ---- window ----
 
     @Slot()
@@ -251,14 +309,20 @@ class Window(QWidget):
         self.navigation.wanted.connect(self.show_page)
         self.toolbar.stop_all.connect(self.stop_all)
         self.banners.wanted.connect(self._act)
-        self.deciding.add_agent.connect(self._show_add_agent)
+        self.deciding.add_agent.connect(self.show_add_agent)
+        self.deciding.review.remember_wanted.connect(self._remember_shown)
+        self._bridge.remembered.connect(self._remembered)
+        self.fatigue.noticed.connect(self._tired)
         self._cases.happened.connect(self._take)
         self._bridge.failed.connect(self._failed)
         self._bridge.declined.connect(self._declined)
         self._bridge.sandbox_seen.connect(self._cases.know_sandbox)
         for number, page in enumerate(PAGES, 1):
             self._key(f"Ctrl+{number}", partial(self.show_page, page.name))
+        self._key("F1", partial(self.show_page, "Help"))
         self._key("F5", self._refresh_page)
+        self._key("Ctrl+K", self.commands.open_palette)
+        self._key("?", self.commands.open_keys)
         self._key("Ctrl+Shift+S", self.stop_all)
         self._key("Ctrl+Q", self.frame.close_wanted.emit)
 

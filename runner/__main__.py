@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
+from runner.log import logged
+from runner.places import Places
 from runner.rooms import open_engine
 from runner.terminal import attend
 
 
 async def _main() -> None:
-    await attend(open_engine())
+    with logged(Places.standard()):
+        await attend(open_engine())
 
 
 if __name__ == "__main__":

@@ -60,8 +60,9 @@ class Agents:
         self._met: set[str] = set()
         self._written_at = 0.0
         self._first_seen: Callable[[Agent], None] = lambda _agent: None
+        self._stamp: tuple[int, int] | None = None
         self.problem = ""
-        self._load()
+        self._refresh()
 
     def listen(self, first_seen: Callable[[Agent], None]) -> None:
         """Hear of each agent once, when it is first seen since the start."""
@@ -81,6 +82,7 @@ class Agents:
                 f"{name[:60]!r} cannot be an agent's name.",
                 "Use up to 40 letters, digits, dots, hyphens and underscores.",
             )
+        self._refresh()
         if (known := self._agents.get(name)) and not known.revoked:
             raise KnownError(f"There is an agent called {name} already.", "Revoke it first, or choose another name.")
         token = TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
@@ -91,6 +93,7 @@ class Agents:
 
     def revoke(self, name: str) -> None:
         """Its token is worth nothing from now on. Raises KnownError where there is no such agent."""
+        self._refresh()
         agent = self._agents.get(name)
         if agent is None:
             raise KnownError(f"There is no agent called {name[:60]}.", "Look at the list of agents.")
@@ -103,6 +106,7 @@ class Agents:
 
     def recognize(self, token: str) -> Agent | None:
         """Whose token this is. Takes the same time for every wrong token."""
+        self._refresh()
         digest = _digest(token)
         found = None
         for agent in self._agents.values():
@@ -119,7 +123,7 @@ class Agents:
             self._written_at = now
             # Only the time of the last call is lost where it cannot be written; the call itself goes on.
             with contextlib.suppress(OSError):
-                _write(self._file, self._agents)
+                self._write(self._agents)
         if first:
             self._met.add(agent.name)
             self._first_seen(seen)
@@ -129,7 +133,7 @@ class Agents:
         try:
             if self.problem and self._file.exists():
                 os.replace(self._file, self._file.with_name(f"{self._file.name}.unreadable-{int(self._clock())}"))
-            _write(self._file, agents)
+            self._write(agents)
         except OSError as error:
             raise KnownError(
                 f"The list of agents could not be written to {self._file}: {error.strerror}.",
@@ -138,16 +142,36 @@ class Agents:
         self.problem = ""
         self._agents = agents
 
-    def _load(self) -> None:
+    def _write(self, agents: dict[str, Agent]) -> None:
+        _write(self._file, agents)
+        self._stamp = _stamp(self._file)
+
+    def _refresh(self) -> None:
+        """Read the file again if another process (`assent agents`) has written it."""
+        stamp = _stamp(self._file)
+        if stamp == self._stamp:
+            return
+        self._stamp = stamp
         try:
             self._agents = _read(self._file)
+            self.problem = ""
         except FileNotFoundError:
             return
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            self._agents = {}
             self.problem = (
                 f"The list of agents in {self._file} could not be read ({type(error).__name__}: {error}). "
                 "No agent is known until it is repaired or agents are added anew."
             )
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """What changes whenever the file is replaced; None where there is none."""
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def _digest(token: str) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from runner.decision import Decision
     from runner.result import Result
 
+EDITED = "Note: a person changed the code before approving it. This is what ran, compared with what you sent:"
 NOTHING_RAN = "Nothing was run; there is no output."
 
 
@@ -34,6 +35,8 @@ class Answer:
     decision: Decision
     result: Result | None = None
     facts: dict[str, object] | None = None
+    changes: str = ""
+    """What a person changed in the code before approving it, as a difference."""
 
     @property
     def status(self) -> Status:
@@ -51,7 +54,8 @@ class Answer:
     def text(self, limit_kb: int = 10) -> str:
         """Compact, truncated, self-explaining text (spec I6); at most about `limit_kb` KiB of output."""
         if self.result is not None:
-            return told(self.result, limit_kb * 1024)
+            said = told(self.result, limit_kb * 1024)
+            return f"{said}\n{EDITED}\n{self.changes}" if self.changes else said
         if self.status is Status.FINISHED:
             return "\n".join(f"{name}: {value}" for name, value in (self.facts or {}).items()) or "Done."
         reply = f"{self.status.value.capitalize()}: {self.decision.reason}".rstrip(": ")
@@ -69,6 +73,8 @@ class Answer:
                 "reason": self.decision.reason,
             },
         }
+        if self.changes:
+            data["changes"] = self.changes
         if self.facts is not None:
             data["facts"] = self.facts
         if (result := self.result) is not None:

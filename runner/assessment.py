@@ -35,6 +35,7 @@ class Capability(StrEnum):
     EXHAUSTS_RESOURCES = "exhausts resources"
     RECONNAISSANCE = "reconnaissance"
     FILES = "files"
+    PACKAGES = "packages"
     HIDDEN_TEXT = "hidden text"
     UNREADABLE = "unreadable"
 

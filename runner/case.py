@@ -37,11 +37,18 @@ class Case:
         self.decision: Decision | None = None
         self.result: Result | None = None
         self.transcript: Transcript | None = None
+        self.edited: Request | None = None
+        """The person's version, where one was approved in place of the request."""
         self.gone = ""
         """Why its caller has gone; empty while somebody waits."""
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._book = book
         self._publish = publish
+
+    @property
+    def approved(self) -> Request:
+        """What an approval is for: the person's version where there is one."""
+        return self.edited or self.request
 
     async def advance(self, phase: Phase, told: Mapping[str, object], event: Event | None) -> None:
         """Take one step, recorded with the body `told`. Nobody hears of it before it is durable.

@@ -16,6 +16,8 @@ class Verdict(StrEnum):
 class Decider(StrEnum):
     PERSON = "person"
     RULE = "rule"
+    GRANT = "grant"
+    """What a person chose to remember; `rule` has its name."""
     ENGINE = "engine"
     """Assent itself: expiry, closing, a ledger that cannot be written."""
     AGENT = "agent"

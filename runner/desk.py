@@ -13,6 +13,8 @@ from runner.decision import Ask, Decider, Decision, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+LONGEST_PAUSE = 600.0
+"""Seconds after which a question expires although somebody looks at it (console.md, *Deciding*)."""
 LATE = "No answer came in time. This is a denial for now, not for good: ask again when someone is there."
 
 
@@ -37,6 +39,8 @@ class Question:
     deadline: float
     future: asyncio.Future[Decision]
     timer: asyncio.TimerHandle | None = None
+    paused: bool = False
+    """Somebody looks at it: only the cap counts."""
     parked: bool = False
     """The caller has gone on with `pending` and will fetch the answer."""
 
@@ -60,8 +64,11 @@ class Desk:
         self._open[request_id] = question
         return question
 
-    def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> Taken:
-        """A person's answer. An approval must carry the digest of exactly this question (spec A12)."""
+    def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, edited: str = "") -> Taken:
+        """A person's answer. It must carry the digest of exactly this question (spec A12).
+
+        `edited` is the digest of the person's own version where that is what is approved.
+        """
         question = self._open.get(request_id)
         if question is None:
             return Taken.UNKNOWN
@@ -69,8 +76,21 @@ class Desk:
             return Taken.STALE
         if verdict is Verdict.APPROVED and question.ask.blocked:
             return Taken.BLOCKED
-        self._settle(question, Decision(verdict, Decider.PERSON, reason, digest=digest))
+        self._settle(question, Decision(verdict, Decider.PERSON, reason, digest=edited or digest))
         return Taken.ACCEPTED
+
+    def pause(self, request_id: str) -> Question | None:
+        """Somebody looks at it: it expires only `LONGEST_PAUSE` after it was asked. None where nothing changes."""
+        question = self._open.get(request_id)
+        if question is None or question.paused:
+            return None
+        question.paused = True
+        question.deadline = max(question.deadline, question.asked_at + LONGEST_PAUSE)
+        if question.timer is not None:
+            question.timer.cancel()
+        left = question.deadline - self._clock()
+        question.timer = asyncio.get_running_loop().call_later(left, self._expire, request_id)
+        return question
 
     def withdraw(self, request_id: str, why: str) -> bool:
         """The caller has gone. False where nothing was open."""

@@ -11,7 +11,8 @@ from runner.errors import KnownError
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST_BYTES = 1 << 20
+MOST_BYTES = 1 << 18
+"""The parser takes some 10 s for a MiB, and the window waits for it."""
 MOST_VALUES = 20_000
 """Aliases can make a few lines stand for millions of values; nobody writes this many by hand."""
 MOST_DEPTH = 32
@@ -55,13 +56,15 @@ def parse(data: bytes | str, name: str) -> Node:
 
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
-        root = YAML(typ="safe", pure=True).compose(text)
+        yaml = YAML(typ="safe", pure=True)
+        yaml.composer.warn_double_anchors = False  # It would tell standard error, once for each.
+        root = yaml.compose(text)
         node = Node({}, 1) if root is None else _Reader(name).node(root, _line(root), 0)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise Unreadable(f"{name}, line {line}: not UTF-8 text.", REMEDY) from error
     except YAMLError as error:
-        raise Unreadable(_told(error, name), REMEDY) from error
+        raise Unreadable(told(error, name), REMEDY) from error
     except RecursionError:
         raise Unreadable(f"{name} is nested too deeply.", REMEDY) from None
     except (ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
@@ -108,7 +111,8 @@ def _line(node: Any) -> int:
     return int(node.start_mark.line) + 1
 
 
-def _told(error: Exception, name: str) -> str:
+def told(error: Exception, name: str) -> str:
+    """The parser's complaint about the file called `name`, as a sentence with its line."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     what = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
     where = f", line {mark.line + 1}" if mark is not None else ""

@@ -22,7 +22,7 @@ def replace_file(path: Path, text: str) -> None:
             out.flush()
             os.fsync(out.fileno())
         os.replace(temporary, target)
-    except OSError:
+    except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     _flush_folder(target.parent)

@@ -15,6 +15,8 @@ from runner.case import Case
 from runner.cases import Cases
 from runner.decision import Ask, Decider, Decision, Verdict
 from runner.desk import Desk, Taken
+from runner.difference import as_text, difference
+from runner.editing import Editing
 from runner.errors import KnownError
 from runner.events import (
     AgentsChanged,
@@ -22,6 +24,7 @@ from runner.events import (
     EngineTroubled,
     GatewayOpened,
     QuestionAsked,
+    QuestionPaused,
     RequestArrived,
     RequestAssessed,
     RequestClosed,
@@ -32,11 +35,13 @@ from runner.events import (
     TroubleCleared,
 )
 from runner.lifecycle import Phase
+from runner.missed import Missed
+from runner.modes import Modes
 from runner.modules import imports
 from runner.refusals import Refusals
+from runner.remembering import Remembering
 from runner.request import Tool
 from runner.result import Meta, Outcome, Result
-from runner.risk.assess import assess
 from runner.sandbox.contract import Job
 from runner.tasks import spawn
 from runner.ticket import Ticket
@@ -62,6 +67,8 @@ CLOSING_SECONDS = 1.2
 SANDBOX_SECONDS = 0.5
 """The start waits no longer for the sandbox to be found; requests do."""
 
+TOLD_CHANGES = 20_000
+"""Characters of a person's changes that the agent gets."""
 REASON_LENGTH = 500
 """Characters of a reason, as `console.md` has it."""
 
@@ -85,6 +92,10 @@ class Engine:
         self.rooms = rooms
         self.desk = Desk()
         self._cases = Cases()
+        self.remembering = Remembering(self, rooms, self._cases)
+        self.editing = Editing(self, self._cases)
+        self.missed = Missed(self, self._cases)
+        self.modes = Modes(self)
         self._refusals = Refusals(self._tell_refused)
         self._worker = ThreadPoolExecutor(1, "assent-worker")
         self._runs: dict[str, Run] = {}
@@ -136,27 +147,46 @@ class Engine:
                 result = await self._run(case, decision)
             else:
                 facts = await self._look(case)
-        await self._close(case, Answer(case.request.id, decision, result, facts))
+        await self._close(case, Answer(case.request.id, decision, result, facts, _changes(case)))
 
     async def _decide(self, case: Case) -> Decision:
-        """Assess, then decide by rule or ask; durable when it returns. Raises LedgerFailed."""
+        """Assess, then decide by mode, rule or grant, or ask; durable when it returns. Raises LedgerFailed."""
         assessment = case.assessment or await self._assess(case)
-        settled = self.rooms.policy.decide(case.request, assessment)
+        settled = self.modes.denies(case.request) or self.rooms.policy.decide(case.request, assessment)
         if isinstance(settled, Ask):
-            settled = await self._ask(case, settled)
+            settled = await self._without_asking(case, assessment, settled) or await self._ask(case, settled)
         case.decision = settled
         await self._write(case, Phase(settled.verdict.value), settled, RequestDecided(case.request.id, settled))
         return settled
 
-    async def _assess(self, case: Case) -> Assessment:
-        request = case.request
+    async def assess(self, request: Request) -> Assessment:
+        """The classifier's verdict, raised to what the rules say."""
+        assess = self.rooms.dangers.assess
         if len(request.code) > LONG_CODE:
             assessment = await asyncio.get_running_loop().run_in_executor(self._worker, assess, request)
         else:
             assessment = assess(request)
-        case.assessment = self.rooms.policy.weigh(request, assessment)
+        return self.rooms.policy.weigh(request, assessment)
+
+    async def _assess(self, case: Case) -> Assessment:
+        request = case.request
+        case.assessment = await self.assess(request)
         await self._write(case, Phase.ASSESSED, case.assessment, RequestAssessed(request.id, case.assessment))
         return case.assessment
+
+    async def _without_asking(self, case: Case, assessment: Assessment, ask: Ask) -> Decision | None:
+        """What was armed, remembered or trusted answers, unless somebody was asked already or has gone, or Assent is
+        closing or was locked down meanwhile."""
+        if case.phase is Phase.ASKED or case.gone or self._closing:
+            return None
+        try:
+            armed = None if ask.blocked else await self.missed.decide(case)
+            decision = armed or await self.remembering.decide(case)
+            decision = decision or self.modes.trusts(case.request, assessment, ask)
+        except LedgerFailed as failure:
+            self.trouble("ledger", failure.what, failure.remedy)
+            raise
+        return self.modes.denies(case.request) or (None if case.gone or self._closing else decision)
 
     async def _ask(self, case: Case, ask: Ask) -> Decision:
         """Put the question; the first answer wins. Raises LedgerFailed."""
@@ -178,7 +208,7 @@ class Engine:
 
     async def _run(self, case: Case, decision: Decision) -> Result:
         """Run exactly what was approved; whatever happens, its end is recorded."""
-        request = case.request
+        request = case.approved
         if decision.digest != request.digest:
             raise AssertionError(f"{request.id}: approved {decision.digest}, would run {request.digest}")
         try:
@@ -197,7 +227,7 @@ class Engine:
         return result
 
     async def _execute(self, case: Case) -> Result:
-        request = case.request
+        request = case.approved
         job = self._job(request)
         run = await self.rooms.sandbox.start(job, lambda usage: self.publish(RunMeasured(request.id, usage)))
         case.transcript = run.transcript
@@ -234,7 +264,7 @@ class Engine:
         assert case.result is not None
         try:
             path = await asyncio.get_running_loop().run_in_executor(
-                self._worker, self.rooms.store, case.request, case.assessment, case.decision, case.result
+                self._worker, self.rooms.store, case.approved, case.assessment, case.decision, case.result
             )
         except (OSError, KnownError) as error:
             self.trouble("artifacts", f"The artifact of a run could not be stored: {error}", "Free disk space.")
@@ -288,6 +318,14 @@ class Engine:
             return next(q.ask.blocked for q in self.desk.waiting() if q.request_id == request_id)
         return MEANING[taken]
 
+    def look_at(self, request_id: str) -> None:
+        """A person does something with a question: its countdown pauses."""
+        if (question := self.desk.pause(request_id)) is None:
+            return
+        window = question.deadline - question.asked_at
+        self.publish(QuestionPaused(request_id, question.deadline, window))
+        spawn(f"paused {request_id}", self.note("paused", request_id, {"window": window}))
+
     def withdraw(self, request_id: str, why: str = GONE) -> None:
         """The caller has gone: its question disappears or is never put, its run stops."""
         if self.desk.withdraw(request_id, why) or (case := self._cases.find(request_id)) is None:
@@ -303,17 +341,18 @@ class Engine:
     def stop_all(self, why: str = STOPPED) -> None:
         """Deny every open question and end every run."""
         self.desk.clear(why)
+        self.missed.drop()
         for run in list(self._runs.values()):
             run.stop(why)
 
     async def park(self, request_id: str) -> None:
         """The caller was told `pending` and will fetch the answer."""
         self.desk.park(request_id)
-        await self._note("parked", request_id)
+        await self.note("parked", request_id)
 
     async def delivered(self, request_id: str) -> None:
         """The answer has been fetched."""
-        await self._note("delivered", request_id)
+        await self.note("delivered", request_id)
 
     def ticket(self, agent: str, request_id: str) -> Ticket | None:
         """A request of this agent, on its way or over; nobody sees another agent's."""
@@ -336,7 +375,7 @@ class Engine:
     async def add_agent(self, name: str) -> str:
         """Register an agent; its token, to be shown once. Raises KnownError for a name that will not do."""
         token = self.rooms.agents.add(name)
-        await self._note("agent-added", "", {"agent": name})
+        await self.note("agent-added", "", {"agent": name})
         self.publish(AgentsChanged())
         return token
 
@@ -346,8 +385,11 @@ class Engine:
         for case in self._cases.active():
             if case.request.agent == name:
                 self.withdraw(case.request.id, "The agent was revoked.")
-        await self._note("agent-revoked", "", {"agent": name})
+        await self.note("agent-revoked", "", {"agent": name})
         self.publish(AgentsChanged())
+        self.missed.drop(name)
+        self.modes.forget(name)
+        await self.remembering.revoke_of(name)
 
     # ---- listeners and troubles ----
 
@@ -374,9 +416,9 @@ class Engine:
     def _tell_refused(self, told: CallsRefused) -> None:
         self.publish(told)
         body = {"agent": told.agent, "count": told.count, "reason": told.reason}
-        spawn("record refusals", self._note("refused", "", body))
+        spawn("record refusals", self.note("refused", "", body))
 
-    async def _note(self, kind: str, request_id: str, body: dict[str, object] | None = None) -> None:
+    async def note(self, kind: str, request_id: str, body: dict[str, object] | None = None) -> None:
         """An entry that is no step of a request; one that cannot be written is told, nothing hangs on it."""
         try:
             await self.rooms.book.append(kind, request_id, body or {})
@@ -403,11 +445,15 @@ class Engine:
         self._tell_settings()
 
     def _tell_settings(self) -> None:
-        """Settings or rules that could not be read are a standing trouble: everything is asked meanwhile."""
+        """Settings, rules or grants that could not be read are a standing trouble: everything is asked meanwhile."""
         if problems := self.rooms.problems:
             self.trouble("settings", problems[0], "Correct the file; until then everything is asked.")
         else:
             self.clear("settings")
+        if problem := self.rooms.grants.problem:
+            self.trouble("grants", problem, "Repair it, or begin anew under Rules; until then everything is asked.")
+        else:
+            self.clear("grants")
 
     async def open_gateway(self) -> None:
         await self._open("gateway", lambda: self.rooms.open_gateway(self))
@@ -478,12 +524,20 @@ class Engine:
         if self._opening is not None:
             self._opening.cancel()
         self.stop_all(why)
+        self.modes.close()
         waiting = [case.answer for case in self._cases.active()]
         if waiting:
             await asyncio.wait(waiting, timeout=CLOSING_SECONDS)
         self._refusals.flush()
         await self.rooms.close(why)
         self._worker.shutdown(wait=False, cancel_futures=True)
+
+
+def _changes(case: Case) -> str:
+    """What a person changed before approving, for the agent; empty where nothing was."""
+    if case.edited is None:
+        return ""
+    return as_text(difference(case.request.code, case.edited.code), TOLD_CHANGES)
 
 
 def _not_run(request: Request, error: KnownError) -> Result:

@@ -35,9 +35,48 @@ class QuestionAsked:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionPaused:
+    """Somebody looks at it; not in the ledger as a step."""
+
+    request_id: str
+    deadline: float
+    """The new one, on the clock of `time.monotonic()`."""
+    window: float
+    """Seconds between the question and the new deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestEdited:
+    """A person's version was approved in place of the request; the decision follows."""
+
+    request_id: str
+    request: Request
+    assessment: Assessment
+
+
+@dataclass(frozen=True, slots=True)
 class RequestDecided:
     request_id: str
     decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalArmed:
+    """A missed request was approved for later."""
+
+    request_id: str
+    deadline: float
+    """On the clock of `time.monotonic()`."""
+    window: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSpent:
+    """The approval of a missed request counts no more."""
+
+    request_id: str
+    used: bool
+    """False where its time was over or it was taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +119,21 @@ class AgentsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class GrantsChanged:
+    """Something was remembered, used or revoked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChanged:
+    mode: str
+    """A value of `runner.modes.Mode`."""
+    agent: str = ""
+    """Who is trusted."""
+    deadline: float = 0.0
+    """Of a trust window, on the clock of `time.monotonic()`."""
+
+
+@dataclass(frozen=True, slots=True)
 class GatewayOpened:
     address: str
 
@@ -89,7 +143,7 @@ class EngineTroubled:
     """Something keeps Assent from working; while it lasts nothing is approved."""
 
     room: str
-    """`ledger`, `gateway`, `sandbox`, `settings` or `secrets`."""
+    """`ledger`, `gateway`, `sandbox`, `settings`, `grants` or `secrets`."""
     what: str
     remedy: str
 
@@ -103,13 +157,19 @@ Event = (
     RequestArrived
     | RequestAssessed
     | QuestionAsked
+    | QuestionPaused
+    | RequestEdited
     | RequestDecided
+    | ApprovalArmed
+    | ApprovalSpent
     | RunStarted
     | RunMeasured
     | RunFinished
     | RequestClosed
     | CallsRefused
     | AgentsChanged
+    | GrantsChanged
+    | ModeChanged
     | GatewayOpened
     | EngineTroubled
     | TroubleCleared

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.errors import Refused
@@ -41,6 +42,11 @@ def request(submission: Submission, settings: Settings, isolation: Isolation, im
         image=image,
         title=_title(submission),
     )
+
+
+def edited(request: Request, code: str, settings: Settings) -> Request:
+    """`request` with a person's version of its code. Raises Refused for what an agent could not have sent either."""
+    return replace(request, code=_checked(code, request.tool, settings))
 
 
 def limits(submission: Submission, settings: Settings, isolation: Isolation) -> Limits:
@@ -93,15 +99,19 @@ def _language(submission: Submission, settings: Settings) -> Language | None:
 
 
 def _code(submission: Submission, settings: Settings) -> str:
-    size = len(submission.code.encode("utf-8", "surrogatepass"))
+    return _checked(submission.code, submission.tool, settings)
+
+
+def _checked(code: str, tool: Tool, settings: Settings) -> str:
+    size = len(code.encode("utf-8", "surrogatepass"))
     if size > settings.max_code_kb * 1024:
         raise Refused(
             f"code has {size:,} bytes; at most {settings.max_code_kb * 1024:,} are taken.",
             "Send less, or read the bulk from a file.",
         )
-    if submission.tool is Tool.CODE_EXECUTE and not submission.code.strip():
+    if tool is Tool.CODE_EXECUTE and not code.strip():
         raise Refused("code is empty.", "Send the code to run.")
-    return _clean(submission.code, "code")
+    return _clean(code, "code")
 
 
 def _clean(text: str, name: str) -> str:

@@ -52,6 +52,10 @@ class Places:
         return self.config / "agents.json"
 
     @property
+    def grants(self) -> Path:
+        return self.config / "grants.json"
+
+    @property
     def secrets(self) -> Path:
         return self.data / "secrets.json"
 

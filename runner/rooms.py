@@ -11,18 +11,20 @@ from runner import available, intake
 from runner.agents import Agents
 from runner.audit import artifacts
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
-from runner.audit.seal import new_key
 from runner.audit.search import History
 from runner.engine import Engine
 from runner.errors import KnownError
 from runner.places import Places
 from runner.policy.decide import Policy
+from runner.policy.grantfile import Grants
 from runner.policy.rulefile import read
 from runner.request import Isolation, Language, Tool
+from runner.risk import own
 from runner.sandbox.choose import choose
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.secrets import Secrets
 from runner.settings import Loaded, load
+from runner.signer import signing_key
 from runner.submission import Submission
 from runner.tasks import spawn
 
@@ -39,9 +41,6 @@ if TYPE_CHECKING:
     from runner.sandbox.choose import Choice
     from runner.sandbox.contract import Sandbox
 
-SEAL = "ledger-seal"
-"""Name of the key that signs the heads of the ledger (spec H1), in the keyring."""
-
 
 class Rooms:
     """Everything with a life of its own. Opening raises KnownError where the world does not allow it."""
@@ -54,7 +53,9 @@ class Rooms:
         self.secrets = Secrets(places, loaded.settings)
         self.agents = Agents(places)
         self.rules = read(places, loaded.rules)
-        self.policy = Policy(loaded.settings, self.rules, ask_everything=bool(self.problems))
+        self.dangers = own.read(places.config / own.FOLDER)
+        self.grants = Grants(places)
+        self.policy = self._make_policy()
         self._sandboxes: tuple[Sandbox, ...] = sandboxes or available.sandboxes(loaded.settings)
         self._choice: Choice | None = None
         self._looking: asyncio.Event | None = None
@@ -95,16 +96,9 @@ class Rooms:
 
     async def seal(self) -> None:
         """Sign the ledger's heads from now on. The keyring may take its time, so nothing waits for this."""
-        key = await asyncio.to_thread(self._seal_key)
+        key = await asyncio.to_thread(signing_key, self.secrets)
         if self._ledger is not None:
             await self._ledger.seal_with(key)
-
-    def _seal_key(self) -> bytes:
-        if stored := self.secrets.get(SEAL):
-            return bytes.fromhex(stored)
-        key = new_key()
-        self.secrets.set(SEAL, key.hex())
-        return key
 
     async def left_open(self) -> list[Record]:
         """What an earlier process did not bring to its end."""
@@ -201,16 +195,23 @@ class Rooms:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong with the settings and rules files, a sentence each."""
-        return (*self.loaded.problems, *self.rules.problems)
+        return (*self.loaded.problems, *self.rules.problems, *self.dangers.problems)
 
     def reload(self, environment: Mapping[str, str] = os.environ) -> None:
         """Take up saved settings and rules. Port and sandbox type count from the next start."""
         self.loaded = load(self.places, environment)
         self.settings = self.loaded.settings
         self.rules = read(self.places, self.loaded.rules)
-        self.policy = Policy(self.settings, self.rules, ask_everything=bool(self.problems))
+        self.dangers = own.read(self.places.config / own.FOLDER)
+        if self.grants.problem:
+            self.grants.read()
+        self.policy = self._make_policy()
         if self._choice is not None:
             spawn("warm pool anew", self._warm())
+
+    def _make_policy(self) -> Policy:
+        unreadable = bool(self.problems or self.grants.problem)
+        return Policy(self.settings, self.rules, ask_everything=unreadable)
 
     # ---- the gateway ----
 

@@ -195,10 +195,22 @@ class _Keyring:
             self.problem = f"the keyring did not answer within {self._patience:g} s."
             return None
         if isinstance(answer, Exception):
-            told = str(answer) if isinstance(answer, KnownError) else f"{type(answer).__name__}: {answer}"
-            self.problem = told.rstrip(".") + "."
+            self.problem = _why(answer).rstrip(".!") + "."
             return None
         return answer
+
+
+def _why(error: Exception) -> str:
+    """Why a keyring is not used, as the second half of a sentence."""
+    from keyring.errors import KeyringLocked
+
+    match error:
+        case KnownError():
+            return str(error)
+        case KeyringLocked():
+            return "the keyring is locked, and it was not unlocked"
+        case _:
+            return f"the keyring failed ({type(error).__name__}: {error})"
 
 
 def _trusted_backend() -> Any:

@@ -74,6 +74,8 @@ class _Loading:
         self._remarks: list[str] = []
         self._values: dict[str, Value] = {}
         self._sources: dict[str, Source] = {}
+        self._where: dict[str, str] = {}
+        self._refused: list[tuple[str, Declared]] = []
 
     def run(self, places: Places, environment: Mapping[str, str]) -> Loaded:
         found = self._found(places)
@@ -87,6 +89,9 @@ class _Loading:
         self._name_strangers(environment)
         self._apply_level()
         self._hold_to_ceilings()
+        for told, one in self._refused:
+            kept = one.shown(self._values.get(one.name, one.default))
+            self._problems.append(f"{told}. In its place counts: {kept}.")
         settings = Settings(**self._values)  # type: ignore[arg-type]  # `parse` gave each the type of its field
         rules = found.get(HITL_RULES)
         return Loaded(settings, tuple(self._problems), tuple(self._remarks), self._sources, rules)
@@ -102,24 +107,30 @@ class _Loading:
             return {}
         if root is None:
             return {}
+        if foreign := _foreign_schema(root):
+            self._problems.append(f"{self._file}, line {foreign[1]}: {foreign[0]}.")
+            return {}
         found: dict[str, Node] = {}
         self._walk(root, "", found)
-        if (schema := found.get("schema")) is not None and schema.value != str(SCHEMA):
-            written = f"{self._at(schema)}: the file has schema {schema.value}, this Assent reads schema {SCHEMA}."
-            self._problems = [written]
-            return {}
         return found
 
     def _walk(self, node: Node, prefix: str, found: dict[str, Node]) -> None:
         assert isinstance(node.value, Mapping)
-        for key, line in node.repeated:
-            self._problems.append(f"{self._file}, line {line}: {prefix}{key} is there twice.")
+        repeated = dict(node.repeated)
         for key, child in node.value.items():
             path = f"{prefix}{key}"
-            if path in _leaves():
+            if key in repeated:
+                # Which of the two is meant, nobody knows; for a branch the other one may be the stricter.
+                where = f"{self._file}, line {repeated[key]}"
+                self._problems.append(f"{where}: {_short(path)} is there twice, so neither counts.")
+            elif "." in key:
+                self._problems.append(
+                    f"{self._at(child)}: {_short(path)} must be written name below name, without dots."
+                )
+            elif path in _leaves():
                 found[path] = child
             elif path not in _branches():
-                self._problems.append(f"{self._at(child)}: {path[:80]} is no setting.{_nearest(path)}")
+                self._problems.append(f"{self._at(child)}: {_short(path)} is no setting.{_nearest(path)}")
             elif isinstance(child.value, Mapping):
                 self._walk(child, f"{path}.", found)
             elif child.value is not None:
@@ -162,10 +173,10 @@ class _Loading:
         try:
             self._values[one.name] = one.parse(_plain(raw) if isinstance(raw, Node) else raw)
         except ValueError as error:
-            kept = one.shown(self._values.get(one.name, one.default))
-            self._problems.append(f"{where}: {error}. In its place counts: {kept}.")
+            self._refused.append((f"{where}: {error}", one))
         else:
             self._sources[one.name] = source
+            self._where[one.name] = where
 
     def _apply_level(self) -> None:
         level = str(self._values.get("security_level", Settings().security_level))
@@ -175,12 +186,14 @@ class _Loading:
                 self._sources[name] = Source.LEVEL
 
     def _hold_to_ceilings(self) -> None:
-        defaults: dict[str, Any] = {one.name: one.default for one in declared()}
+        known = {one.name: one for one in declared()}
         for name, ceiling in CEILINGS:
-            most: Any = self._values.get(ceiling, defaults[ceiling])
-            if self._values.get(name, defaults[name]) > most:
-                if self._sources[name] in (Source.YAML, Source.ENVIRONMENT):
-                    self._problems.append(f"{name} is above {ceiling}. In its place counts: {most:g}.")
+            most: Any = self._values.get(ceiling, known[ceiling].default)
+            given: Any = self._values.get(name, known[name].default)
+            if given > most:
+                if where := self._where.get(name):
+                    told = f"{known[name].shown(given)} is above {known[ceiling].yaml[0]}"
+                    self._problems.append(f"{where}: {told}. In its place counts: {known[name].shown(most)}.")
                 self._values[name] = most
 
 
@@ -201,7 +214,12 @@ def save(places: Places, changes: Mapping[str, object]) -> None:
             values.append((known[name], None if raw is None else known[name].parse(raw)))
         except ValueError as error:
             raise KnownError(f"{name}: {error}.", "Choose another value.") from error
-    document.read(places.settings)  # Raises where the file is broken: it is the person's, and not to be replaced.
+    # A broken file is the person's, and not to be replaced; one of a later Assent is not to be mixed with ours.
+    if (root := document.read(places.settings)) is not None and (foreign := _foreign_schema(root)):
+        raise KnownError(
+            f"{places.settings.name}, line {foreign[1]}: {foreign[0]}.",
+            "Use the Assent that wrote it, or move it away.",
+        )
     try:
         replace_file(places.settings, _rewritten(places, values))
     except OSError as error:
@@ -216,12 +234,17 @@ def _rewritten(places: Places, values: Sequence[tuple[Declared, Value | None]]) 
 
     from ruamel.yaml import YAML
     from ruamel.yaml.comments import CommentedMap
+    from ruamel.yaml.error import YAMLError
 
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 4096
     old = places.settings.read_text("utf-8-sig") if places.settings.exists() else ""
-    root, above = yaml.load(old), ""
+    try:
+        root, above = yaml.load(old), ""
+    except YAMLError as error:
+        # Names that are there twice, mostly: which one is to change?
+        raise KnownError(document.told(error, places.settings.name), document.REMEDY) from error
     if root is None:
         # The parser drops the comments of a file that has nothing else.
         root, above = CommentedMap(), "".join(line for line in old.splitlines(True) if line.lstrip().startswith("#"))
@@ -284,7 +307,31 @@ def _branches() -> frozenset[str]:
 
 
 def _nearest(path: str) -> str:
+    """A question that names what was probably meant; empty where nothing is near."""
     import difflib
 
-    near = difflib.get_close_matches(path, sorted(_leaves() | _branches()), 1, 0.8)
-    return f" Is {near[0]} meant?" if near else ""
+    above, _, word = path.rpartition(".")
+    known = sorted(_leaves() | _branches())
+    beside = {name.rpartition(".")[2]: name for name in known if name.rpartition(".")[0] == above}
+    elsewhere = {name.rpartition(".")[2]: name for name in known} | {one.name: one.yaml[0] for one in declared()}
+    for names, likeness in ((beside, 0.7), (elsewhere, 0.85)):
+        if near := difflib.get_close_matches(word, names, 1, likeness):
+            return f" Is {names[near[0]]} meant?"
+    return ""
+
+
+def _short(path: str) -> str:
+    """`path` for a sentence: of bounded length, and quoted where it would not read as a name."""
+    shown = path if path.isprintable() and path.strip() == path and path else repr(path)
+    return shown if len(shown) <= 80 else f"{shown[:77]}..."
+
+
+def _foreign_schema(root: Node) -> tuple[str, int] | None:
+    """What is wrong with the schema of a file, half a sentence, and its line; None where it is ours or not said."""
+    assert isinstance(root.value, Mapping)
+    schema = root.value.get("schema")
+    if schema is None or schema.value == str(SCHEMA):
+        return None
+    if isinstance(schema.value, str) and schema.value.isdecimal():
+        return f"the file has schema {_short(schema.value)}, this Assent reads schema {SCHEMA}", schema.line
+    return f"schema must be {SCHEMA}", schema.line

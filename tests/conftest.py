@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import logging
 import os
 import tempfile
@@ -80,7 +81,8 @@ def _settled(leftovers: object) -> list[object]:
 
 def _folders() -> set[str]:
     """Folders that runs of this process have in the system's folder for temporary files."""
-    return {str(path) for path in Path(tempfile.gettempdir()).glob(f"assent-*/run-{os.getpid()}-*")}
+    # Not Path.glob: it fails when a folder of another program goes away meanwhile.
+    return set(glob.glob(f"{tempfile.gettempdir()}/assent-*/run-{os.getpid()}-*"))
 
 
 def _open_below(folder: Path) -> list[str]:

@@ -21,6 +21,7 @@ from runner.lifecycle import Phase
 from runner.places import Places
 from runner.request import Language, Tool
 from runner.result import Outcome
+from runner.risk.own import Own
 from runner.rooms import Rooms
 from runner.settings import load
 from runner.submission import Submission
@@ -264,7 +265,7 @@ async def test_a_bug_on_the_way_denies_and_answers(stage: Stage, monkeypatch: py
     def broken(_request: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("runner.engine.assess", broken)
+    monkeypatch.setattr(stage.engine.rooms, "dangers", Own(broken))
     caught: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: caught.append(context))
     ticket = await stage.engine.submit(HELLO)

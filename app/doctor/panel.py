@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PySide6.QtGui import QShowEvent
-    from runner.doctor import Check
 
     from app.look import Look
+    from runner.doctor import Check
     from runner.places import Places
 
 WORST_FIRST = ("bad", "warn", "ok")
@@ -159,7 +159,6 @@ class DoctorPanel(QWidget):
 def examine_here(places: Places) -> tuple[Check, ...]:
     """The real examination, to its end. Blocks for as long as it takes to start a sandbox."""
     from runner.doctor import examine
-
     from runner.settings import load
 
     return asyncio.run(examine(places, load(places, os.environ)))

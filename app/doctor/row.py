@@ -12,9 +12,8 @@ from app.copying import CopyButton
 from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
-    from runner.doctor import Check
-
     from app.look import Look
+    from runner.doctor import Check
 
 STATES = {
     "ok": ("circle-check", "low", "ok", "Works"),

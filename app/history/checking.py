@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.errands import Errands
 from app.parts.notice import Tone
+from runner import signer
 from runner.audit.verify import verify
 from runner.errors import KnownError
 
@@ -42,7 +42,7 @@ class Checking(QObject):
         that of this installation."""
         super().__init__(parent)
         self._places = places
-        self._public_key = public_key or (lambda: own_key(places))
+        self._public_key = public_key or (lambda: signer.public_key(places))
         self._errands = Errands("verify", self)
         self._stop = threading.Event()
         self._running = False
@@ -102,17 +102,3 @@ def told(verdict: Verdict, with_key: bool) -> tuple[str, str]:
         return Tone.GOOD.value, f"{verdict.what} {NO_KEY}"
     signed = f" Entries up to {verdict.signed_to:,} are signed." if verdict.signed_to else " None of them is signed."
     return Tone.GOOD.value, verdict.what + signed
-
-
-def own_key(places: Places) -> str:
-    """The public key of this installation, from where its secrets are kept. May wait for the keyring."""
-    from runner.audit.seal import Seal
-    from runner.rooms import SEAL
-    from runner.secrets import Secrets
-    from runner.settings import load
-
-    try:
-        key = Secrets(places, load(places, os.environ).settings).get(SEAL)
-        return Seal(bytes.fromhex(key)).public if key else ""
-    except (KnownError, ValueError):
-        return ""

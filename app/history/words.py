@@ -14,6 +14,15 @@ if TYPE_CHECKING:
     from runner.audit.search import Record, Step
     from runner.result import Result
 
+KINDS = {
+    "armed": "approved for later, after it had expired",
+    "armed-used": "answered by a late approval",
+    "edited": "changed by a person before it was approved",
+    "grant-used": "answered by what you remembered",
+    "paused": "looked at by a person",
+}
+"""Kinds of entries about a request whose own name says too little."""
+
 Named = list[tuple[str, str]]
 
 
@@ -42,7 +51,7 @@ def decision(record: Record) -> Named:
         return []
     pairs = [("Decision", phrases.verdict(made.verdict).capitalize()), ("By", _decider(made.by))]
     if made.rule:
-        pairs.append(("Rule", phrases.visible(made.rule)))
+        pairs.append(("Grant" if made.by is Decider.GRANT else "Rule", phrases.visible(made.rule)))
     if record.row.decided_at is not None:
         pairs.append(("At", phrases.when(record.row.decided_at)))
     if made.by is Decider.PERSON:
@@ -96,7 +105,8 @@ def artifact(record: Record) -> str:
 
 
 def _step(step: Step) -> str:
-    return f"{phrases.visible(step.entry.kind)}, {phrases.when(step.entry.seconds)}"
+    kind = KINDS.get(step.entry.kind) or phrases.visible(step.entry.kind)
+    return f"{kind}, {phrases.when(step.entry.seconds)}"
 
 
 def _decider(by: Decider) -> str:
@@ -105,6 +115,8 @@ def _decider(by: Decider) -> str:
             return "A person"
         case Decider.RULE:
             return "A rule"
+        case Decider.GRANT:
+            return "What you chose to remember"
         case Decider.ENGINE:
             return "Assent itself"
         case Decider.AGENT:

@@ -6,13 +6,14 @@ import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app import phrases
+from app.parts.agent import DOT, paint_dot
 from app.parts.badge import badge_size, paint_badge
 from app.parts.ring import paint_ring, ring_size
-from app.queue.model import CARD, LINE
+from app.queue.model import CARD, LINE, state
 from app.queue.order import Lane
 
 if TYPE_CHECKING:
@@ -46,17 +47,22 @@ class QueueDelegate(QStyledItemDelegate):
         if isinstance(line, Lane):
             self._paint_lane(painter, room, line, self._model.in_lane(index.row()))
         elif (card := index.data(CARD)) is not None:
-            state = option.state
-            self._paint_ground(painter, room, state)
-            self._paint_card(painter, room, card)
+            self._paint_ground(painter, room, option.state)
+            if card.id in self._model.marked:
+                self._paint_mark(painter, room)
+            self._paint_card(painter, room, card, len(self._model.behind(index.row())))
         painter.restore()
 
     def _paint_lane(self, painter: QPainter, room: QRectF, lane: Lane, count: int) -> None:
         px, tokens = self._look.px, self._look.tokens
         inner = room.adjusted(px(_MARGIN) + px(2), px(6), -px(_MARGIN), 0)
+        if lane.agent:
+            paint_dot(painter, self._look, lane.agent, QPointF(inner.left() + px(DOT) / 2, inner.center().y() + 1))
+            inner.setLeft(inner.left() + px(DOT + 6))
         painter.setFont(self._look.font(-1, bold=True))
         painter.setPen(QColor(tokens.muted))
-        words = f"{phrases.visible(lane.agent) if lane.agent else 'New'}  \N{MIDDLE DOT}  {count}"
+        name = phrases.visible(lane.agent) if lane.agent else "Missed" if lane.missed else "New"
+        words = f"{name}  \N{MIDDLE DOT}  {count}"
         painter.drawText(inner, _LEFT, _elided(painter, words, inner.width()))
 
     def _paint_ground(self, painter: QPainter, room: QRectF, state: QStyle.StateFlag) -> None:
@@ -71,7 +77,14 @@ class QueueDelegate(QStyledItemDelegate):
             painter.setBrush(QColor(color))
             painter.drawRoundedRect(room.adjusted(px(4), 1, -px(4), -1), px(6), px(6))
 
-    def _paint_card(self, painter: QPainter, room: QRectF, card: Card) -> None:
+    def _paint_mark(self, painter: QPainter, room: QRectF) -> None:
+        """Selected for a batch: a frame and a check, so that it is not the color alone that says so."""
+        px, tokens = self._look.px, self._look.tokens
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(tokens.accent), 1.5))
+        painter.drawRoundedRect(room.adjusted(px(5), 2, -px(5), -2), px(6), px(6))
+
+    def _paint_card(self, painter: QPainter, room: QRectF, card: Card, behind: int) -> None:
         px, tokens = self._look.px, self._look.tokens
         over = not card.waiting
         level = card.level
@@ -93,22 +106,31 @@ class QueueDelegate(QStyledItemDelegate):
         painter.setFont(self._look.font(0, bold=True))
         painter.setPen(QColor(tokens.muted if over else tokens.text))
         painter.drawText(upper, _LEFT, _elided(painter, phrases.title(card.request), upper.width() - taken))
-        self._paint_below(painter, lower, card)
+        self._paint_below(painter, lower, card, behind)
 
-    def _paint_below(self, painter: QPainter, lower: QRectF, card: Card) -> None:
+    def _paint_below(self, painter: QPainter, lower: QRectF, card: Card, behind: int) -> None:
         px, tokens = self._look.px, self._look.tokens
         taken = 0.0
-        if card.waiting and card.deadline is not None:
+        deadline = card.deadline if card.waiting else card.armed
+        if deadline is not None:
             size = ring_size(self._look)
             taken = size.width() + px(8)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             corner = QPointF(lower.right() - size.width(), lower.center().y() - size.height() / 2)
-            paint_ring(painter, self._look, card.deadline - time.monotonic(), card.window, corner)
+            paint_ring(painter, self._look, deadline - time.monotonic(), card.window, corner)
         words = [phrases.language(card.request.language) or card.request.tool.value]
         if card.waiting:
             words.append(phrases.ago(time.monotonic() - card.arrived))
-        elif card.decision is not None:
-            words.append(phrases.verdict(card.decision.verdict))
+        else:
+            words.append(state(card))
+        if card.missed:
+            words.insert(0, phrases.visible(card.request.agent))
+        if card.id in self._model.marked:
+            words.insert(0, "\N{CHECK MARK} selected")
+        if behind:
+            words.insert(0, f"{behind + 1} alike")
+        if card.waiting and card.paused:
+            words.append("paused")
         if card.again:
             words.append("asked again")
         painter.setFont(self._look.font(-1))

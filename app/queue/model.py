@@ -37,6 +37,8 @@ class QueueModel(QAbstractTableModel):
         self._lines: list[Line] = []
         self._cards: dict[str, Card] = {}
         self._held = False
+        self.marked: set[str] = set()
+        """Requests that are selected for a batch."""
 
     # ---- for the view ----
 
@@ -81,14 +83,63 @@ class QueueModel(QAbstractTableModel):
         """The row in words, as a screen reader says it."""
         line = self.line(row)
         if isinstance(line, Lane):
-            return f"Agent {phrases.visible(line.agent)}" if line.agent else "New"
+            return f"Agent {phrases.visible(line.agent)}" if line.agent else "Missed" if line.missed else "New"
         card = self.card(row)
         if card is None:
             return ""
         level = card.level.name if card.level else "not assessed"
-        left = clock((card.deadline or 0.0) - time.monotonic()) + " left" if card.waiting else "over"
-        spoken = (level, phrases.title(card.request), phrases.language(card.request.language), card.request.agent, left)
+        left = clock((card.deadline or 0.0) - time.monotonic()) + " left" if card.waiting else state(card)
+        alike = f"{len(self.behind(row))} more alike" if self.behind(row) else ""
+        marked = "selected" if card.id in self.marked else ""
+        spoken = (
+            level,
+            phrases.title(card.request),
+            phrases.language(card.request.language),
+            card.request.agent,
+            left,
+            alike,
+            marked,
+        )
         return ", ".join(part for part in spoken if part)
+
+    def behind(self, row: int) -> tuple[str, ...]:
+        """Requests that are alike and not listed by themselves."""
+        line = self.line(row)
+        return self._order.behind.get(line.request_id, ()) if isinstance(line, Place) else ()
+
+    def group(self, row: int) -> tuple[str, ...]:
+        """The request of `row` and every one that is alike, listed or not."""
+        line = self.line(row)
+        if not isinstance(line, Place):
+            return ()
+        name = self._order.group_of(line.request_id)
+        if not name:
+            return (line.request_id,)
+        return tuple(card.id for card in self._cases.waiting() if self._order.group_of(card.id) == name)
+
+    def is_open(self, row: int) -> bool:
+        """Whether the group of `row` is listed one by one."""
+        line = self.line(row)
+        return isinstance(line, Place) and self._order.group_of(line.request_id) in self._order.opened
+
+    def toggle_group(self, row: int) -> None:
+        """List the requests of a group one by one, or behind the first."""
+        line = self.line(row)
+        if isinstance(line, Place) and (name := self._order.group_of(line.request_id)):
+            self._order.opened ^= {name}
+            # Although the pointer is in the list: the person wants it to change.
+            held, self._held = self._held, False
+            self.refresh()
+            self._held = held
+
+    def toggle_mark(self, row: int) -> None:
+        """Select the request of `row` and those behind it for a batch, or none of them."""
+        card = self.card(row)
+        if card is None or not card.waiting:
+            return
+        mine = {card.id, *self.behind(row)}
+        self.marked = self.marked - mine if card.id in self.marked else self.marked | mine
+        self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, 0))
 
     def row_of(self, request_id: str) -> int:
         """-1 where it is not listed."""
@@ -98,10 +149,11 @@ class QueueModel(QAbstractTableModel):
             return -1
 
     def in_lane(self, row: int) -> int:
-        """How many requests follow the heading at `row`."""
-        count = 0
-        while isinstance(self.line(row + 1 + count), Place):
-            count += 1
+        """How many requests the heading at `row` is for, with those behind others."""
+        count, at = 0, row + 1
+        while isinstance(self.line(at), Place):
+            count += 1 + len(self.behind(at))
+            at += 1
         return count
 
     def hold(self, held: bool) -> None:
@@ -113,8 +165,10 @@ class QueueModel(QAbstractTableModel):
     def refresh(self) -> None:
         """Take over what is open now, with as few row changes as there are."""
         waiting = self._cases.waiting()
-        wanted = self._order.held(self._lines, waiting) if self._held else self._order.settled(waiting)
-        for card in waiting:
+        missed = self._cases.missed()
+        self.marked &= {card.id for card in waiting}
+        wanted = self._order.held(self._lines, waiting) if self._held else self._order.settled(waiting, missed)
+        for card in (*waiting, *missed):
             self._cards[card.id] = card
         self._become(wanted)
         listed = {line.request_id for line in self._lines if isinstance(line, Place)}
@@ -153,6 +207,15 @@ class QueueModel(QAbstractTableModel):
             self._lines[row:row] = wanted[row:end]
             self.endInsertRows()
             row = end
+
+
+def state(card: Card) -> str:
+    """What has become of a request that does not wait, in a word or two."""
+    if card.armed is not None:
+        return "approved for later"
+    if card.missed:
+        return "missed"
+    return phrases.verdict(card.decision.verdict) if card.decision else "over"
 
 
 def _kept_in_order(lines: list[Line], wanted: list[Line]) -> set[Line]:

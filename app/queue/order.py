@@ -1,9 +1,11 @@
-"""The order of waiting requests: a lane per agent, the soonest to expire first, nothing moves under the pointer."""
+"""The order of requests: a lane per agent, the soonest to expire first, what is alike behind one, the missed last."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from app.queue.likeness import likeness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,9 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """The heading above an agent's requests. An empty name heads what came in while the order was held."""
+    """The heading above an agent's requests. Without a name: of what was missed, or came while the order was held."""
 
     agent: str
+    missed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Place:
 Line = Lane | Place
 
 NEW = Lane("")
+MISSED = Lane("", missed=True)
 
 
 class Order:
@@ -35,10 +39,18 @@ class Order:
 
     def __init__(self) -> None:
         self._lanes: list[str] = []
+        self._likeness: dict[str, tuple[object, str]] = {}
+        self.behind: dict[str, tuple[str, ...]] = {}
+        """Requests that stand behind another one, by that one."""
+        self.opened: set[str] = set()
+        """Groups whose members are all listed."""
 
-    def settled(self, waiting: Iterable[Card]) -> list[Line]:
-        """Lanes with their requests in order."""
+    def settled(self, waiting: Iterable[Card], missed: Iterable[Card] = ()) -> list[Line]:
+        """Lanes with their requests in order, then what was missed."""
         by_agent: dict[str, list[Card]] = {}
+        self.behind = {}
+        waiting = tuple(waiting)
+        self._likeness = {card.id: self._likeness[card.id] for card in waiting if card.id in self._likeness}
         for card in waiting:
             by_agent.setdefault(card.request.agent, []).append(card)
         self._lanes = [agent for agent in self._lanes if agent in by_agent]
@@ -46,12 +58,39 @@ class Order:
         lines: list[Line] = []
         for agent in self._lanes:
             lines.append(Lane(agent))
-            lines += [Place(card.id) for card in sorted(by_agent[agent], key=_urgency)]
+            lines += self._grouped(sorted(by_agent[agent], key=_urgency))
+        over: list[Line] = [Place(card.id) for card in missed]
+        return [*lines, MISSED, *over] if over else lines
+
+    def _grouped(self, cards: list[Card]) -> list[Line]:
+        """Those that are alike stand together behind the most urgent of them."""
+        groups: dict[str, list[Card]] = {}
+        for card in cards:
+            groups.setdefault(self._group(card), []).append(card)
+        lines: list[Line] = []
+        for name, (first, *others) in groups.items():
+            lines.append(Place(first.id))
+            if name in self.opened:
+                lines += [Place(card.id) for card in others]
+            elif others:
+                self.behind[first.id] = tuple(card.id for card in others)
         return lines
+
+    def _group(self, card: Card) -> str:
+        """Worked out once for each assessment."""
+        known = self._likeness.get(card.id)
+        if known is None or known[0] is not card.assessment:
+            known = self._likeness[card.id] = (card.assessment, likeness(card))
+        return known[1]
+
+    def group_of(self, request_id: str) -> str:
+        """The group of a request that has been listed."""
+        return self._likeness[request_id][1] if request_id in self._likeness else ""
 
     def held(self, lines: list[Line], waiting: Iterable[Card]) -> list[Line]:
         """`lines` as they are, with what is not among them at the end under a heading of its own."""
         known = {line.request_id for line in lines if isinstance(line, Place)}
+        known.update(hidden for group in self.behind.values() for hidden in group)
         fresh: list[Line] = [Place(card.id) for card in waiting if card.id not in known]
         if fresh and NEW not in lines:
             return [*lines, NEW, *fresh]
@@ -59,4 +98,4 @@ class Order:
 
 
 def _urgency(card: Card) -> tuple[float, float]:
-    return (card.deadline or 0.0, card.arrived)
+    return (card.due, card.arrived)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.parts.empty import EmptyState
 from app.parts.plain import plain_label
+from app.queue.bar import BatchBar
 from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
 from app.queue.model import QueueModel
 from app.queue.order import Lane, Place
@@ -37,6 +38,8 @@ class QueuePanel(QFrame):
 
     chosen = Signal(str)
     """The person picked this request."""
+    batch = Signal(object)
+    """tuple[str, ...]: the person wants to see and approve these at once."""
     add_agent = Signal()
     """Nobody is registered yet, and the person wants to change that."""
 
@@ -55,6 +58,7 @@ class QueuePanel(QFrame):
             look, "plug", "No agent yet", "Add an agent and paste its configuration.", "Add an agent"
         )
         self.nobody.pressed.connect(self.add_agent)
+        self.bar = BatchBar(look)
         self._stack = QStackedWidget()
         for page in (self.none, self.nobody, self.view):
             self._stack.addWidget(page)
@@ -63,6 +67,10 @@ class QueuePanel(QFrame):
         self._ticker.setInterval(TICK_MS)
         self._ticker.timeout.connect(self.view.viewport().update)
         self.model.rowsInserted.connect(self._size_rows)
+        self.bar.open_group.connect(self._toggle_group)
+        self.bar.mark_group.connect(self._mark_group)
+        self.bar.clear.connect(self._clear_marks)
+        self.bar.approve.connect(self._ask_batch)
         cases.happened.connect(self.refresh)
         cases.agents_known.connect(self.refresh)
         self.refresh()
@@ -88,6 +96,37 @@ class QueuePanel(QFrame):
         if isinstance(self.model.line(row), Place):
             self.view.setCurrentIndex(self.model.index(row, 0))
 
+    def toggle_mark(self) -> None:
+        """Select the chosen request, and what is behind it, for a batch."""
+        self.model.toggle_mark(self.view.currentIndex().row())
+        self._show_bar()
+
+    @Slot()
+    def _toggle_group(self) -> None:
+        self.model.toggle_group(self.view.currentIndex().row())
+        self.refresh()
+
+    @Slot()
+    def _mark_group(self) -> None:
+        self.model.marked |= set(self.model.group(self.view.currentIndex().row()))
+        self.view.viewport().update()
+        self._show_bar()
+
+    @Slot()
+    def _clear_marks(self) -> None:
+        self.model.marked = set()
+        self.view.viewport().update()
+        self._show_bar()
+
+    @Slot()
+    def _ask_batch(self) -> None:
+        self.batch.emit(tuple(card.id for card in self._cases.waiting() if card.id in self.model.marked))
+
+    def _show_bar(self) -> None:
+        row = self.view.currentIndex().row()
+        alike = len(self.model.group(row)) if row >= 0 else 0
+        self.bar.show_state(alike, self.model.is_open(row), len(self.model.marked))
+
     @Slot()
     def refresh(self) -> None:
         """Take over what the store holds."""
@@ -98,6 +137,7 @@ class QueuePanel(QFrame):
         self._refreshing = False
         self._restore(anchor)
         self._show_page()
+        self._show_bar()
         self._tick_if_needed()
 
     def _mark(self) -> None:
@@ -116,6 +156,7 @@ class QueuePanel(QFrame):
         line = self.model.line(current.row())
         if not self._refreshing and isinstance(line, Place) and line.request_id != self._chosen:
             self._chosen = line.request_id
+            self._show_bar()
             self.chosen.emit(line.request_id)
 
     # ---- nothing jumps ----
@@ -193,6 +234,7 @@ class QueuePanel(QFrame):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(self._stack)
+        column.addWidget(self.bar)
 
     def _show_page(self) -> None:
         waiting = self._cases.count_waiting()

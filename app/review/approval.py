@@ -22,7 +22,9 @@ STOPPERS = ("ledger", "sandbox")
 
 def why_not(card: Card, seen_all: bool, troubles: Mapping[str, EngineTroubled]) -> str:
     """Why `card` cannot be approved now; empty when it can."""
-    if not card.waiting:
+    if card.missed and card.armed is not None:
+        return f"Approved for later: it runs once, when {phrases.visible(card.request.agent)} sends exactly this again."
+    if not card.waiting and not card.missed:
         return became(card)
     for room in STOPPERS:
         if trouble := troubles.get(room):
@@ -41,6 +43,19 @@ def needs_holding(card: Card) -> bool:
     return card.level is Level.CRITICAL
 
 
+def never_remembered(card: Card, why_not: str) -> str:
+    """Why `card` cannot be remembered; empty when it can. `why_not` is why it cannot be approved now."""
+    if card.level is Level.CRITICAL:
+        return "CRITICAL requests are asked every time."
+    return why_not
+
+
+def button_words(shown: Card, holding: bool) -> str:
+    """What the button does, in the fewest words."""
+    what = "for later" if shown.missed else "your version once" if shown.original else "once"
+    return f"Hold to approve {what}" if holding else f"Approve {what}  A"
+
+
 def became(card: Card) -> str:
     """What has become of a request that does not wait; empty while it waits."""
     if card.decision is not None:
@@ -56,7 +71,8 @@ def _decided(card: Card, decision: Decision) -> str:
             reason = f" {phrases.visible(decision.reason)}" if decision.by is not Decider.PERSON else ""
             return f"{phrases.decided(decision)}{reason} Nothing was run."
         case Verdict.EXPIRED:
-            return f"Expired after {counted(round(card.window), 'second')} without an answer. Nothing was run."
+            seconds = counted(round(decision.after_seconds), "second")
+            return f"Expired after {seconds} without an answer. Nothing was run."
         case Verdict.WITHDRAWN:
             return "The agent withdrew this request. Nothing was run."
         case _:

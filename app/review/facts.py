@@ -12,6 +12,7 @@ from app.parts.amounts import size
 from app.parts.column import ScrollColumn
 from app.parts.plain import plain_label
 from app.review.findings import FindingsList
+from runner.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -184,10 +185,11 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _limits(card: Card) -> list[tuple[str, str]]:
     limits = card.request.limits
+    cores = f"{limits.cpu_cores:g} of a core" if limits.cpu_cores < 1 else f"{limits.cpu_cores:g} cores"
     return [
         ("Time", f"{limits.seconds:g} s"),
         ("Memory", size(limits.memory_mb * _MB)),
-        ("CPU", f"{limits.cpu_cores:g} of a core" if limits.cpu_cores < 1 else f"{limits.cpu_cores:g} cores"),
+        ("CPU", "not limited here" if card.request.isolation is Isolation.LOCAL else cores),
         ("Disk", size(limits.disk_mb * _MB)),
         ("Output", size(limits.output_bytes)),
         ("Processes", f"{limits.processes}"),

@@ -33,9 +33,9 @@ class Guard:
 
     def press(self) -> int:
         """A press: the turn it belongs to, or 0 where it does not count."""
-        rested = self._clock() - self._since >= REST_SECONDS
-        return self._turn if rested and self._active() else 0
+        # In this order: asking whether the window is active may find out that something has moved.
+        return self._turn if self._active() and self._clock() - self._since >= REST_SECONDS else 0
 
     def counts(self, pressed: int) -> bool:
         """Whether the release of what was pressed in turn `pressed` counts."""
-        return pressed != 0 and pressed == self._turn and self._active()
+        return pressed != 0 and self._active() and pressed == self._turn

@@ -9,6 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.parts.agent import AgentDot
 from app.parts.amounts import counted
 from app.parts.badge import Badge
 from app.parts.elide import ElidedLabel
@@ -35,6 +36,7 @@ class Header(QWidget):
         self.ring = CountdownRing(look)
         self.below = ElidedLabel()
         self.below.setProperty("role", "muted")
+        self.dot = AgentDot(look)
         self.copy = QToolButton()
         self.copy.setToolTip("Copy the whole digest")
         self.copy.setAccessibleName("Copy the digest of this request")
@@ -47,6 +49,7 @@ class Header(QWidget):
         upper.addWidget(self.ring)
         lower = QHBoxLayout()
         lower.setSpacing(px(6))
+        lower.addWidget(self.dot)
         lower.addWidget(self.below)
         lower.addWidget(self.copy)
         lower.addStretch(1)
@@ -59,19 +62,22 @@ class Header(QWidget):
     def show_card(self, card: Card) -> None:
         request = card.request
         self._digest = card.digest
+        self.dot.show_agent(request.agent)
         self.title.setText(phrases.title(request))
         self.title.setAccessibleName(f"Request: {phrases.title(request)}")
         lines = counted(request.code.count("\n") + 1, "line") if request.code else ""
-        again = "asked again" if card.again else ""
+        states = ("edited by you" if card.original else "", "asked again" if card.again else "")
+        paused = "countdown paused" if card.waiting and card.paused else ""
         short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
         language = phrases.language(request.language) or request.tool.value
-        parts = (phrases.visible(request.agent), language, lines, again, short)
+        parts = (phrases.visible(request.agent), language, lines, *states, short, paused)
         self.below.setText(_DOT.join(part for part in parts if part))
         self.badge.setVisible(card.level is not None)
         if card.level is not None:
             self.badge.set_level(card.level)
-        self.ring.setVisible(card.waiting)
-        self.ring.set_deadline(card.deadline if card.waiting else None, card.window)
+        deadline = card.deadline if card.waiting else card.armed
+        self.ring.setVisible(deadline is not None)
+        self.ring.set_deadline(deadline, card.window)
 
     @Slot()
     def _copy(self) -> None:

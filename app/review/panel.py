@@ -1,34 +1,37 @@
-"""One request under review, and the two answers to it: deny with a reason, or approve once exactly what is shown."""
+"""One request under review, and the answers to it: deny with a reason, or approve once exactly what is shown."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QPushButton,
-    QSizePolicy,
-    QSplitter,
-    QStackedWidget,
-    QTabBar,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QPushButton, QSplitter, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
+from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
-from app.parts.plain import plain_label
 from app.review import approval
-from app.review.buttons import ApproveButton, DecisionButton
-from app.review.denial import Denial
+from app.review.changes import ChangesView, sums
+from app.review.editor import Editor, can_edit
 from app.review.facts import Facts
+from app.review.foot import Foot
 from app.review.guard import REST_SECONDS, Guard
 from app.review.header import Header
+from app.review.interest import Interest
+from app.review.steady import Steady
 from runner.decision import Decider
-from runner.events import EngineTroubled, RequestAssessed, RequestDecided, RunFinished, TroubleCleared
+from runner.editing import Draft, Earlier
+from runner.events import (
+    ApprovalArmed,
+    ApprovalSpent,
+    EngineTroubled,
+    RequestAssessed,
+    RequestDecided,
+    RunFinished,
+    TroubleCleared,
+)
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -39,15 +42,20 @@ if TYPE_CHECKING:
     from runner.events import Event
 
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
+LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
+ASSESSING = "Assessing your version\N{HORIZONTAL ELLIPSIS}"
+CODE, CHANGES = 0, 1
 _REST_MS = round(REST_SECONDS * 1000) + 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
 
 
 class ReviewPanel(QFrame):
-    """Shows one card at a time. Answers carry the digest of the card that is on screen, and nothing else's."""
+    """Shows one card at a time. Answers carry the digest of what is on screen, and nothing else's."""
 
     answered = Signal(str)
     """The person's answer to this request has been recorded: time for the next."""
+    remember_wanted = Signal()
+    """What is on screen is to be remembered; that answers nothing."""
     move_on = Signal()
     """The person is through with a request that is over."""
 
@@ -57,17 +65,30 @@ class ReviewPanel(QFrame):
         self._bridge = bridge
         self._look = look
         self._card: Card | None = None
-        self._sent = False
-        self.guard = Guard(lambda: self.isVisible() and self.isActiveWindow())
+        self._draft: Card | None = None
+        """The card with the person's version in it, once that has been assessed."""
+        self._earlier: Earlier | None = None
+        self._sent = self._invited = self._finishing = False
+        self._assessing = ""
+        """The version that is being assessed; one at a time."""
+        self._looked = ""
+        """The request whose countdown this panel has paused."""
+        self.guard = Guard(self._can_be_answered)
         self.setProperty("card", True)
         self.header = Header(look)
         self.tabs = QTabBar()
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
         self.code = CodeView(look)
+        self.changes = ChangesView(look)
+        self.extra = CodeView(look)
+        self.extra.setAccessibleName("Variables or input")
+        self.editor = Editor(look)
         self.facts = Facts(look)
         self.told = Notice(look, Tone.WARN, "", closable=True)
-        self._make_answers()
+        self._page = QWidget()
+        self._make_foot()
+        self._steady = Steady((self.deny, self.approve), self)
         self.nothing = EmptyState(look, "shield-check", "Nothing to review", "The next request opens here.")
         self.nothing.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._rest = QTimer(self)
@@ -76,6 +97,7 @@ class ReviewPanel(QFrame):
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._show_state)
         self._lay_out()
+        self._interest = Interest(self)
         self._connect()
         self.clear()
 
@@ -85,33 +107,60 @@ class ReviewPanel(QFrame):
     def card(self) -> Card | None:
         return self._card
 
+    @property
+    def shown(self) -> Card | None:
+        """What would run: the card, or the person's version of it."""
+        return self._draft or self._card
+
+    @property
+    def editing(self) -> bool:
+        return self.foot.currentWidget() is self.foot.editing
+
     def show_card(self, card: Card) -> None:
         """Put `card` on screen; answers to it count after the guard's rest. The focus stays where it is."""
         if card is self._card:
             return
         focused = self._has_focus_inside()
-        self._card, self._sent = card, False
+        self._forget()
+        self._card = card
         self.told.hide()
-        self.header.show_card(card)
+        self._leave(focused)
         self._show_tabs(card)
-        self._show_code()
-        self.facts.show_card(card, self._cases.sandbox)
+        self._show_subject()
         self._stack.setCurrentWidget(self._page)
-        self._leave_denial(focused)
+        self._bridge.ask_earlier(card.id)
         self.rearm()
 
     def clear(self) -> None:
         """Nothing is under review."""
-        self._card, self._sent = None, False
+        self._forget()
+        self._card = None
         self._stack.setCurrentWidget(self.nothing)
-        self._leave_denial(False)
+        self._leave(False)
         self.rearm()
+
+    def invite(self) -> None:
+        """A key for a request that was not on screen has brought it here: ask, and decide nothing."""
+        self._invited = True
+        self._show_state()
 
     def focus_neutral(self) -> None:
         """Put the focus where no key decides anything."""
         target = self.code if self._card is not None else self.nothing
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def _forget(self) -> None:
+        """Nothing of what was done with one request counts for the next."""
+        self._draft = self._earlier = None
+        self._sent = self._invited = self._finishing = False
+        self._assessing = self._looked = ""
+
+    def _can_be_answered(self) -> bool:
+        """Asked at every press: a move that nobody has been told of yet is told first."""
+        self._steady.look()
+        return self.isVisible() and self.isActiveWindow()
+
+    @Slot()
     def rearm(self) -> None:
         """Ignore input for a moment: a prompt appeared, changed, or the window was activated."""
         self.guard.rearm()
@@ -130,13 +179,30 @@ class ReviewPanel(QFrame):
             self._ask_reason()
 
     @Slot()
+    def press_remember(self) -> None:
+        """The button or its key: opens a dialog and answers nothing."""
+        if self.remember.isEnabled() and self.remember.isVisible():
+            self.remember_wanted.emit()
+
+    @Slot()
+    def press_edit(self) -> None:
+        """The button or its key: the code can be changed in its place."""
+        if self.edit.isEnabled() and self.edit.isVisible():
+            self._begin_edit()
+
+    @Slot()
     def _approve(self) -> None:
-        card = self._card
-        if card is None or self._sent or approval.why_not(card, self.code.is_seen_to_end, self._cases.troubles):
+        card, shown = self._card, self.shown
+        if card is None or shown is None or self._sent or self.editing or self._why_not(shown):
             return
         self._sent = True
         self._show_state()
-        self._bridge.approve(card.id, card.digest)
+        if card.missed:
+            self._bridge.arm(card.id, card.digest)
+        elif shown is not card:
+            self._bridge.approve_edited(card.id, card.digest, shown.request.code, shown.digest)
+        else:
+            self._bridge.approve(card.id, card.digest)
 
     @Slot(str)
     def _deny(self, reason: str) -> None:
@@ -144,21 +210,24 @@ class ReviewPanel(QFrame):
         if card is None or self._sent or not card.waiting:
             return
         self._sent = True
-        self._leave_denial(True)
+        self._leave(True)
         self._show_state()
         self._bridge.deny(card.id, card.digest, reason)
 
     @Slot()
     def _ask_reason(self) -> None:
-        self._answers.setCurrentWidget(self.denial)
+        self._look_at()
+        self.foot.setCurrentWidget(self.denial)
         self.denial.open()
 
     @Slot()
     def _back(self) -> None:
-        self._leave_denial(True)
+        self._leave(True)
 
-    def _leave_denial(self, focus: bool) -> None:
-        self._answers.setCurrentWidget(self._buttons)
+    def _leave(self, focus: bool) -> None:
+        """Back to the buttons and the code, from the reason or the editor."""
+        self._code_place.setCurrentWidget(self._reading)
+        self.foot.setCurrentWidget(self.foot.buttons)
         if focus:
             self.code.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -168,8 +237,7 @@ class ReviewPanel(QFrame):
         if self._card is None or self._card.id != request_id:
             return
         self._sent = False
-        self.told.say(Tone.WARN, why)
-        self.told.show()
+        self._tell(why)
         self.rearm()
 
     @Slot(str)
@@ -177,6 +245,131 @@ class ReviewPanel(QFrame):
         """Something asked for could not be done; an answer under way did not arrive."""
         if self._sent and self._card is not None:
             self.declined(self._card.id, why)
+
+    @Slot()
+    def _go_on(self) -> None:
+        card = self._card
+        if card is not None and card.missed and card.armed is None:
+            self._cases.dismiss(card.id)
+        self.move_on.emit()
+
+    @Slot()
+    def _look_at(self) -> None:
+        """Any interaction pauses the countdown (console.md, *Deciding*)."""
+        card = self._card
+        if card is not None and card.waiting and not card.paused and self._looked != card.id:
+            self._looked = card.id
+            self._bridge.look_at(card.id)
+
+    # ---- a person's version ----
+
+    def _begin_edit(self) -> None:
+        shown = self.shown
+        if shown is None or not shown.waiting or self._sent:
+            return
+        if why_not := can_edit(shown.request.code):
+            self._tell(why_not)
+            return
+        self._look_at()
+        self.tabs.setCurrentIndex(CODE)
+        self._code_place.setCurrentWidget(self.editor)
+        self.foot.setCurrentWidget(self.foot.editing)
+        self.editor.open(shown.request.code)
+        self.editor.show_findings(shown.assessment.findings if shown.assessment else ())
+        self._say_of_edit()
+
+    @Slot(str)
+    def _edited(self, code: str) -> None:
+        """After a pause in typing: assess it, unless something is being assessed already."""
+        card = self._card
+        if card is None or not self.editing or self._assessing:
+            return
+        if code == card.request.code:
+            self._take_draft(None)
+        else:
+            self._assessing = code
+            self._bridge.draft(card.id, code)
+            self._say_of_edit()
+
+    @Slot(str, str, object)
+    def _drafted(self, request_id: str, code: str, found: object) -> None:
+        card = self._card
+        if card is None or card.id != request_id or code != self._assessing:
+            return
+        self._assessing = ""
+        if not self.editing:
+            return
+        if self.editor.code != code:
+            self._edited(self.editor.code)
+        elif isinstance(found, Draft):
+            self._take_draft(found)
+        else:
+            self._finishing = False
+            self.foot.say_of_edit(str(found), False)
+
+    def _take_draft(self, found: Draft | None) -> None:
+        """From here on header, digest, badge and facts are those of the person's version."""
+        card = self._card
+        assert card is not None
+        self._draft = None
+        if found is not None:
+            self._draft = replace(
+                card,
+                request=found.request,
+                digest=found.request.digest,
+                assessment=found.assessment,
+                blocked=found.blocked,
+                original=card.request,
+            )
+        shown = self._draft or card
+        self.header.show_card(shown)
+        self.facts.show_card(shown, self._cases.sandbox)
+        self.editor.show_findings(shown.assessment.findings if shown.assessment else ())
+        self._say_of_edit()
+        if self._finishing:
+            self._end_edit()
+
+    def _say_of_edit(self) -> None:
+        shown = self.shown
+        assert shown is not None
+        if shown.request.code != self.editor.code:
+            self.foot.say_of_edit(ASSESSING, False)
+        elif shown is self._card:
+            self.foot.say_of_edit("Nothing has been changed.", True)
+        elif shown.blocked:
+            self.foot.say_of_edit(shown.blocked, True)
+        else:
+            found = counted(len(shown.assessment.findings), "finding") if shown.assessment else ""
+            level = shown.level.name if shown.level else ""
+            self.foot.say_of_edit(f"Your version: {level}, {found}. You see it as a whole before you approve.", True)
+
+    @Slot()
+    def _typing(self) -> None:
+        if self.editing:
+            self._say_of_edit()
+
+    @Slot()
+    def _finish_edit(self) -> None:
+        """Done: at once where the newest version has been assessed, else as soon as it has been."""
+        shown = self.shown
+        if not self.editing or shown is None:
+            return
+        if shown.request.code == self.editor.code:
+            self._end_edit()
+        else:
+            self._finishing = True
+            self._edited(self.editor.code)
+
+    @Slot()
+    def _discard_edit(self) -> None:
+        self._draft = None
+        self._end_edit()
+
+    def _end_edit(self) -> None:
+        self._finishing = False
+        self._leave(True)
+        self._show_subject()
+        self.rearm()
 
     # ---- what happens meanwhile ----
 
@@ -192,147 +385,157 @@ class ReviewPanel(QFrame):
                     self._decided(card, decision.by is Decider.PERSON)
                     return
                 case RequestAssessed(request_id) if request_id == card.id:
-                    self._reassessed(card)
+                    self._show_subject()
+                    self.rearm()
+                case ApprovalArmed(request_id) | ApprovalSpent(request_id) if request_id == card.id:
+                    self._sent = False
+                    self._show_state()
                 case RunFinished(request_id) if request_id == card.id:
                     self._show_state()
                 case EngineTroubled() | TroubleCleared():
                     self._show_state()
                 case _:
                     pass
-        self.header.show_card(card)
+        if self._draft is not None:
+            self._draft.deadline, self._draft.window, self._draft.paused = card.deadline, card.window, card.paused
+        self.header.show_card(self._draft or card)
 
     def _decided(self, card: Card, by_person: bool) -> None:
-        mine, self._sent = self._sent and by_person, False
-        self._leave_denial(self._has_focus_inside())
+        mine, self._sent, self._draft = self._sent and by_person, False, None
+        was_editing = self.editing
+        self._leave(self._has_focus_inside())
+        if was_editing:
+            self._show_subject()
         self.header.show_card(card)
-        self._show_state()
+        # An expired request can be approved for later at the same place: not by a click meant for now.
+        self.rearm()
         if mine:
             self.answered.emit(card.id)
 
-    def _reassessed(self, card: Card) -> None:
-        self._show_code()
-        self.facts.show_card(card, self._cases.sandbox)
-        self.rearm()
-
     @Slot()
     def _sandbox_known(self) -> None:
-        if self._card is not None:
-            self.facts.show_card(self._card, self._cases.sandbox)
+        if (shown := self.shown) is not None:
+            self.facts.show_card(shown, self._cases.sandbox)
+
+    @Slot(str, object)
+    def _earlier_known(self, request_id: str, earlier: Earlier | None) -> None:
+        if self._card is None or self._card.id != request_id:
+            return
+        self._earlier = earlier
+        findings = self._card.assessment.findings if self._card.assessment else ()
+        self.changes.show_earlier(earlier, findings)
+        self.tabs.setTabText(CHANGES, f"Changes {sums(earlier)}".strip())
 
     # ---- painting the state ----
+
+    def _why_not(self, shown: Card) -> str:
+        return approval.why_not(shown, self.code.is_seen_to_end, self._cases.troubles)
 
     @Slot()
     def _show_state(self) -> None:
         """Buttons and the sentence beside them."""
-        card = self._card
-        if card is None:
+        card, shown = self._card, self.shown
+        if card is None or shown is None:
             return
-        why_not = approval.why_not(card, self.code.is_seen_to_end, self._cases.troubles)
-        holding = approval.needs_holding(card)
-        resting = self._rest.isActive()
-        sentence = why_not or (HOLD_WORDS if holding else "")
-        if resting and not self.code.is_seen_to_end and card.waiting:
-            # Whether it fits is known once it has been painted.
-            sentence = card.blocked
-        if self._sent:
-            sentence = "Recording your answer\N{HORIZONTAL ELLIPSIS}"
-        self.sentence.setText(sentence)
-        self.approve.setEnabled(not why_not and not self._sent and not resting)
+        why_not = self._why_not(shown)
+        open_, resting = card.waiting or card.missed, self._rest.isActive()
+        holding = open_ and approval.needs_holding(shown)
+        self.sentence.setText(self._sentence(shown, why_not, holding))
+        free = not self._sent and not resting
+        self.approve.setEnabled(not why_not and free)
         self.approve.set_holding(holding)
         self.approve.setToolTip(why_not or ("Hold Ctrl+Shift+A" if holding else "A"))
-        self.approve.setAccessibleDescription(sentence)
-        self.approve.setText("Hold to approve once" if holding else "Approve once  A")
-        self.deny.setEnabled(card.waiting and not self._sent and not resting)
+        self.approve.setAccessibleDescription(self.sentence.text())
+        self.approve.setText(approval.button_words(shown, holding))
+        self.approve.setVisible(open_ and card.armed is None)
+        self.deny.setEnabled(card.waiting and free)
         self.deny.setVisible(card.waiting)
-        self.approve.setVisible(card.waiting)
+        self.edit.setEnabled(card.waiting and not self._sent)
+        self.edit.setVisible(card.waiting and bool(card.request.code))
+        never = approval.never_remembered(card, why_not)
+        self.remember.setVisible(card.waiting and shown is card)
+        self.remember.setEnabled(not never and free)
+        self.remember.setToolTip(never or "Do not ask for this again for a while (R)")
+        self.remember.setAccessibleDescription(never)
         self.next.setVisible(not card.waiting)
-        self.next.setText("Next  J" if self._cases.count_waiting() else "Close")
+        self.next.setText(self._next_words(card))
+
+    def _sentence(self, shown: Card, why_not: str, holding: bool) -> str:
+        if self._sent:
+            return "Recording your answer\N{HORIZONTAL ELLIPSIS}"
+        if self._rest.isActive() and not self.code.is_seen_to_end and (shown.waiting or shown.missed):
+            # Whether it fits is known once it has been painted.
+            return shown.blocked
+        words = why_not or (LATER_WORDS if shown.missed else HOLD_WORDS if holding else "")
+        return f"Approve? {words}".strip() if self._invited and shown.waiting and not why_not else words
+
+    def _next_words(self, card: Card) -> str:
+        if card.missed and card.armed is None:
+            return "Dismiss"
+        return "Next  J" if self._cases.count_waiting() else "Close"
 
     def _show_tabs(self, card: Card) -> None:
-        """Variables and input decide as well; they get tabs where there are any."""
+        """Code and changes always; variables and input decide as well, where there are any."""
         self.tabs.blockSignals(True)
         while self.tabs.count():
             self.tabs.removeTab(0)
         for name, text in _parts(card):
             self.tabs.setTabData(self.tabs.addTab(name), text)
-        self.tabs.setCurrentIndex(0)
-        self.tabs.setVisible(self.tabs.count() > 1)
+        self.tabs.setCurrentIndex(CODE)
         self.tabs.blockSignals(False)
-        self.extra.hide()
-        self.code.show()
+        self.changes.show_asking()
+        self._reading.setCurrentWidget(self.code)
 
-    def _show_code(self) -> None:
-        card = self._card
-        if card is not None:
-            language = card.request.language.value if card.request.language else ""
-            self.code.set_code(card.request.code, language, card.assessment.findings if card.assessment else ())
+    def _show_subject(self) -> None:
+        """Header, code and facts of what would run."""
+        shown = self.shown
+        if shown is None:
+            return
+        self.header.show_card(shown)
+        language = shown.request.language.value if shown.request.language else ""
+        self.code.set_code(shown.request.code, language, shown.assessment.findings if shown.assessment else ())
+        self.facts.show_card(shown, self._cases.sandbox)
 
     @Slot(int)
     def _show_part(self, tab: int) -> None:
-        if tab > 0:
+        if tab > CHANGES:
             self.extra.set_code(self.tabs.tabData(tab), "", ())
-        self.extra.setVisible(tab > 0)
-        self.code.setVisible(tab <= 0)
+        self._reading.setCurrentWidget(self.code if tab <= CODE else self.changes if tab == CHANGES else self.extra)
 
     @Slot(int)
     def _go_to(self, line: int) -> None:
-        self.tabs.setCurrentIndex(0)
-        self.code.scroll_to(line)
+        if self.editing:
+            self.editor.go_to(line)
+        else:
+            self.tabs.setCurrentIndex(CODE)
+            self.code.scroll_to(line)
 
-    @Slot()
-    def _fit_answers(self) -> None:
-        """As high as the page on top, so that the code has the rest."""
-        ignored, fixed = QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
-        for number in range(self._answers.count()):
-            page = self._answers.widget(number)
-            assert page is not None
-            on_top = page is self._answers.currentWidget()
-            page.setSizePolicy(QSizePolicy.Policy.Preferred, fixed if on_top else ignored)
-        self._answers.setSizePolicy(QSizePolicy.Policy.Preferred, fixed)
-        self._answers.adjustSize()
+    def _tell(self, why: str) -> None:
+        self.told.say(Tone.WARN, why)
+        self.told.show()
 
     # ---- building ----
 
-    def _make_answers(self) -> None:
-        px = self._look.px
-        self.sentence = plain_label(role="muted", wrap=True)
-        # Room for two lines at any time: the buttons stay where they are when the sentence changes.
-        self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing())
-        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.deny = DecisionButton("Deny\N{HORIZONTAL ELLIPSIS}  D", self.guard)
-        self.deny.setProperty("kind", "danger")
-        self.deny.setAccessibleName("Deny, asks for a reason, D")
-        self.approve = ApproveButton("Approve once  A", self.guard, self._look)
-        self.approve.setProperty("kind", "primary")
-        self.approve.setAccessibleName("Approve once")
-        self.next = QPushButton("Next  J")
-        self.next.setAutoDefault(False)
-        self.next.clicked.connect(self.move_on)
-        self._buttons = QWidget()
-        row = QHBoxLayout(self._buttons)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(px(8))
-        row.addWidget(self.sentence, 1)
-        for button in (self.deny, self.approve, self.next):
-            row.addWidget(button)
-        self.denial = Denial(self._look, self.guard)
-        self._answers = QStackedWidget()
-        self._answers.addWidget(self._buttons)
-        self._answers.addWidget(self.denial)
-        self._answers.currentChanged.connect(self._fit_answers)
-        self._fit_answers()
+    def _make_foot(self) -> None:
+        self.foot = Foot(self._look, self.guard, self._page)
+        self.sentence, self.edit, self.next = self.foot.sentence, self.foot.edit, self.foot.next
+        self.deny, self.approve, self.denial = self.foot.deny, self.foot.approve, self.foot.denial
+        self.remember: QPushButton = self.foot.remember
 
     def _lay_out(self) -> None:
         px = self._look.px
-        self.extra = CodeView(self._look)
-        self.extra.setAccessibleName("Variables or input")
+        self._reading = QStackedWidget()
+        for view in (self.code, self.changes, self.extra):
+            self._reading.addWidget(view)
+        self._code_place = QStackedWidget()
+        self._code_place.addWidget(self._reading)
+        self._code_place.addWidget(self.editor)
         left = QWidget()
         middle = QVBoxLayout(left)
         middle.setContentsMargins(0, 0, 0, 0)
         middle.setSpacing(0)
         middle.addWidget(self.tabs)
-        middle.addWidget(self.code, 1)
-        middle.addWidget(self.extra, 1)
+        middle.addWidget(self._code_place, 1)
         self.split = QSplitter(Qt.Orientation.Horizontal)
         self.split.setChildrenCollapsible(False)
         self.split.addWidget(left)
@@ -343,8 +546,7 @@ class ReviewPanel(QFrame):
         foot.setContentsMargins(px(14), px(8), px(12), px(10))
         foot.setSpacing(px(8))
         foot.addWidget(self.told)
-        foot.addWidget(self._answers)
-        self._page = QWidget()
+        foot.addWidget(self.foot)
         column = QVBoxLayout(self._page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
@@ -360,9 +562,20 @@ class ReviewPanel(QFrame):
 
     def _connect(self) -> None:
         self.approve.decided.connect(self._approve)
+        self._steady.moved.connect(self.rearm)
+        self._interest.shown.connect(self._look_at)
         self.deny.decided.connect(self._ask_reason)
+        self.remember.clicked.connect(self.press_remember)
+        self.next.clicked.connect(self._go_on)
         self.denial.denied.connect(self._deny)
         self.denial.back.connect(self._back)
+        self.foot.edit_wanted.connect(self.press_edit)
+        self.foot.edit_done.connect(self._finish_edit)
+        self.foot.edit_discarded.connect(self._discard_edit)
+        self.editor.textChanged.connect(self._typing)
+        self.editor.changed.connect(self._edited)
+        self.editor.done.connect(self._finish_edit)
+        self.editor.discarded.connect(self._discard_edit)
         self.code.seen_to_end.connect(self._show_state)
         self.tabs.currentChanged.connect(self._show_part)
         self.facts.line_picked.connect(self._go_to)
@@ -370,6 +583,8 @@ class ReviewPanel(QFrame):
         self._cases.sandbox_known.connect(self._sandbox_known)
         self._bridge.declined.connect(self.declined)
         self._bridge.failed.connect(self.failed)
+        self._bridge.drafted.connect(self._drafted)
+        self._bridge.earlier_known.connect(self._earlier_known)
 
     def _has_focus_inside(self) -> bool:
         focus = self.window().focusWidget()
@@ -378,6 +593,7 @@ class ReviewPanel(QFrame):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.window().installEventFilter(self)
+        self._steady.watch()
         self.rearm()
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -397,9 +613,9 @@ class ReviewPanel(QFrame):
 
 
 def _parts(card: Card) -> list[tuple[str, str]]:
-    """The tabs: code, and what else decides."""
+    """The tabs: code, what has changed, and what else decides."""
     request = card.request
-    parts = [("Code", request.code)]
+    parts = [("Code", request.code), ("Changes", "")]
     if request.context not in ("", "{}"):
         parts.append(("Variables", request.context))
     if request.stdin:

@@ -82,7 +82,7 @@ class RunningPanel(QWidget):
             self.title.setText(phrases.title(card.request))
             language = card.request.language.value if card.request.language else ""
             self.code.set_code(card.request.code, language, card.assessment.findings if card.assessment else ())
-            self.meters.begin(card.request.limits, card.readings)
+            self.meters.begin(card.request.limits, card.request.isolation, card.readings)
             self.output.clear()
             self._show_stopping(False)
             row = self.model.row_of(card.id)

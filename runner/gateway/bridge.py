@@ -159,13 +159,15 @@ class Bridge:
             return
         if not isinstance(message, dict):
             self._client.error(None, INVALID_REQUEST, "Send one JSON object a line; batches are not taken.")
+        elif not message.keys() & {"method", "result", "error"}:
+            self._client.error(message.get("id"), INVALID_REQUEST, "This message has no method.")
         elif message.get("method") == "notifications/cancelled":
             self._cancel(message)
         elif message.get("method") == "initialize" or "id" not in message:
             # In order: nothing may overtake the handshake.
-            self._carry(message)
+            self.carry(message)
         else:
-            threading.Thread(target=self._carry, args=(message,), daemon=True).start()
+            threading.Thread(target=self.carry, args=(message,), daemon=True).start()
 
     def _cancel(self, message: Json) -> None:
         params = message.get("params")
@@ -175,14 +177,14 @@ class Bridge:
         if line is not None:
             line.cut_off = True
         if self._session:
-            self._carry(message)
+            self.carry(message)
         if line is not None:
             # In the modern era closing the stream is how one cancels.
             line.cut()
 
     # ---- to the console ----
 
-    def _carry(self, message: Json) -> None:
+    def carry(self, message: Json) -> None:
         try:
             if message.get("method") == "initialize":
                 self._introduction = message

@@ -25,9 +25,18 @@ class Policy:
         self._rules = rules
         self._ask_everything = ask_everything
 
+    @property
+    def asks_everything(self) -> bool:
+        """A settings or rules file, or the grants, cannot be read."""
+        return self._ask_everything
+
+    def rule(self, request: Request) -> Rule | None:
+        """The rule that counts for `request`, if any."""
+        return self._rules.match(request.agent, request.tool.value, parameters(request))
+
     def weigh(self, request: Request, assessment: Assessment) -> Assessment:
         """The assessment with the level that the rules raise it to. Nothing lowers a level (spec R4)."""
-        rule = self._rules.match(request.agent, request.tool.value, parameters(request))
+        rule = self.rule(request)
         if rule is None or rule.level is None or rule.level <= assessment.level:
             return assessment
         reason = f"Your rule {rule.name} sets {rule.level.name}."
@@ -35,7 +44,7 @@ class Policy:
 
     def decide(self, request: Request, assessment: Assessment) -> Decision | Ask:
         """`assessment` is what `weigh` gave."""
-        rule = self._rules.match(request.agent, request.tool.value, parameters(request))
+        rule = self.rule(request)
         level = assessment.level
         if rule is not None and rule.action is Action.DENY:
             return _ruled(Verdict.DENIED, request, rule.name, rule.description or f"Denied by your rule {rule.name}.")
@@ -70,6 +79,16 @@ class Policy:
                 f"The {request.isolation.value} sandbox has no network to give. "
                 "Deny it and ask the agent to do without."
             )
+        return ""
+
+    def closed_to_grants(self, request: Request, level: Level) -> str:
+        """Why nothing that was remembered counts for this request; empty when it may."""
+        if self._ask_everything:
+            return "Nothing remembered counts while a settings, rules or grants file cannot be read."
+        if level is Level.CRITICAL:
+            return "CRITICAL requests are asked every time."
+        if self.blocked(request, level):
+            return "Nothing remembered counts where it may not be approved."
         return ""
 
     def _may_pass(self, request: Request, rule: Rule | None, level: Level) -> bool:

@@ -11,6 +11,7 @@ from runner.assessment import Level
 from runner.document import Node, Unreadable
 from runner.policy.pattern import Pattern
 from runner.policy.rules import Action, Condition, Rule, Rules
+from runner.request import Tool
 
 if TYPE_CHECKING:
     from runner.places import Places
@@ -22,6 +23,16 @@ KNOWN = (
     *("action", "require_approval", "level", "risk", "window", "timeout"),
 )
 """`risk`, `timeout` and `require_approval` are the source document's names for level, window and action."""
+
+SCHEMA = "1"
+TOOLS = frozenset(
+    {
+        *Tool,
+        *("code_install_package", "code_write_file", "code_read_file", "code_list_files"),
+        *("code_create_sandbox", "code_destroy_sandbox", "code_result", "approve"),
+    }
+)
+"""Tools that a rule may name (spec I2). With another name a rule would never match, and nobody would know."""
 
 
 class _Wrong(Exception):
@@ -48,6 +59,10 @@ def read(places: Places, in_settings: Node | None = None) -> Rules:
         assert isinstance(root.value, Mapping)
         strangers = [key for key in root.value if key not in ("rules", "schema")]
         problems += [f"{FILE}, line {root.value[key].line}: {key[:80]} is not known here." for key in strangers]
+        problems += [f"{FILE}, line {line}: {key[:80]} is there twice." for key, line in root.repeated]
+        schema = root.value.get("schema")
+        if schema is not None and schema.value != SCHEMA:
+            problems.append(f"{FILE}, line {schema.line}: this Assent reads schema {SCHEMA}.")
         _take(root.value.get("rules"), FILE, rules, problems)
     _take(in_settings, places.settings.name, rules, problems)
     return Rules(tuple(rules), tuple(problems))
@@ -78,7 +93,7 @@ def _rule(node: Node) -> Rule:
     return Rule(
         name=_word(given, "name") or f"at line {node.line}",
         action=_action(given),
-        tools=_words(given, "tools"),
+        tools=_tools(given),
         agents=_words(given, "agents"),
         conditions=_conditions(given),
         level=_level(given),
@@ -123,6 +138,14 @@ def _window(given: Mapping[str, Node]) -> float | None:
     return None
 
 
+def _tools(given: Mapping[str, Node]) -> tuple[str, ...]:
+    tools = _words(given, "tools")
+    for tool in tools:
+        if tool not in TOOLS:
+            raise _Wrong(given["tools"], f"no tool is called {tool[:40]!r}; known are {', '.join(sorted(TOOLS))}")
+    return tools
+
+
 def _conditions(given: Mapping[str, Node]) -> tuple[Condition, ...]:
     node = given.get("conditions")
     if node is None or node.value is None:
@@ -136,6 +159,8 @@ def _condition(node: Node) -> Condition:
     if not isinstance(node.value, Mapping):
         raise _Wrong(node, "a condition needs names with values")
     given = node.value
+    for name, line in node.repeated:
+        raise _Wrong(Node(None, line), f"{name[:80]} is there twice")
     unknown = [name for name in given if name not in ("param", "equals", "matches")]
     if unknown or "param" not in given or ("equals" in given) == ("matches" in given):
         raise _Wrong(node, "a condition needs param and either equals or matches, nothing else")

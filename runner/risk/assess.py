@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from runner.assessment import Assessment, Capability, Finding, Level, Span
-from runner.request import Language, NetworkMode, Request, Tool
+from runner.request import Language, Request, Tool
 from runner.risk.acts import Act, Budget, Place, TooMuch, Trail
 from runner.risk.knowledge import Knowledge, bundled
 from runner.risk.lines import Lines, shorten
 from runner.risk.machine import TooDeep
 from runner.risk.nested import ESCAPED, Nested
 from runner.risk.python import Unparsed
+from runner.risk.surroundings import surroundings
 from runner.risk.text import tricks
 from runner.risk.touch import touched
 
@@ -60,7 +61,7 @@ class Classifier:
             return unreadable(TOO_LARGE)
         lines = Lines(request.code)
         trail = Trail(Budget(STEPS))
-        findings = [*_surroundings(request), *tricks(lines)]
+        findings = [*surroundings(request), *tricks(lines)]
         try:
             nested = self._follow(request, trail)
             nested.finish()
@@ -110,18 +111,9 @@ def _unread(reason: str, id: str) -> Finding:
     return Finding(id, Level.CRITICAL, Capability.UNREADABLE, Span(1, 0, 1, 0), "", reason, "CWE-1007")
 
 
-def _surroundings(request: Request) -> Iterator[Finding]:
-    if request.network is not NetworkMode.NONE:
-        evidence = ", ".join(request.domains)[:200]
-        reason = "The code would have network access."
-        yield Finding(
-            "request.network", Level.CRITICAL, Capability.NETWORK, Span(1, 0, 1, 0), evidence, reason, "T1071"
-        )
-
-
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings by place, the worst first where several start together, none twice."""
-    unique = {(finding.id, finding.span): finding for finding in findings}
+    unique = {(finding.id, finding.span, finding.evidence): finding for finding in findings}
     return tuple(sorted(unique.values(), key=lambda f: (f.span.line, f.span.column, -f.level, f.id)))
 
 

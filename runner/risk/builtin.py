@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -193,6 +194,8 @@ def variable(machine: Machine, called: Value, args: Args, named: Named, place: P
     folder = VARIABLES.get(known.lower()) if known else None
     if folder is not None:
         return text(folder)
+    if known is not None and (put := machine.variables.get(known)) is not None:
+        return put
     machine.trail.add("variable", called.name, {"key": key}, place, called.labels)
     default = args[1] if len(args) > 1 else UNKNOWN
     labels = {f"${known}" if known else Source.ENVIRONMENT}
@@ -308,6 +311,56 @@ def nothing_new(machine: Machine, called: Value, args: Args, named: Named, place
     return Value(value.texts, value.name, labels_of(args), value.items, value.fields, binary=value.binary)
 
 
+def same_owner(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """A method whose result is, for what matters here, what it is called on."""
+    return called.owner
+
+
+def printed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """print(..., file=f) writes to the file."""
+    path = (named.get("file", UNKNOWN).fields or {}).get("path")
+    if path is None:
+        return None
+    fields = {"path": path, "data": concatenate(args, " "), "mode": (named["file"].fields or {}).get("mode", UNKNOWN)}
+    machine.nested.done(machine.trail.add("write", "print", fields, place, called.labels))
+    return UNKNOWN
+
+
+def from_json(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    known = fold.parsed_json(value.exact) if value.exact is not None and len(value.exact) < 20_000 else None
+    return known.labelled(value.labels) if known is not None else nothing_new(machine, called, args, named, place)
+
+
+def shell_words(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    try:
+        parts = shlex.split(value.exact or "")
+    except ValueError:
+        parts = []
+    if not parts:
+        return Value(labels=value.labels)
+    return Value(items=[text(part, labels=value.labels) for part in parts[:1000]], labels=value.labels)
+
+
+def next_of(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return machine.each(first(args))
+
+
+def method_caller(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return Value(name=called.name.replace("operator.", ""), items=[*args], fields=dict(named))
+
+
+def call_method(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """What operator.methodcaller and operator.attrgetter make, called with an object."""
+    if not called.items or not args or not called.items[0].texts:
+        return None
+    member = machine.attribute(args[0], called.items[0].text, fold.ASSEMBLED)
+    if called.name == "attrgetter":
+        return member
+    return machine.call(member, called.items[1:], called.fields or {}, place)
+
+
 def new_type(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return Value(labels=labels_of(args), name=first(args).name)
 
@@ -364,7 +417,7 @@ SPECIALS: dict[str, Special] = {
     "pathlib.PosixPath": path,
     "pathlib.WindowsPath": path,
     "pathlib.Path.home": home,
-    "pathlib.Path.expanduser": nothing_new,
+    **dict.fromkeys((f"pathlib.Path.{name}" for name in ("expanduser", "resolve", "absolute", "as_posix")), same_owner),
     "os.path.expanduser": same_path,
     "os.path.expandvars": same_path,
     "os.path.abspath": same_path,
@@ -396,7 +449,15 @@ SPECIALS: dict[str, Special] = {
     "codec": call_coder,
     **dict.fromkeys((*fold.DECODERS, *fold.ENCODERS), decoder),
     "json.dumps": nothing_new,
-    "json.loads": nothing_new,
+    "json.loads": from_json,
+    "ast.literal_eval": from_json,
+    "shlex.split": shell_words,
+    "print": printed,
+    "next": next_of,
+    "operator.methodcaller": method_caller,
+    "operator.attrgetter": method_caller,
+    "methodcaller": call_method,
+    "attrgetter": call_method,
     "urllib.parse.urlencode": nothing_new,
     "urllib.urlencode": nothing_new,
     "io.BytesIO": nothing_new,
@@ -566,7 +627,21 @@ def m_fromhex(machine: Machine, owner: Value, args: Args) -> Value | None:
     return fold.decoded("bytes.fromhex", first(args)) if not owner.texts else None
 
 
+def m_bytes(machine: Machine, owner: Value, args: Args) -> Value | None:
+    """int.to_bytes: a text written as one long number."""
+    length = first(args).number
+    if not isinstance(owner.number, int) or not isinstance(length, int) or not 0 < length <= 4000 or owner.number < 0:
+        return None
+    order = "little" if len(args) > 1 and args[1].text == "little" else "big"
+    try:
+        data = owner.number.to_bytes(length, order)  # type: ignore[arg-type]
+    except OverflowError:
+        return None
+    return Value((fold.latin(data),), labels=fold.DECODED, binary=True)
+
+
 METHODS: dict[str, Method] = {
+    "to_bytes": m_bytes,
     "join": m_join,
     "replace": m_replace,
     "decode": m_decode,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.risk import fold
 from runner.risk.acts import Place, Source
 from runner.risk.expansion import ansi
+from runner.risk.packages import mistaken_for, name_of, source_of
 from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, either, labels_of, text
 
 if TYPE_CHECKING:
@@ -286,6 +287,10 @@ def ssh(command: Command) -> Value | None:
     options, operands = command.parsed("-p -i -l -o -F -L -R -D -J -W -b -c -E -e -I -m -O -Q -S -w -B", stop=True)
     host = operands[0] if operands else UNKNOWN
     command.act("connect", host=host, tool=text("ssh"))
+    for word in (options.get("-o") or UNKNOWN).texts:
+        name, _, code = word.partition("=")
+        if name.lower() in ("proxycommand", "localcommand", "knownhostscommand"):
+            command.script(text(code))
     for option in ("-R", "-L", "-D"):
         if option in options:
             command.act("tunnel", host=host, how=text(option), what=options[option])
@@ -403,6 +408,8 @@ def interpreter(language: str) -> Handler:
                     break
             elif word in takes:
                 if word == "-m" and language == "python" and at < len(arguments):
+                    if arguments[at].text in ("pip", "http.server"):
+                        command.again(arguments[at:])
                     command.act("module", name=arguments[at], line=concatenate(arguments[at:], " "))
                     return UNKNOWN
                 at += 1
@@ -479,11 +486,30 @@ def awk(command: Command) -> Value | None:
     _options, operands = command.parsed("-F -v -f --file --field-separator --assign")
     if operands:
         command.code("awk", operands[0])
+        if (said := _awk_print(operands[0].text, command.stdin)) is not None:
+            return said
         if "process" in labels_of((command.stdin,)):
             command.act("compare", text=operands[0], **{"with": command.stdin})
         for operand in operands[1:]:
             _read(command, operand)
     return Value(labels=labels_of((command.stdin, *operands[1:])))
+
+
+def _awk_print(program: str, data: Value) -> Value | None:
+    """What `{print $2" "$1}` makes of one known line."""
+    match = re.fullmatch(r"\s*\{\s*print\s+((?:\$\d+|\"[^\"]*\"|,|\s)+?);?\s*\}\s*", program)
+    if match is None or data.exact is None:
+        return None
+    words = [data.exact.strip(), *data.exact.split()]
+    out = ""
+    for part in re.findall(r"\$\d+|\"[^\"]*\"|,", match[1]):
+        if part == ",":
+            out += " "
+        elif part[0] == '"':
+            out += ansi(part[1:-1])
+        else:
+            out += words[int(part[1:])] if int(part[1:]) < len(words) else ""
+    return text(out, labels=data.labels | fold.ASSEMBLED)
 
 
 def evaluate(command: Command) -> Value | None:
@@ -565,7 +591,23 @@ def environment(command: Command) -> Value | None:
 
 
 def read(command: Command) -> Value | None:
-    _, operands = command.parsed("-d -n -N -p -t -u -a -i")
+    """read, mapfile: what comes in goes into variables."""
+    options, operands = command.parsed("-d -n -N -p -t -u -i -a" if command.name == "read" else "-d -n -O -s -u -C -c")
+    fed = command.stdin
+    if fed.texts and fed.text.strip(HOLE):
+        lines = fed.text.rstrip("\n").split("\n")[:200]
+        array = options.get("-a") if command.name == "read" else (operands[0] if operands else text("MAPFILE"))
+        if array is not None and array.exact:
+            parts = lines[0].split() if command.name == "read" else lines
+            command.shell.state.variables[array.exact] = Value(items=[text(p, labels=fed.labels) for p in parts])
+        elif len(operands) <= 1:
+            name = operands[0].text if operands else "REPLY"
+            command.shell.state.variables[name] = text(*lines[:12], labels=fed.labels)
+        else:
+            parts = lines[0].split(None, len(operands) - 1)
+            for operand, part in zip(operands, parts, strict=False):
+                command.shell.state.variables[operand.text] = text(part, labels=fed.labels)
+        return UNKNOWN
     for operand in operands:
         if operand.exact:
             command.shell.state.variables[operand.exact] = Value(
@@ -627,7 +669,7 @@ def _printed(words: list[Value]) -> Value:
                     out.append(text("%"))
                     continue
                 value = rest[taken] if taken < len(rest) else text("")
-                out.append(each(value, ansi) if part.endswith("b") and value.texts else value)
+                out.append(_converted(part[-1], value))
                 taken += 1
             else:
                 out.append(text(ansi(part)))
@@ -635,6 +677,19 @@ def _printed(words: list[Value]) -> Value:
         if not taken or not rest or len(out) > 200:
             break
     return concatenate(out).labelled((*template.labels, *(fold.ASSEMBLED if hides else ())))
+
+
+def _converted(letter: str, value: Value) -> Value:
+    """One argument of printf, as its directive prints it."""
+    known = value.exact
+    if letter == "b" and value.texts:
+        return each(value, ansi)
+    if letter in "oxXd" and known is not None and re.fullmatch(r"\d{1,9}|0x[0-9a-fA-F]{1,8}|'.", known):
+        number = ord(known[1]) if known[0] == "'" else int(known, 0) if known[:2] == "0x" else int(known)
+        return text(format(number, letter), labels=value.labels)
+    if letter == "c" and known:
+        return text(known[0], labels=value.labels)
+    return value
 
 
 def _read(command: Command, path: Value) -> Value:
@@ -675,6 +730,40 @@ def passes(valued: str = FILTER_OPTIONS, skip: int = 0) -> Handler:
         return Value(labels=labels)
 
     return handle
+
+
+def cut(command: Command) -> Value | None:
+    """cut -d' ' -f2-4: fields of known lines."""
+    options, operands = command.parsed("-d -f -c -b --delimiter --fields --characters --bytes")
+    data = _read(command, operands[0]) if operands else command.stdin
+    wanted = options.get("-f") or options.get("--fields")
+    letters = options.get("-c") or options.get("-b") or options.get("--characters")
+    listed = (wanted or letters or UNKNOWN).exact
+    if data.exact is None or listed is None or not re.fullmatch(r"[\d,-]{1,40}", listed):
+        return Value(labels=labels_of((data,)))
+    by = (options.get("-d") or options.get("--delimiter") or text("\t")).text[:1] if wanted is not None else ""
+
+    def taken(line: str) -> str:
+        parts = line.split(by) if by else list(line)
+        chosen: list[str] = []
+        for one in listed.split(","):
+            low, dash, high = one.partition("-")
+            start = int(low or 1) - 1
+            chosen += parts[start : (int(high) if high else None) if dash else start + 1]
+        return by.join(chosen)
+
+    return each(data, lambda known: "\n".join(map(taken, known.split("\n"))), labels=fold.ASSEMBLED)
+
+
+def listing(command: Command) -> Value | None:
+    """ls: names of what is there; a path with a pattern comes out as it went in."""
+    _, operands = command.parsed("-I -w -T --ignore")
+    for path in operands[:10]:
+        command.act("walk", path=path)
+    shown = [path for path in operands if "*" in path.text]
+    return Value(
+        tuple(path.text for path in shown)[:12] or (HOLE,), labels=labels_of(operands) | {"listed", "found"}, name="ls"
+    )
 
 
 def base64(command: Command) -> Value | None:
@@ -914,6 +1003,9 @@ def archive(command: Command) -> Value | None:
     labels: frozenset[str] = frozenset({"archive"})
     for path in operands[:30]:
         labels |= command.act("read", path=_placed(command, path), tree=text("yes")).labels
+    removes = "--remove-files" in options or (command.name == "zip" and any("m" in o for o in options if o[1:2] != "-"))
+    for path in operands[:30] if removes else ():
+        command.act("delete", path=_placed(command, path), tree=text("yes"), tool=text(command.name))
     if target.text not in ("", "-"):
         command.act("write", path=target, data=Value(labels=labels))
     return Value(labels=labels)
@@ -1092,13 +1184,17 @@ def telnet(command: Command) -> Value | None:
 
 def remote_copy(command: Command) -> Value | None:
     """scp, rsync, sftp: to or from another host."""
-    _, operands = command.parsed(
+    options, operands = command.parsed(
         "-P -i -o -F -c -l -S -e --rsh -f --exclude --include --filter --password-file --port --bwlimit"
     )
     if len(operands) < 2:
         return UNKNOWN
     sources, target = operands[:-1], operands[-1]
     remote = re.compile(r"^(?!/)[^/\s]+:|^\w+://")
+    if any(option.startswith("--del") for option in options) and not remote.match(target.text):
+        command.act("delete", path=_placed(command, target), tree=text("yes"), tool=text(command.name))
+    if (through := options.get("-e") or options.get("--rsh") or options.get("-S")) is not None and through.texts:
+        command.script(through)
     if remote.match(target.text):
         labels: frozenset[str] = frozenset()
         for path in sources:
@@ -1130,6 +1226,8 @@ def make_node(command: Command) -> Value | None:
 
 def kill(command: Command) -> Value | None:
     _options, operands = command.parsed("-s --signal -n -u -t -P -g -G -U -o -F")
+    if len(command.arguments) > 1 and command.arguments[-1].text == "-1":
+        operands = [text("-1")]
     for target in operands[:20]:
         command.act("kill", target=target.labelled(labels_of((command.stdin,))), tool=text(command.name))
     return UNKNOWN
@@ -1166,6 +1264,117 @@ def at_time(command: Command) -> Value | None:
         if what.texts:
             command.script(what)
     return UNKNOWN
+
+
+DOCKER_VALUED = (
+    "-v --volume --mount -w --workdir -e --env -p --publish --name --network --net -u --user --entrypoint --pid --ipc"
+    " --cap-add --cap-drop --security-opt --device -l --label -m --memory --cpus --restart -h --hostname --add-host"
+    " --env-file --gpus --platform --userns --uts --cgroupns --shm-size --tmpfs --ulimit --log-driver --dns"
+)
+
+
+RIGHTS = re.compile(r"--privileged(?!=false)|--pid[ =]host|--cap-add[ =](ALL|SYS_)")
+
+
+def container(command: Command) -> Value | None:
+    """docker run: what it gives the container of the machine outside."""
+    arguments = [word for word in command.arguments if word.text != "container"]
+    if not arguments or arguments[0].text not in ("run", "create", "exec"):
+        return None
+    line = concatenate(arguments[:60], " ").text
+    mounted = re.findall(r"(?:-v|--volume)[ =]([^\s:]+):|(?:source|src)=([^,\s]+)", line)
+    outside = [one or other for one, other in mounted]
+    command.act(
+        "container",
+        path=Value(tuple(outside)[:12]),
+        rights=text("yes") if RIGHTS.search(line) else UNKNOWN,
+    )
+    return None
+
+
+def settings_that_run(command: Command) -> Value | None:
+    """git -c core.pager=..., make --eval=...: options whose value is a command."""
+    for at, word in enumerate(command.arguments):
+        following = command.arguments[at + 1].text if at + 1 < len(command.arguments) else ""
+        if command.name == "git" and word.text == "-c":
+            name, _, code = following.partition("=")
+            key = name.lower()
+            alias = key.startswith("alias.") and code.startswith("!")
+            if alias or re.fullmatch(r"core\.(pager|editor|sshcommand|fsmonitor)|diff\.external|pager\.\w+", key):
+                command.script(text(code.removeprefix("!"), labels=command.arguments[at + 1].labels))
+        elif command.name in ("make", "gmake") and word.text.startswith(("--eval", "-E")):
+            code = word.text.partition("=")[2] or following
+            command.script(text(re.sub(r"^[\w\s.%-]*:[^;\n]*[;\n]", "", code)))
+        elif command.name == "gdb" and word.text in ("-ex", "--ex", "-eval-command"):
+            command.code("perl", text(following))
+            if match := re.match(r"(?:!|shell\s)(.+)", following):
+                command.script(text(match[1]))
+    return None
+
+
+def script_runner(command: Command) -> Value | None:
+    """npx -c, npm exec -c: a script as an option's value; npm install: packages."""
+    options, operands = command.parsed("-c --call -p --package -w --workspace --prefix -C --registry")
+    code = options.get("-c") or options.get("--call")
+    if code is not None and code.texts:
+        return command.script(code)
+    if operands and operands[0].text in ("install", "i", "add", "isntall", "dlx", "exec"):
+        _installs(command, "javascript", operands[1:], [options["--registry"]] if "--registry" in options else [])
+    elif command.name == "npx":
+        _installs(command, "javascript", operands[:1], [])
+    return None
+
+
+REGISTRIES = (
+    "-i",
+    "--index-url",
+    "--extra-index-url",
+    "-f",
+    "--find-links",
+    "--trusted-host",
+    "--index",
+    "--default-index",
+)
+
+
+def python_packages(command: Command) -> Value | None:
+    """pip, pipx, uv: packages, and where they are to come from."""
+    valued = "-r --requirement -c --constraint -t --target --prefix --root --python -p --platform -e --editable -C"
+    options, operands = command.parsed(f"{valued} {' '.join(REGISTRIES)}")
+    while operands and operands[0].text in ("pip", "tool"):
+        operands = operands[1:]
+    if operands and operands[0].text in ("install", "add", "download", "wheel", "run"):
+        edited = [options[name] for name in ("-e", "--editable") if name in options]
+        registries = [options[name] for name in REGISTRIES if name in options]
+        _installs(command, "python", [*operands[1:], *edited], registries)
+    return None
+
+
+def _installs(command: Command, ecosystem: str, written: Sequence[Value], registries: Sequence[Value]) -> None:
+    for one in written[:50]:
+        known = one.exact or ""
+        meant = mistaken_for(name_of(known, ecosystem), ecosystem)
+        source = text(source_of(known, ecosystem).value) if known else UNKNOWN
+        command.act("install", package=one, source=source, mistaken=text(meant) if meant else UNKNOWN)
+    for registry in registries:
+        command.act("install", registry=registry)
+
+
+def recorder(*what: str) -> Handler:
+    """Programs that take pictures of the screen, what was copied, or what is typed."""
+    kind, reads = what[0], what[1:]
+
+    def handle(command: Command) -> Value | None:
+        line = concatenate(command.arguments[:30], " ").text
+        if reads and not any(re.search(pattern, line) for pattern in reads):
+            return None
+        done = command.act("record", what=text(kind))
+        for word in command.arguments:
+            if re.search(r"\.(png|jpe?g|xwd|mp4|mkv|wav|txt|log)$", word.text):
+                command.act("write", path=word, data=Value(labels=frozenset({"captured"})))
+        return Value(labels=done.labels | {"captured"})
+
+    return handle
 
 
 def terminated(command: Command) -> Value | None:
@@ -1253,7 +1462,6 @@ COMMANDS: dict[str, Handler] = {
             "nl",
             "sort",
             "uniq",
-            "cut",
             "fold",
             "column",
             "strings",
@@ -1306,6 +1514,19 @@ COMMANDS: dict[str, Handler] = {
     **dict.fromkeys(("kill", "pkill", "killall", "taskkill", "skill", "xkill"), kill),
     **dict.fromkeys(("pgrep", "pidof"), find_process),
     "crontab": crontab,
+    **dict.fromkeys(("docker", "podman", "nerdctl"), container),
+    **dict.fromkeys(("git", "make", "gmake", "gdb"), settings_that_run),
+    **dict.fromkeys(("npx", "npm", "pnpm", "yarn"), script_runner),
+    **dict.fromkeys(("pip", "pip3", "pipx", "uv"), python_packages),
+    **dict.fromkeys(("import", "xwd"), recorder("screen", r"root|-w")),
+    **dict.fromkeys(("scrot", "gnome-screenshot", "maim", "grim", "spectacle", "screencapture"), recorder("screen")),
+    **dict.fromkeys(("pbpaste", "wl-paste"), recorder("clipboard")),
+    **dict.fromkeys(("xclip", "xsel"), recorder("clipboard", r"(^| )-{1,2}o(ut(put)?)?( |$)")),
+    "xinput": recorder("keyboard", r"\btest"),
+    **dict.fromkeys(("logkeys", "keysniffer"), recorder("keyboard")),
+    **dict.fromkeys(("ls", "dir", "gls"), listing),
+    "cut": cut,
+    "coproc": wrapper(""),
     **dict.fromkeys(("at", "batch"), at_time),
 }
 

@@ -58,7 +58,8 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def glob_word(raw: str) -> str:
-    """A bare word: backslashes go; single-letter patterns such as `/???/??t` stay as they are."""
+    """A bare word: backslashes go, and a line goes on; patterns such as `/???/??t` stay as they are."""
+    raw = raw.replace("\\\n", "")
     return re.sub(r"\\(.)", r"\1", raw) if "\\" in raw else raw
 
 
@@ -125,6 +126,10 @@ def _looked_up(name: str, index: str | None, variables: Mapping[str, Value], arg
             return text(KNOWN[name])
         labels = {f"${name}", Source.HOST_INFO} if name in WHO else {f"${name}"}
         return Value(name=f"${name}", labels=frozenset(labels))
+    if index is not None and found.fields:
+        if index in ("@", "*"):
+            return Value(items=list(found.fields.values()))
+        return found.fields.get(index.strip("\"'"), UNKNOWN)
     if index is not None and found.items is not None:
         if index in ("@", "*"):
             return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import bz2
 import codecs
+import json
 import lzma
 import re
 import urllib.parse
@@ -17,6 +18,8 @@ from runner.risk.value import HOLE, LONGEST_TEXT, UNKNOWN, Value, concatenate, e
 DECODED = frozenset({Source.DECODED})
 ASSEMBLED = frozenset({Source.ASSEMBLED})
 MOST_INFLATED = 4_000_000
+MOST_TURNS = 4000
+"""Turns of a loop that are followed one by one."""
 
 
 def raw(known: str) -> bytes:
@@ -207,6 +210,9 @@ def added(left: Value, right: Value, operator: str) -> Value:
         return joined
     if operator == "*":
         return repeated(left, right)
+    if operator == "|" and (known := left.number if right.number is None else right.number) is not None:
+        # These bits are set, whatever the others are.
+        return Value(number=known, labels=left.labels | right.labels)
     return Value(labels=left.labels | right.labels)
 
 
@@ -349,6 +355,41 @@ def split(value: Value, separator: Value) -> Value:
         return Value(labels=value.labels)
     parts = value.text.split(by)[:20_000]
     return Value(items=[text(part, labels=value.labels, binary=value.binary) for part in parts], labels=value.labels)
+
+
+def parsed_json(known: str) -> Value | None:
+    """What a JSON text stands for; None where it is none."""
+    try:
+        return _plain(json.loads(known))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _plain(data: object) -> Value:
+    match data:
+        case str():
+            return Value((data,))
+        case bool():
+            return Value(number=int(data), name=str(data))
+        case int() | float():
+            return Value(number=data)
+        case list():
+            return Value(items=[_plain(item) for item in data[:1000]])
+        case dict():
+            return Value(fields={key: _plain(item) for key, item in list(data.items())[:1000]})
+        case _:
+            return UNKNOWN
+
+
+def spread(value: Value) -> list[Value] | None:
+    """What a loop over `value` meets, one after the other, where that is known and short."""
+    if value.items is not None:
+        return value.items if len(value.items) <= MOST_TURNS else None
+    if value.exact is not None and 0 < len(value.exact) <= MOST_TURNS:
+        if value.binary:
+            return [Value(number=ord(character)) for character in value.exact]
+        return [Value((character,), labels=value.labels) for character in value.exact]
+    return None
 
 
 def reversed_text(value: Value) -> Value:

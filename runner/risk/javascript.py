@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 GRAMMAR = Language(tree_sitter_javascript.language())
 MOST_CRUMBS = 40
 MANGLED = re.compile(r"\b_0x[0-9a-f]{4,}\b")
+# Programs of brackets and marks alone, as `[][(![]+[])[+[]]...`.
+SYMBOLS = re.compile(r"[\[\]()!+]{150,}|=~\[\];")
+MOST_TURNS = 400
+COUNTED = re.compile(
+    rb"for\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;][^;]*?;?\s*\1\s*<(?P<equal>=?)[^;]*;\s*"
+    rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
+)
+COLLECTS = re.compile(rb"\+=|\.push\(|=\s*\w+\s*\+")
 GLOBALS = frozenset(("globalThis", "window", "global", "self", "root", "top", "frames", "parent", "GLOBAL"))
 ESCAPE = re.compile(r"\\(u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[0-7]{1,3}|\r?\n|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
@@ -190,6 +198,9 @@ class JavaScript(Machine):
         if owner_node is None or name_node is None:
             return
         owner, name = self.value(owner_node), _source(name_node)
+        if owner.name == "process.env":
+            self.variables[name] = value
+            return
         self._put(owner_node, owner, name, value)
         if owner.name:
             full = f"{owner.name}.{name}"
@@ -248,6 +259,7 @@ class JavaScript(Machine):
                 parameters.append(f"#{i}")
                 patterns.append((f"#{i}", parameter))
         function = Function(name, parameters, (body or node, patterns), self.scope, defaults, rest)
+        function.simple = body is not None and body.type != "statement_block"
         if body is not None:
             self.functions.append(function)
         made = Value()
@@ -332,6 +344,9 @@ class JavaScript(Machine):
             if part is not None:
                 self.statement(part)
         condition = node.child_by_field_name("condition")
+        for turn in self.turns(node):
+            self.bind(turn[0], Value(number=turn[1]))
+            self.branch_free(node.child_by_field_name("body"))
         if (
             node.type == "while_statement"
             and condition is not None
@@ -345,6 +360,13 @@ class JavaScript(Machine):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         over = self.value(right) if right is not None else UNKNOWN
         keys = any(child.type == "in" for child in node.children)
+        body = node.child_by_field_name("body")
+        turns = fold.spread(over) if not keys and body is not None and COLLECTS.search(body.text or b"") else None
+        if left is not None and turns and len(turns) <= MOST_TURNS:
+            for turn in turns:
+                self.bind(left, turn)
+                self.branch_free(body)
+            return UNKNOWN
         if left is not None:
             met = (
                 text(*list(over.fields)[:12])
@@ -357,12 +379,38 @@ class JavaScript(Machine):
         self.branch(node.child_by_field_name("body"))
         return UNKNOWN
 
+    def branch_free(self, node: Node | None) -> None:
+        """A body that certainly runs."""
+        if node is not None:
+            self.block(node.named_children if node.type == "statement_block" else [node])
+
+    def turns(self, node: Node) -> list[tuple[Node, int]]:
+        """The values of the counter of `for (let i = 0; i < n; i++) out += ...`, where a text or list grows by it."""
+        body = node.child_by_field_name("body")
+        match = COUNTED.match(node.text or b"")
+        if match is None or body is None or not COLLECTS.search(body.text or b"") or len(body.named_children) > 4:
+            return []
+        condition = node.child_by_field_name("condition")
+        while condition is not None and condition.type == "expression_statement":
+            condition = condition.named_children[0] if condition.named_children else None
+        counter = condition.child_by_field_name("left") if condition is not None else None
+        end = condition.child_by_field_name("right") if condition is not None else None
+        last = self.value(end).number if end is not None else None
+        if counter is None or counter.type != "identifier" or not isinstance(last, int):
+            return []
+        step = int(match["step"] or 1)
+        numbers = range(int(match["start"]), last + (match["equal"] == b"="), step if step > 0 else 1)
+        return [(counter, number) for number in numbers] if len(numbers) <= MOST_TURNS else []
+
     def attempt(self, node: Node) -> Value:
         for field in ("body", "handler", "finalizer"):
             part = node.child_by_field_name(field)
             if part is not None:
                 inner = part.child_by_field_name("body") or part
                 if field == "handler":
+                    caught = part.child_by_field_name("parameter")
+                    if caught is not None:
+                        self.bind(caught, either(self.raised[-4:]))
                     self.branch(inner)
                 else:
                     self.block(inner.named_children)
@@ -382,6 +430,9 @@ class JavaScript(Machine):
 
     def mangled(self, root: Node, code: str) -> None:
         """Names as only obfuscators make them (`_0x3fa2`), in the code itself and not in its texts."""
+        if (symbols := SYMBOLS.search(code)) is not None:
+            line = code.count("\n", 0, symbols.start()) + 1
+            self.trail.add("mangled", "", {}, (line, 0, line, 1))
         if len(set(MANGLED.findall(code))) < 3:
             return
         found: dict[str, Node] = {}
@@ -456,6 +507,8 @@ class JavaScript(Machine):
             owner.name == "module" and name in ("constructor", "children")
         ):
             return reference("module", labels)
+        if "\\u" in name:
+            name = ESCAPE.sub(_unescape, name)
         if name == "length" and (owner.items is not None or owner.exact is not None):
             return Value(number=len(owner.items if owner.items is not None else owner.text))
         if name == "constructor" and (
@@ -468,6 +521,8 @@ class JavaScript(Machine):
             made = reference("constructor", owner.labels)
             made.owner, made.attribute = owner, name
             return made
+        if owner.name == "process.env" and name in self.variables:
+            return self.variables[name]
         if owner.name == "process.env" and owner.fields is None:
             return self.environment(name)
         return self.attribute(owner, name, labels)
@@ -489,7 +544,7 @@ class JavaScript(Machine):
         owner, key = self._owner_and_key(node)
         index = node.child_by_field_name("index")
         literal = index is not None and index.type in ("string", "number") and b"\\" not in (index.text or b"")
-        if key.texts and (owner.name or owner.fields is not None) and not key.text.isdigit():
+        if key.texts and (owner.name or owner.fields is not None or owner.texts) and not key.text.isdigit():
             labels = NO_LABELS if literal else fold.ASSEMBLED
             return self.reach(owner, key.text, labels if owner.name else NO_LABELS)
         if owner.name == "process.env":
@@ -509,6 +564,8 @@ class JavaScript(Machine):
     def invoke(self, called: Value, args: list[Value], where: Place, listed: Node | None = None) -> Value:
         """A call, with `call`, `apply` and `bind` seen through."""
         owner = called.owner
+        if called.name == "Reflect.apply" and len(args) >= 3:
+            return self.invoke(args[0], args[2].items or [args[2]], where)
         if called.attribute in ("call", "apply", "bind") and owner is not None and (owner.name or owner.function):
             rest = args[1:]
             if called.attribute == "apply":
@@ -520,13 +577,13 @@ class JavaScript(Machine):
             return self.invoke(owner, list(rest), where)
         if called.name == "bound" and called.items:
             return self.invoke(called.items[0], [*called.items[1:], *args], where)
-        if called.name == "Reflect.apply" and len(args) >= 3:
-            return self.invoke(args[0], args[2].items or [args[2]], where)
         if called.name == "constructor":
             called = reference("Function", called.labels | fold.ASSEMBLED)
         if called.name in (
             "require",
             "module.require",
+            "module._load",
+            "module.Module._load",
             "globalThis.require",
             "process.mainModule.require",
             "createRequire()",
@@ -554,7 +611,8 @@ class JavaScript(Machine):
         if listed is None:
             return []
         if listed.type == "template_string":
-            return [self.template(listed)]
+            whole = self.template(listed)
+            return [Value(whole.texts, labels=whole.labels, items=[whole])]
         args: list[Value] = []
         for child in listed.named_children:
             if child.type == "spread_element" and child.named_children:
@@ -682,6 +740,21 @@ class JavaScript(Machine):
             value = self.value(child)
         return value
 
+    def yielded(self, node: Node) -> Value:
+        value = self.passed(node)
+        if self.returned:
+            self.returned[-1].append(Value(items=[value], labels=value.labels))
+        return UNKNOWN
+
+    def throws(self, node: Node) -> Value:
+        thrown = node.named_children[0] if node.named_children else None
+        value = self.value(thrown) if thrown is not None else UNKNOWN
+        listed = thrown.child_by_field_name("arguments") if thrown is not None else None
+        if listed is not None and listed.named_children and thrown is not None and thrown.type == "new_expression":
+            value = Value(fields={"message": self.value(listed.named_children[0])}, labels=value.labels)
+        self.raised.append(value)
+        return UNKNOWN
+
     def passed(self, node: Node) -> Value:
         return self.value(node.named_children[-1]) if node.named_children else UNKNOWN
 
@@ -798,6 +871,7 @@ STATEMENTS: dict[str, Handler] = {
     "for_in_statement": JavaScript.loop_over,
     "try_statement": JavaScript.attempt,
     "switch_statement": JavaScript.switch,
+    "throw_statement": JavaScript.throws,
 }
 EXPRESSIONS: dict[str, Handler] = {
     "member_expression": JavaScript.member,
@@ -814,7 +888,7 @@ EXPRESSIONS: dict[str, Handler] = {
     "sequence_expression": JavaScript.sequence,
     "parenthesized_expression": JavaScript.passed,
     "await_expression": JavaScript.passed,
-    "yield_expression": JavaScript.passed,
+    "yield_expression": JavaScript.yielded,
     "spread_element": JavaScript.passed,
     "unary_expression": JavaScript.unary,
     "class": JavaScript.class_,

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import re2
 
 from runner.risk import fold
 from runner.risk.acts import Place
+from runner.risk.machine import MOST_SIMPLE_CALLS
 from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, either, labels_of, reference, text
 
 if TYPE_CHECKING:
@@ -108,6 +112,24 @@ def string(machine: Machine, called: Value, args: Args, named: Named, place: Pla
     return text(str(value.number)) if value.number is not None else Value(value.texts, labels=labels_of((value,)))
 
 
+def from_json(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    known = fold.parsed_json(value.exact) if value.exact is not None and len(value.exact) < 20_000 else None
+    return known.labelled(value.labels) if known is not None else same(machine, called, args, named, place)
+
+
+def worker(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """new Worker(code, {eval: true}): the text is a program."""
+    if len(args) > 1 and (args[1].fields or {}).get("eval", UNKNOWN).name == "True" and args[0].texts:
+        return run_text(machine, called, args, named, place)
+    return None
+
+
+def raw_text(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """String.raw`...`: the text itself, which a template's caller gets as a list of its pieces."""
+    return Value(first(args).texts, labels=labels_of(args))
+
+
 def joined_path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return concatenate(args, "/")
 
@@ -201,7 +223,10 @@ SPECIALS: dict[str, Special] = {
     "path.normalize": same,
     "path.basename": last_part,
     "JSON.stringify": same,
-    "JSON.parse": same,
+    "JSON.parse": from_json,
+    "worker_threads.Worker": worker,
+    "Worker": worker,
+    "String.raw": raw_text,
     "querystring.stringify": same,
     "qs.stringify": same,
     "URLSearchParams": same,
@@ -248,9 +273,24 @@ def m_split(machine: Machine, owner: Value, args: Args, place: Place) -> Value |
 def m_replace(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
     if not owner.texts or len(args) < 2:
         return None
+    if args[0].name == "regex" and args[1].exact is not None and (found := _regex(args[0])) is not None:
+        into = re.sub(r"\$(\d)", r"\\\1", args[1].exact.replace("\\", "\\\\"))
+        return each(owner, lambda known: found[0].sub(into, known, count=found[1]), labels=fold.ASSEMBLED)
     if args[0].name == "regex" or args[1].function is not None:
         return Value((HOLE,), labels=owner.labels)
     return fold.replaced(owner, args[0], args[1])
+
+
+def _regex(value: Value) -> tuple[Any, int] | None:
+    """A regular expression, and how many places it changes (0 for all). RE2 takes linear time, whatever it is."""
+    source = (value.fields or {}).get("pattern", UNKNOWN).text
+    body, _, flags = source[1:].rpartition("/")
+    if len(body) > 200:
+        return None
+    try:
+        return re2.compile(f"(?i){body}" if "i" in flags else body), 0 if "g" in flags else 1
+    except re2.error:
+        return None
 
 
 def m_slice(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -284,7 +324,10 @@ def m_concat(machine: Machine, owner: Value, args: Args, place: Place) -> Value 
 
 
 def m_text(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
-    """buffer.toString(encoding)."""
+    """buffer.toString(encoding), number.toString(radix)."""
+    radix = first(args).number
+    if isinstance(owner.number, int) and isinstance(radix, int) and 2 <= radix <= 36 and owner.number >= 0:
+        return text(_in_base(owner.number, radix), labels=fold.ASSEMBLED)
     if not owner.texts and owner.name != "Buffer":
         return None
     encoding = first(args).text.lower()
@@ -293,6 +336,14 @@ def m_text(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
     if encoding == "hex":
         return each(owner, lambda known: fold.raw(known).hex(), labels={"encoded"})
     return each(owner, fold.readable) if owner.texts else Value(labels=owner.labels)
+
+
+def _in_base(number: int, radix: int) -> str:
+    digits = ""
+    while number:
+        number, rest = divmod(number, radix)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
+    return digits or "0"
 
 
 def m_push(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -305,6 +356,24 @@ def m_push(machine: Machine, owner: Value, args: Args, place: Place) -> Value | 
 
 def m_pop(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
     return either(owner.items[:60]) if owner.items else None
+
+
+def m_shift(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    """The first item, which is gone afterwards; in a branch nobody knows how often that happens."""
+    if not owner.items or machine.branches:
+        return m_pop(machine, owner, args, place)
+    return owner.items.pop(0)
+
+
+def m_reduce(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    function = first(args).function
+    if function is None or owner.items is None or not 0 < len(owner.items) <= 200:
+        return m_each(machine, owner, args, place)
+    items = [*args[1:2], *owner.items]
+    value = items[0]
+    for at, item in enumerate(items[1:]):
+        value = machine.follow(function, [value, item, Value(number=at)], {}, first(args).owner)
+    return value.labelled(owner.labels)
 
 
 def m_each(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -324,7 +393,7 @@ def m_map(machine: Machine, owner: Value, args: Args, place: Place) -> Value | N
         if args[0].name:
             return Value(items=[machine.call(args[0], [item], {}, place) for item in owner.items[:4000]])
         return None
-    if len(owner.items) > 7:
+    if len(owner.items) > (MOST_SIMPLE_CALLS if args[0].function.simple else 7):
         return m_each(machine, owner, args, place)
     items = [machine.follow(args[0].function, [item, Value(number=i), owner], {}) for i, item in enumerate(owner.items)]
     return Value(items=items, labels=owner.labels)
@@ -357,11 +426,11 @@ METHODS: dict[str, Method] = {
     "push": m_push,
     "unshift": m_push,
     "pop": m_pop,
-    "shift": m_pop,
+    "shift": m_shift,
     "forEach": m_each,
     "filter": m_each,
     "find": m_each,
-    "reduce": m_each,
+    "reduce": m_reduce,
     "some": m_each,
     "every": m_each,
     "flatMap": m_each,

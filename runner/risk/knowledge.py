@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -48,18 +48,12 @@ class Knowledge:
     rules: Rules
 
 
-def load(folder: Path, own: Path | None = None) -> Knowledge:
-    """The files of `folder`, and rules of the user's from every `*.yaml` in `own`.
-
-    Raises RulesUnreadable, naming file and line.
-    """
+def load(folder: Path) -> Knowledge:
+    """The files of `folder`. Raises RulesUnreadable, naming file and line."""
     targets = Targets(_section(folder / "targets.yaml", "targets"))
     rules: list[Rule] = []
     for path in sorted((folder / "dangers").glob("*.yaml")):
-        rules += _rules(path, targets)
-    if own is not None and own.is_dir():
-        for path in sorted(own.glob("*.yaml")):
-            rules += _rules(path, targets)
+        rules += read_rules(path, targets)
     return Knowledge(
         python=_vocabulary(folder / "python.yaml"),
         javascript=_vocabulary(folder / "javascript.yaml"),
@@ -73,6 +67,11 @@ def load(folder: Path, own: Path | None = None) -> Knowledge:
 def bundled() -> Knowledge:
     """What comes with Assent."""
     return load(resources() / "rules")
+
+
+def extended(knowledge: Knowledge, rules: Sequence[Rule]) -> Knowledge:
+    """`knowledge` with more rules."""
+    return replace(knowledge, rules=Rules([*knowledge.rules.all, *rules], knowledge.targets))
 
 
 def read(path: Path) -> dict[str, object]:
@@ -122,7 +121,7 @@ def _foreign(path: Path) -> tuple[Foreign, ...]:
     return tuple(made)
 
 
-def _rules(path: Path, targets: Targets) -> list[Rule]:
+def read_rules(path: Path, targets: Targets) -> list[Rule]:
     """Rules of one file. Raises RulesUnreadable with the line of the rule that is wrong."""
     data = read(path)
     rules = data.get("rules")
@@ -132,7 +131,7 @@ def _rules(path: Path, targets: Targets) -> list[Rule]:
     for number, rule in enumerate(rules, 1):
         try:
             made.append(compiled(rule, targets))
-        except (ValueError, KeyError, TypeError, re.error) as error:
+        except (ValueError, TypeError, re.error) as error:
             name = rule.get("id", f"number {number}") if isinstance(rule, dict) else f"number {number}"
             line = line_of(path, str(name), number)
             raise RulesUnreadable(

@@ -26,6 +26,27 @@ OWN_PROGRAMS = {"sys.executable": "python3", "process.execPath": "node", "proces
 """Attributes that hold the interpreter itself."""
 
 
+TEXTS = {
+    "string.ascii_lowercase": "abcdefghijklmnopqrstuvwxyz",
+    "string.ascii_uppercase": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "string.ascii_letters": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "string.digits": "0123456789",
+    "string.hexdigits": "0123456789abcdefABCDEF",
+    "os.sep": "/",
+    "path.sep": "/",
+    "os.linesep": "\n",
+    "os.EOL": "\n",
+}
+NUMBERS = {"stat.S_ISUID": 0o4000, "stat.S_ISGID": 0o2000}
+"""Attributes that always hold the same."""
+
+MOST_SIMPLE_CALLS = 400
+"""As MOST_CALLS, for functions that are a single expression."""
+
+RUNNERS = frozenset(["eval", "exec", "Function"])
+"""Functions that run a text as code."""
+
+
 class TooDeep(Exception):
     """The code is nested more deeply than the classifier follows."""
 
@@ -113,6 +134,10 @@ class Machine:
         self.branches = 0
         self.depth = 0
         self.returned: list[list[Value]] = []
+        self.raised: list[Value] = []
+        """What the program has thrown so far."""
+        self.variables: dict[str, Value] = {}
+        """What the program has put into its environment."""
 
     # What subclasses do with a function's body.
 
@@ -171,6 +196,9 @@ class Machine:
         if labels := self.vocabulary.attributes.get(made.name.lstrip("~")):
             made = made.labelled(labels)
         made.owner, made.attribute = owner, name
+        if (known := TEXTS.get(made.name)) is not None:
+            made.texts = (known,)
+        made.number = NUMBERS.get(made.name)
         if (program := OWN_PROGRAMS.get(made.name)) is not None:
             made.texts = (program,)
             made.labels |= {"own"}
@@ -219,6 +247,20 @@ class Machine:
             return Value(tuple(list(value.fields)[:12]), labels=value.labels)
         return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
 
+    def dunder(self, owner: Value, name: str) -> Value | None:
+        """A method of a class of the program that the language calls by itself, such as `__add__`."""
+        if owner.kind is None or owner.fields is None:
+            return None
+        found = self._member(owner.kind, name)
+        if found is None or found.function is None:
+            return None
+        bound = found.labelled(())
+        if bound is found:
+            bound = Value(name=found.name, labels=found.labels)
+            bound.function = found.function
+        bound.owner, bound.attribute = owner, name
+        return bound
+
     # Calls.
 
     def call(self, called: Value, args: list[Value], named: dict[str, Value], place: Place) -> Value:
@@ -230,15 +272,17 @@ class Machine:
             return self.follow(function, args, named, owner)
         if called.kind is not None and called.fields is None:
             return self._instance(called, args, named)
+        if (own := self.dunder(called, "__call__")) is not None:
+            return self.call(own, args, named, place)
         name = called.name
-        special = self.specials.get(name) if name else None
+        special = self.special(name) if name else None
         if special is not None and (made := special(self, called, args, named, place)) is not None:
             return made
         owner = called.owner
         if (
             called.attribute
             and owner is not None
-            and (owner.texts or owner.items is not None or owner.fields is not None)
+            and (owner.texts or owner.items is not None or owner.fields is not None or owner.number is not None)
         ) and (made := self.method(owner, called.attribute, args, place)) is not None:
             return made
         labels = labels_of(args) | called.labels if args or named else called.labels
@@ -249,6 +293,11 @@ class Machine:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         self.callbacks(called, args, named, result)
         return result
+
+    def special(self, name: str) -> Special | None:
+        """The function of ours that knows what `name` does, whatever it is called on."""
+        found = self.specials.get(name)
+        return self.specials.get(name.replace("()", "").replace("[]", "")) if found is None and ")." in name else found
 
     def apply(
         self,
@@ -283,13 +332,26 @@ class Machine:
     def callbacks(self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value) -> None:
         """Functions handed to a call are called some time, with something that comes from it."""
         for value in (*args, *named.values()):
-            if value.function is not None:
-                given = called.owner if called.owner is not None else UNKNOWN
+            given = called.owner if called.owner is not None else UNKNOWN
+            if value.function is not None and called.attribute == "then" and not given.unknown:
+                self.follow(value.function, [given.labelled(result.labels)], {}, value.owner)
+            elif value.function is not None:
                 if given.items is not None:
                     met = [self.each(given)] * len(value.function.parameters)
                     self.follow(value.function, met, {}, value.owner)
                 else:
                     self.follow(value.function, [], {}, value.owner, result.labels | given.labels)
+        for at, value in enumerate(args):
+            if value.function is None and value.name and (self.vocabulary.knows(value.name) or value.name in RUNNERS):
+                self._handed(called, value, args[at + 1 :], result)
+
+    def _handed(self, called: Value, function: Value, rest: Sequence[Value], result: Value) -> None:
+        """A function of the language's own, given away together with what it will be called with."""
+        owner = called.owner if called.owner is not None else UNKNOWN
+        given = list(rest)
+        if not given:
+            given = [(self.each(owner) if owner.items is not None else owner).labelled(result.labels)]
+        self.call(function, given, {}, (1, 0, 1, 0))
 
     def _instance(self, called: Value, args: list[Value], named: dict[str, Value]) -> Value:
         kind = called.kind
@@ -325,7 +387,7 @@ class Machine:
         )
         if (known := function.results.get(key)) is not None:
             return known
-        if function.active or len(function.results) >= MOST_CALLS:
+        if function.active or len(function.results) >= (MOST_SIMPLE_CALLS if function.simple else MOST_CALLS):
             return Value(labels=labels_of(args) | labels_of(named.values()))
         outside = self.scope, self.branches
         self.scope, self.branches = Scope(function.scope), 0

@@ -117,6 +117,17 @@ class Nested:
                 if act.get("path") is not UNKNOWN:
                     self._wrote(act.get("path"), Value(labels=frozenset({Source.DOWNLOADED})), act.place)
                 return frozenset({Source.DOWNLOADED})
+            case "pipe-to":
+                target = (act.get("to").fields or {}).get("path")
+                if target is not None:
+                    self._wrote(target, Value(labels=labels_of((act.get("from"),))), act.place)
+            case "walk":
+                names = act.get("names").exact
+                if names is not None and not set(names) <= set("*./"):
+                    return frozenset({"narrowed"})
+            case "chmod" if isinstance(mode := act.get("mode").number, int):
+                act.fields["mode"] = text(f"{mode:o}")
+                act.fields["origin"] = Value(labels=self.origin(act.get("path")))
             case "start" | "chmod":
                 act.fields["origin"] = Value(labels=self.origin(act.get("path")))
             case "run":
@@ -217,7 +228,8 @@ class Nested:
                     return self.shell(words[0].text, holes=labels_of(words)).labels | labels
                 return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels | labels if words else labels
             if act.get("arguments").items is not None:
-                words = [command, *(act.get("arguments").items or [])]
+                given = act.get("arguments").items or []
+                words = [command, *(given[1:] if act.get("raw").text == "yes" else given)]
                 if act.get("shell").name == "True":
                     return self.shell(concatenate(words, " ").text, holes=labels_of(words)).labels | labels
                 return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels | labels

@@ -45,6 +45,18 @@ OPERATORS: dict[type[ast.operator], str] = {
     ast.RShift: ">>",
     ast.Pow: "**",
 }
+DUNDERS = {
+    "+": "__add__",
+    "-": "__sub__",
+    "*": "__mul__",
+    "/": "__truediv__",
+    "%": "__mod__",
+    "|": "__or__",
+    "&": "__and__",
+    "^": "__xor__",
+    ">>": "__rshift__",
+    "<<": "__lshift__",
+}
 # The name that stands for every way of reaching the built-in functions.
 BUILTINS = ("builtins", "__builtins__", "__builtin__", "__builtins__.__dict__", "builtins.__dict__")
 
@@ -201,6 +213,8 @@ class Python(Machine):
                 owner.fields[known] = value if old is None or known != "?" else value.labelled(old.labels)
         elif owner.items is not None and value.labels and isinstance(target.value, ast.Name):
             self.assign(target.value.id, owner.labelled(value.labels))
+        if owner.name == "os.environ" and key.exact:
+            self.variables[key.exact] = value
         if owner.name and key.texts:
             self.stored(f"{owner.name}[{key.text}]", value, target)
 
@@ -216,7 +230,7 @@ class Python(Machine):
             known = called.function is not None or called.name in ("staticmethod", "classmethod", "property")
             if not known or called.function is not None:
                 result = self.call(called, [made], {}, place(decorator))
-                if called.function is not None and (result.function is not None):
+                if called.function is not None and not result.unknown | (result.name != ""):
                     made = result
         self.scope.names[node.name] = made
 
@@ -258,6 +272,9 @@ class Python(Machine):
                     function.self_name = function.parameters.pop(0)
         for keyword in node.keywords:
             self.value(keyword.value)
+        given = made
+        for decorator in reversed(node.decorator_list):
+            given = self.call(self.value(decorator), [given], {}, place(decorator))
 
     def returns(self, node: ast.Return) -> None:
         if node.value is not None:
@@ -277,8 +294,15 @@ class Python(Machine):
             return
 
     def loop(self, node: ast.For | ast.AsyncFor) -> None:
-        met = self.each(self.value(node.iter))
-        self.bind(node.target, met)
+        over = self.value(node.iter)
+        turns = fold.spread(over) if _collects(node.body) else None
+        if turns:
+            # A text that grows turn by turn: how names and commands are put together.
+            for turn in turns:
+                self.bind(node.target, turn)
+                self.block(node.body)
+            return
+        self.bind(node.target, self.each(over))
         self.branch(node.body)
         self.branch(node.orelse)
 
@@ -292,6 +316,8 @@ class Python(Machine):
     def attempt(self, node: ast.Try) -> None:
         self.block(node.body)
         for handler in node.handlers:
+            if handler.name is not None:
+                self.assign(handler.name, either(self.raised[-4:]))
             self.branch(handler.body)
         self.branch(node.orelse)
         self.block(node.finalbody)
@@ -312,7 +338,10 @@ class Python(Machine):
 
     def raises(self, node: ast.Raise) -> None:
         if node.exc is not None:
-            self.value(node.exc)
+            raised = self.value(node.exc)
+            if isinstance(node.exc, ast.Call) and node.exc.args and raised.kind is None:
+                raised = self.value(node.exc.args[0])
+            self.raised.append(raised)
 
     def asserts(self, node: ast.Assert) -> None:
         self.value(node.test)
@@ -386,11 +415,11 @@ class Python(Machine):
             return reference(owner.name, owner.labels)
         if name == "__call__":
             return owner
+        if name in ("f_globals", "f_builtins"):
+            return reference("globals()" if name == "f_globals" else "builtins", owner.labels | fold.ASSEMBLED)
         if name in (
             "__globals__",
             "__builtins__",
-            "f_globals",
-            "f_builtins",
             "__subclasses__",
             "__bases__",
             "__mro__",
@@ -420,10 +449,12 @@ class Python(Machine):
             key.texts
             and owner.name
             and owner.fields is None
-            and not owner.labels
+            and all(label.startswith("$") for label in owner.labels)
             and self.vocabulary.knows(f"{owner.name}.{key.text}")
         ):
             return reference(f"{owner.name}.{key.text}", fold.ASSEMBLED)
+        if (own := self.dunder(owner, "__getitem__")) is not None:
+            return self.call(own, [key], {}, place(node))
         return self.element(owner, key)
 
     def calls(self, node: ast.Call) -> Value:
@@ -470,6 +501,8 @@ class Python(Machine):
     def _operate(self, left: Value, right: Value, operator: ast.operator) -> Value:
         self.budget.left -= 1
         kind = OPERATORS.get(type(operator), "?")
+        if (method := DUNDERS.get(kind)) and (own := self.dunder(left, method)) is not None:
+            return self.call(own, [right], {}, (1, 0, 1, 0))
         if kind == "%" and left.texts:
             return fold.percent(left, right)
         if kind == "/" and (left.name.startswith("pathlib") or right.name.startswith("pathlib")):
@@ -545,8 +578,9 @@ class Python(Machine):
         try:
             first = node.generators[0]
             whole = self.value(first.iter)
-            if len(node.generators) == 1 and whole.items is not None and not first.ifs and 0 < len(whole.items) <= 4000:
-                return self._unrolled(first.target, node.elt, whole)
+            turns = fold.spread(whole) if len(node.generators) == 1 and not first.ifs else None
+            if turns:
+                return self._unrolled(first.target, node.elt, Value(items=turns, labels=whole.labels))
             for generator in node.generators:
                 self.bind(generator.target, self.each(whole if generator is first else self.value(generator.iter)))
                 for condition in generator.ifs:
@@ -580,6 +614,21 @@ class Python(Machine):
     def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
         handler = METHODS.get(name)
         return handler(self, owner, args) if handler is not None else None
+
+
+def _collects(body: Sequence[ast.stmt]) -> bool:
+    """Whether a loop's body is short and adds to a text or a list."""
+    return len(body) <= 4 and any(
+        isinstance(statement, ast.AugAssign)
+        or (isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp | ast.Call))
+        or (
+            isinstance(statement, ast.Expr)
+            and isinstance(statement.value, ast.Call)
+            and isinstance(statement.value.func, ast.Attribute)
+            and statement.value.func.attr == "append"
+        )
+        for statement in body
+    )
 
 
 def place(node: ast.stmt | ast.expr) -> Place:

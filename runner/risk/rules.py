@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runner.assessment import Capability, Level
+from runner.risk.acts import KINDS as ACTS
 from runner.risk.acts import Act, Trail
 from runner.risk.value import Value, labels_of, texts_of
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MOST_FOR_A_RULE = 20
 """Findings that one rule makes in one request."""
 
+REFERENCE = re.compile(r"T\d{4}(\.\d{3})?|CWE-\d{1,5}")
 LONGEST_MATCHED = 20_000
 """Characters of a text that a rule's expression looks at."""
 
@@ -72,22 +74,42 @@ class Rule:
 
 
 def compiled(data: object, targets: Targets) -> Rule:
-    """A rule from its YAML. Raises ValueError, KeyError or re.error for what is wrong with it."""
+    """A rule from its YAML. Raises ValueError or re.error for what is wrong with it."""
     if not isinstance(data, Mapping):
         raise ValueError("it is not a mapping")
+    for needed in ("id", "when", "capability", "reason"):
+        if not isinstance(data.get(needed), str):
+            raise ValueError(f"it has no `{needed}`, or it is not a text")
+    reference = str(data.get("reference", ""))
+    if reference and REFERENCE.fullmatch(reference) is None:
+        raise ValueError(f"`{reference:.40}` is neither an ATT&CK technique (T1059.004) nor a weakness (CWE-78)")
     return Rule(
-        id=str(data["id"]),
+        id=data["id"],
         condition=_condition(data, targets),
-        level=Level.named(str(data.get("level", "critical"))),
-        capability=Capability(data["capability"]),
-        reason=str(data["reason"]),
-        reference=str(data.get("reference", "")),
+        level=_level(str(data.get("level", "critical"))),
+        capability=_capability(data["capability"]),
+        reason=data["reason"],
+        reference=reference,
         also=tuple(_condition(part, targets) for part in _list(data.get("also"))),
         without=tuple(_condition(part, targets) for part in _list(data.get("without"))),
         match=_examples(data.get("match")),
         clean=_examples(data.get("clean")),
         mention=str(data["text"])[1:] if data["when"] == "mention" else "",
     )
+
+
+def _level(word: str) -> Level:
+    try:
+        return Level.named(word)
+    except KeyError:
+        raise ValueError(f"`{word:.40}` is no level; levels are {', '.join(one.name for one in Level)}") from None
+
+
+def _capability(word: str) -> Capability:
+    try:
+        return Capability(word)
+    except ValueError:
+        raise ValueError(f"`{word:.40}` is no capability; known are {', '.join(Capability)}") from None
 
 
 def _list(data: Any) -> list[Mapping[str, object]]:
@@ -109,13 +131,15 @@ def _examples(data: object) -> dict[str, list[str]]:
 
 
 def _condition(data: Mapping[str, object], targets: Targets) -> Condition:
-    kinds = tuple(str(data["when"]).split())
+    kinds = tuple(str(data.get("when", "")).split())
+    if not kinds or (strange := next((kind for kind in kinds if kind not in ACTS), None)) is not None:
+        raise ValueError(f"`{strange:.40}` is nothing that code does" if kinds else "a condition has no `when`")
     names: frozenset[str] | None = None
     checks: list[Check] = []
     for key, wanted in data.items():
         if key in KEYS:
             continue
-        tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~", "@~", "#")) else _tokens(wanted)
+        tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~", "@~")) else _tokens(wanted)
         if key == "name" and all(re.fullmatch(r"[\w.+:-]+", token) for token in tokens):
             names = frozenset(tokens)
         else:
@@ -179,9 +203,9 @@ def _test(token: str, targets: Targets) -> Test:
     if token.startswith("="):
         return lambda value: token[1:] in value.texts
     if token == "known":
-        return lambda value: value.exact is not None
+        return lambda value: value.exact is not None or value.number is not None
     if token == "unknown":
-        return lambda value: value.exact is None
+        return lambda value: value.exact is None and value.number is None
     if token == "given":
         return lambda value: not value.unknown or bool(value.labels)
     if token == "worded":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -55,6 +56,8 @@ class State:
     active: set[str] = field(default_factory=set)
     called: set[str] = field(default_factory=set)
     directory: str = ""
+    names: dict[str, str] = field(default_factory=dict)
+    """Variables that stand for another one (`declare -n`)."""
 
 
 INFORMERS = {
@@ -91,6 +94,13 @@ INFORMERS = {
     **dict.fromkeys(("env", "printenv"), frozenset({"environment"})),
 }
 """Commands that tell something worth following, and the label of what they tell."""
+EVERYTHING = re.compile(rb'"\$(@|\{\w+\[@\]\}|\{@\})"')
+TEST = re.compile(rb"(?<![^\s;&|(!])\[(?= )([^\[\]\n]*[^\s\[\]] )\](?=\s*(?:&&|\|\||;|\n|$))")
+"""A test in single brackets."""
+GOES_ON = re.compile(rb"(?m)^[^\n]*?\S\\\n(?=\S)(?:[^\n]*\S\\\n(?=\S))*[^\n]*\n?")
+"""Lines that are broken in the middle of a word."""
+EMPTY = re.compile(rb"`#[^`\n]*`")
+"""A comment that is run for its output, which is nothing."""
 PIECES = re.compile(r"(\w|['\"\\]|\$\{?\w+(:[^}]*)?\}?){2,}")
 NO_READERS = frozenset(
     [
@@ -163,7 +173,14 @@ class Shell:
     def run(self, code: str, stdin: Value = UNKNOWN) -> Value:
         """Go through a script; what it would print, as far as that is known."""
         data = code.encode("utf-8", "surrogatepass")
+        if b"\\\n" in data:
+            data = GOES_ON.sub(_joined, data)
         root = Parser(GRAMMAR).parse(data).root_node
+        if root.has_error:
+            # The grammar takes `[ -d / ] && rm` for one long test. A test does nothing itself.
+            plainer = EMPTY.sub(b"", TEST.sub(lambda match: b":" + match[1] + b" ", data))
+            again = Parser(GRAMMAR).parse(plainer).root_node
+            root = root if again.has_error else again
         self.broken = root.has_error
         result = self.block(root.named_children, stdin)
         for name, body in list(self.state.functions.items()):
@@ -221,6 +238,8 @@ class Shell:
                 return self.block(node.named_children)
             case "declaration_command" | "unset_command":
                 return self.declaration(node)
+            case "compound_statement" if (words := _braces(node)) is not None:
+                return self.simple([Word(text(part)) for part in words], stdin, place(node), node)
             case "if_statement" | "elif_clause" | "else_clause" | "case_statement" | "case_item" | "do_group":
                 return self.branch(node.named_children, stdin)
             case "while_statement":
@@ -383,6 +402,8 @@ class Shell:
         if name is None:
             return
         target = _source(name)
+        if (real := self.state.names.get(target)) is not None:
+            target = real
         made = self._assigned(value) if value is not None else text("")
         if b"+=" in (node.text or b"")[: len(target) + 4]:
             old = self.state.variables.get(target, UNKNOWN)
@@ -390,19 +411,39 @@ class Shell:
                 Value(items=[*(old.items or []), *made.items]) if made.items is not None else concatenate((old, made))
             )
         if "[" in target:
-            target = target.partition("[")[0]
+            target, _, key = target.partition("[")
             old = self.state.variables.get(target, UNKNOWN)
-            made = Value(items=[*(old.items or []), made])
+            made = Value(
+                items=[*(old.items or []), made], fields={**(old.fields or {}), key.rstrip("]").strip("\"'"): made}
+            )
         if self.branches and (known := self.state.variables.get(target)) is not None and made.items is None:
             made = either((made, known))
         self.state.variables[target] = made if made.texts or made.items is not None else made.labelled((f"${target}",))
 
     def _assigned(self, value: Node) -> Value:
+        if value.type == "array" and (named := self._keyed(value)):
+            return Value(items=list(named.values()), fields=named)
         if value.type == "array":
             return Value(items=[word for child in value.named_children for word in self.words(child)])
         return self.word(value).value
 
+    def _keyed(self, array: Node) -> dict[str, Value]:
+        """The values of `([a]=x [b]="y z")` by their keys; nothing for a plain list."""
+        found: dict[str, Value] = {}
+        for child in array.named_children:
+            match = re.match(r"\[([^\]]*)\]=", _source(child))
+            if match is None:
+                return {}
+            last = child.named_children[-1] if child.named_children else child
+            quoted = last.type in ("string", "raw_string", "ansi_c_string")
+            found[match[1].strip("\"'")] = self.word(last).value if quoted else text(_source(child)[match.end() :])
+        return found
+
     def declaration(self, node: Node) -> Value:
+        source = _source(node)
+        if refers := re.match(r"(?:declare|typeset|local)\s+-\w*n\w*\s+(\w+)=(\w+)", source):
+            self.state.names[refers[1]] = refers[2]
+            return UNKNOWN
         for child in node.named_children:
             if child.type == "variable_assignment":
                 self.assignment(child)
@@ -424,14 +465,29 @@ class Shell:
             spread = brace_words(_source(node))
             if spread is not None and not any(mark in _source(node) for mark in "$`'\""):
                 return [text(part) for part in spread]
-        word = self.word(node)
+        word = self._list(node) or self.word(node)
         value = word.value
         if value.items is not None:
             return value.items[:MOST_WORDS]
-        if word.splits and value.texts and any(c in value.text for c in " \t\n"):
-            parts = value.text.split()[:MOST_WORDS]
+        if word.splits and value.texts and any(c in value.text for c in self.separators):
+            parts = re.split(f"[{re.escape(self.separators)}]+", value.text.strip(self.separators))[:MOST_WORDS]
             return [text(part, labels=value.labels) for part in parts]
         return [value]
+
+    def _list(self, node: Node) -> Word | None:
+        """`"$@"` and `"${a[@]}"`: all of a list, each as a word of its own, quotes or not."""
+        if node.type == "command_name" and len(node.named_children) == 1:
+            node = node.named_children[0]
+        if node.type != "string" or not EVERYTHING.fullmatch(node.text or b""):
+            return None
+        value = self.expansion(node.named_children[0])
+        return Word(value) if value.items is not None else None
+
+    @property
+    def separators(self) -> str:
+        """The characters at which the shell splits words."""
+        known = self.state.variables.get("IFS")
+        return (known.exact if known is not None else None) or " \t\n"
 
     def word(self, node: Node) -> Word:
         """The value of one word."""
@@ -490,7 +546,11 @@ class Shell:
                 continue
             start = child.start_byte - node.start_byte
             parts.append(text(_unescaped(data[at:start].decode("utf-8", "replace"))))
-            parts.append(self.word(child).value)
+            value = self.word(child).value
+            if value.items is not None:
+                separator = self.state.variables.get("IFS", text(" ")).text[:1]
+                value = concatenate(value.items, separator)
+            parts.append(value)
             at = child.end_byte - node.start_byte
         end = len(data) - margin if margin else len(data)
         parts.append(text(_unescaped(data[at:end].decode("utf-8", "replace"))))
@@ -503,7 +563,10 @@ class Shell:
                 and child is not node.named_children[0]
             ):
                 self.word(child)
-        return expand(_source(node), self.state.variables, self.state.arguments)
+        source = _source(node)
+        if self.state.names and (real := self.state.names.get(source.strip("${}"))) is not None:
+            source = f"${{{real}}}"
+        return expand(source, self.state.variables, self.state.arguments)
 
     def substitution(self, node: Node) -> Value:
         if len(node.named_children) == 1 and node.named_children[0].type == "file_redirect":
@@ -650,6 +713,10 @@ class Shell:
         if not name and not words[0].labels:
             return labels_only(words, stdin)
         known = name.replace("\\", "/").rpartition("/")[2] if not name.startswith("\\") else name[1:]
+        if "?" in known or "[" in known[:-1]:
+            matching = next((program for program in COMMANDS if fnmatch.fnmatchcase(program, known)), None)
+            if matching is not None and known != "[":
+                known, hidden = matching, hidden | fold.ASSEMBLED
         known = known.removesuffix(".exe") if known.endswith(".exe") else known
         body = self.state.functions.get(name)
         if body is not None:
@@ -715,6 +782,18 @@ def _redirect_text(redirects: Sequence[Redirect]) -> Value:
         if redirects
         else UNKNOWN
     )
+
+
+def _joined(match: re.Match[bytes]) -> bytes:
+    """Broken lines as one, with the same number of lines after them, so that what follows keeps its place."""
+    whole = match[0].replace(b"\\\n", b"")
+    return whole + b"\n" * match[0].count(b"\\\n")
+
+
+def _braces(node: Node) -> list[str] | None:
+    """`{rm,-rf,/}`, which the grammar takes for a group: the words that it becomes."""
+    whole = _source(node).strip()
+    return None if re.search(r"[\s;$`'\"]", whole) else brace_words(whole)
 
 
 def _hides_name(node: Node, name: Value) -> bool:

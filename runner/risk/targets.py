@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import posixpath
 import re
 from functools import lru_cache
@@ -40,6 +41,10 @@ VARIABLES = {
 }
 # Climbing out of wherever the program stands, to a folder that only the root has.
 CLIMB = re.compile(r"^(?:\.\./)+(?=(?:etc|root|home|proc|sys|var|usr|boot|windows)(?:/|$))", re.IGNORECASE)
+# Everything below a folder, however deep.
+DEEP = re.compile(r"(?:/\*\*)+(?:/\*)?$")
+GUESSED = ("/etc/shadow", "/etc/passwd", "/etc/sudoers", "~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials")
+"""What is worth writing as a pattern of single letters, so that it cannot be read."""
 WHO = frozenset(["COMPUTERNAME", "USERNAME", "USER", "HOSTNAME", "LOGNAME", "USERDOMAIN", "HOST", "SUDO_USER"])
 """Variables that tell whose machine it is."""
 VARIABLE = re.compile(r"%([\w()]+)%|\$env:(\w+)|\$\{?(\w+)\}?")
@@ -60,6 +65,7 @@ def normal(path: str) -> str:
         if path.startswith("//"):
             path = path[1:]
     path = CLIMB.sub("/", path)
+    path = DEEP.sub("/*", path)
     path = HOME.sub("~", path)
     return "/" + path if unc else path
 
@@ -83,6 +89,8 @@ class Targets:
     def _of(self, path: str) -> frozenset[str]:
         """The kinds that `path` belongs to."""
         plain = normal(path)
+        if "?" in plain or "[" in plain:
+            plain = next((known for known in GUESSED if _matches(known, plain)), plain)
         if not plain or plain == HOLE or len(path) > LONGEST_PATH or "\n" in plain:
             return frozenset()
         kinds = {kind for kind, pattern in self._kinds if pattern.search(plain)}
@@ -93,6 +101,12 @@ class Targets:
         elif HOLE not in plain and not plain.startswith("$"):
             kinds.add("relative")
         return frozenset(kinds)
+
+
+def _matches(known: str, pattern: str) -> bool:
+    """Whether a shell would take `pattern` for `known`: part by part, and with some letters of its own."""
+    parts, wanted = known.split("/"), pattern.split("/")
+    return len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))
 
 
 def _anchored(pattern: str) -> str:

@@ -118,6 +118,8 @@ def labels_of(values: Iterable[Value], depth: int = 3) -> frozenset[str]:
 def texts_of(value: Value, depth: int = 3) -> list[str]:
     """Every text in the value and in what it contains, a bounded number of them."""
     found = list(value.texts)
+    if not found and value.number is not None:
+        found.append(str(value.number))
     if depth:
         for inside in (*(value.items or ())[:100], *list((value.fields or {}).values())[:100]):
             found += texts_of(inside, depth - 1)

@@ -46,8 +46,8 @@ class Vocabulary:
         if not name:
             return ()
         found = self._calls.get(name)
-        if found is None and "()" in name:
-            name = name.replace("()", "")
+        if found is None and ("()" in name or "[]" in name):
+            name = name.replace("()", "").replace("[]", "")
             found = self._calls.get(name)
         if found is not None:
             return found

@@ -75,6 +75,7 @@ class Watch:
         process = self._child.process
         own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         pidfd = os.pidfd_open(process.pid)
+        root = self._open_root()
         try:
             self._open(pidfd)
             self._follow(pidfd)
@@ -82,9 +83,12 @@ class Watch:
             seconds = time.monotonic() - self._begun
             process.returncode = os.waitstatus_to_exitcode(status)
             self._poll.unregister(pidfd)
+            self._outlive(root)
             self._drain()
         finally:
             os.close(pidfd)
+            if root is not None:
+                os.close(root)
             self._close()
         # Linux counts the peak of the process that forked it as the child's: only a higher one is its own.
         own = usage.ru_maxrss * 1024 if usage.ru_maxrss > own_peak else 0
@@ -98,6 +102,25 @@ class Watch:
             peak_memory=max(own, self._meter.peak_memory),
             disk_is_full=self._meter.disk_is_full,
         )
+
+    def _open_root(self) -> int | None:
+        """A descriptor of the process above the code, where that is not the launcher itself."""
+        if self._child.root == self._child.process.pid:
+            return None
+        try:
+            return os.pidfd_open(self._child.root)
+        except ProcessLookupError:
+            return None
+
+    def _outlive(self, root: int | None) -> None:
+        """Bubblewrap ends as soon as the code does; what the code left behind dies with the first process inside."""
+        if root is None:
+            return
+        gone = select.poll()
+        gone.register(root, select.POLLIN)
+        if not gone.poll(LAST_GRACE * 1000):
+            self._child.end()
+            gone.poll(LAST_GRACE * 1000)
 
     def _open(self, pidfd: int) -> None:
         out, err = self._child.process.stdout, self._child.process.stderr

@@ -208,8 +208,8 @@ async def test_lines_that_are_no_messages(stage: Stage, tmp_path: Path) -> None:
             await pipe.send(line)
             assert (await pipe.read())["error"]["code"] in (-32700, -32600)
         await pipe.send(b"")
-        await pipe.send(modern("tools/call", 3, request_id="odd") | {"params": [1]})
-        assert (await pipe.read())["error"]
+        await pipe.send(modern("tools/call", request_id="odd") | {"params": [1]})
+        assert (await pipe.read())["result"]["isError"]
         await pipe.send({"id": 1})
         assert "error" in await pipe.read()
         await pipe.send(introduction())

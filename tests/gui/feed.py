@@ -26,6 +26,8 @@ from runner.result import Meta, Outcome, Result, Usage
 
 if TYPE_CHECKING:
     from runner.agents import Agent
+    from runner.policy.grants import Grant
+    from runner.policy.rules import Rules
     from runner.sandbox.output import Transcript
 
 _numbers = itertools.count(1)
@@ -94,17 +96,43 @@ class RecordingBridge(QObject):
     declined = Signal(str, str)
     agent_added = Signal(str, str)
     failed = Signal(str)
+    drafted = Signal(str, str, object)
+    earlier_known = Signal(str, object)
     sandbox_seen = Signal(object)
+    previewed = Signal(str, object, object)
+    remembered = Signal(str, object)
+    explained = Signal(int, object)
+    suggested = Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[tuple[Any, ...]] = []
+        self.asides: list[tuple[Any, ...]] = []
+        """What the window asks by itself, and decides nothing."""
         self.transcripts: dict[str, Transcript] = {}
         self.known: tuple[Agent, ...] = ()
+        self.written: Rules | None = None
+        self.kept: tuple[Grant, ...] = ()
+        self.unreadable = ""
         self.closes = True
+
+    def rules(self) -> Rules | None:
+        return self.written
+
+    def grants(self) -> tuple[Grant, ...]:
+        return self.kept
+
+    def grants_problem(self) -> str:
+        return self.unreadable
 
     def agents(self) -> tuple[Agent, ...]:
         return self.known
+
+    def ask_earlier(self, request_id: str) -> None:
+        self.asides.append(("ask_earlier", request_id))
+
+    def look_at(self, request_id: str) -> None:
+        self.asides.append(("look_at", request_id))
 
     def transcript(self, request_id: str) -> Transcript | None:
         return self.transcripts.get(request_id)

@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,15 @@ from app.window import Window
 from runner.agents import Agent
 from runner.assessment import Capability, Level, Touch
 from runner.decision import Decider, Verdict
-from runner.events import CallsRefused, EngineTroubled
+from runner.difference import difference
+from runner.editing import Draft, Earlier
+from runner.events import CallsRefused, EngineTroubled, ModeChanged
 from runner.places import Places
-from runner.request import Language
+from runner.policy.explain import Explanation, Step
+from runner.policy.grants import Choice, Subject, make
+from runner.policy.rulefile import read
+from runner.remembering import Past, Preview, Suggestion
+from runner.request import Language, Tool
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -276,9 +283,173 @@ def doctor_working(scene: Scene) -> None:
     scene.window.show_page("Doctor")
 
 
+def editing(scene: Scene) -> None:
+    waiting(scene)
+    review = scene.window.deciding.review
+    review.press_edit()
+    review.editor.setPlainText(METRICS.replace("token = ", "# token = "))
+    until(lambda: any(call[0] == "draft" for call in scene.bridge.calls))
+    _, request_id, code = next(call for call in scene.bridge.calls if call[0] == "draft")
+    card = scene.cases.card(request_id)
+    assert card is not None
+    found = feed.assessment(Level.MEDIUM, feed.finding(2, "Uses a network library.", Level.MEDIUM))
+    scene.bridge.drafted.emit(request_id, code, Draft(replace(card.request, code=code), found, ""))
+
+
+def edited(scene: Scene) -> None:
+    editing(scene)
+    scene.window.deciding.review.foot.done.click()
+
+
+def changes(scene: Scene) -> None:
+    waiting(scene)
+    review = scene.window.deciding.review
+    assert review.card is not None
+    before = METRICS.replace("import requests\n", "").replace("r = requests.post", "r = post")
+    review._earlier_known(review.card.id, Earlier(time.time() - 400, difference(before, METRICS)))
+    review.tabs.setCurrentIndex(1)
+
+
+def missed(scene: Scene) -> None:
+    waiting(scene)
+    card = scene.window.deciding.review.card
+    assert card is not None
+    scene.hear(feed.decided(card.request, Verdict.EXPIRED, Decider.ENGINE))
+
+
+def alike(scene: Scene) -> None:
+    for number in range(7):
+        scene.hear(feed.asked(feed.request(f"print(open('part-{number}.csv').read())", title=f"Read part {number}")))
+    waiting(scene)
+    scene.window.deciding.queue.bar.mark.click()
+
+
+def batch(scene: Scene) -> None:
+    alike(scene)
+    worst = next(card.id for card in scene.cases.waiting() if card.level is Level.CRITICAL)
+    scene.window.deciding.queue.model.marked.add(worst)
+    scene.window.deciding.queue.bar.batch.click()
+
+
+def palette(scene: Scene) -> None:
+    waiting(scene)
+    scene.window.commands.open_palette()
+
+
+def keys(scene: Scene) -> None:
+    scene.window.commands.open_keys()
+
+
+def lockdown(scene: Scene) -> None:
+    scene.hear((ModeChanged("lockdown"),))
+
+
+def trust(scene: Scene) -> None:
+    waiting(scene)
+    scene.hear((ModeChanged("trust", "claude-code", time.monotonic() + 899),))
+    scene.window.commands.ask_trust("claude-code", 15)
+
+
 def question(scene: Scene) -> None:
     waiting(scene)
     scene.window.stop_all()
+
+
+RULES = r"""
+rules:
+  - name: network-is-critical
+    tools: [code_execute]
+    level: CRITICAL
+    conditions: [{param: network_enabled, equals: true}]
+    window: 30
+  - name: no-recursive-delete
+    action: deny
+    tools: [code_execute]
+    agents: [codex, cursor]
+    conditions: [{param: code, matches: 'rm\s+-rf'}]
+    description: Deleting folders is done by hand here.
+  - {name: facts, action: allow, tools: [code_sandbox_info]}
+"""
+
+
+def remembered(scene: Scene) -> None:
+    (scene.window._places.config / "rules.yaml").write_text(RULES)
+    scene.bridge.written = read(scene.window._places)
+    hello = feed.request("print(1)", title="Count rows of sales.csv <b>now</b>")
+    info = replace(feed.request("", "codex"), tool=Tool.CODE_SANDBOX_INFO, language=None)
+    kept = [
+        make(hello, feed.assessment(), Choice(Subject.EXACT, 10, 600), time.time(), "s"),
+        make(hello, feed.assessment(), Choice(Subject.TEXT, 100, 3600, True, True), time.time(), "s"),
+        make(info, feed.assessment(Level.MEDIUM), Choice(Subject.KIND, 1000), time.time() - 400_000, "s"),
+    ]
+    scene.bridge.kept = (replace(kept[0], used=3, last_used=time.time() - 50), *kept[1:])
+    scene.window.show_page("Rules")
+
+
+def remembered_suggested(scene: Scene) -> None:
+    remembered(scene)
+    scene.bridge.suggested.emit(tuple(Suggestion(one, 7, 2.4) for one in _pasts()[:2]))
+
+
+def remembered_none(scene: Scene) -> None:
+    scene.bridge.unreadable = (
+        "What was remembered cannot be read from /home/someone/.config/assent/grants.json (ValueError: "
+        "schema 2 is not 1). Nothing is remembered."
+    )
+    scene.window.show_page("Rules")
+
+
+def _pasts() -> list[Past]:
+    titles = ("Count rows of sales.csv", "Analyze sales <b>CSV</b> " * 6, "", "Resize images")
+    verdicts = (Verdict.APPROVED, Verdict.APPROVED, Verdict.DENIED, Verdict.EXPIRED)
+    return [
+        Past(
+            str(n),
+            "claude-code",
+            title,
+            "print(1)",
+            Level.HIGH,
+            "0" * 64,
+            verdict,
+            Decider.PERSON,
+            time.time() - n * 9e4,
+        )
+        for n, (title, verdict) in enumerate(zip(titles, verdicts, strict=True))
+    ]
+
+
+def remembering(scene: Scene) -> None:
+    one = feed.request("import csv\nprint(len(list(csv.reader(open('sales.csv')))))\n", title="Analyze <b>sales</b>")
+    scene.hear(feed.asked(one, feed.assessment(Level.HIGH, touch=Touch(files=("sales.csv",)))))
+    settle(0.9)
+    scene.window.deciding.review.remember.click()
+    until(lambda: any(call[0] == "preview" for call in scene.bridge.calls))
+    _, request_id, choice = next(call for call in scene.bridge.calls if call[0] == "preview")
+    card = scene.cases.card(request_id)
+    assert card is not None and card.assessment is not None
+    grant = make(card.request, card.assessment, choice, time.time(), "s")
+    scene.bridge.previewed.emit(request_id, choice, Preview(grant, 200, tuple(_pasts())))
+
+
+def trial(scene: Scene) -> None:
+    remembered(scene)
+    page: Any = scene.window.page("Rules")
+    page.tabs.setCurrentIndex(1)
+    settle(0.2)
+    page.trial.code.setPlainText(METRICS)
+    page.trial.ask.click()
+    found = feed.assessment(
+        Level.HIGH,
+        feed.finding(2, "Uses a network library.", Level.MEDIUM),
+        feed.finding(17, "Sends what was collected to another computer, together with a secret.", Level.HIGH),
+    )
+    steps = (
+        Step("Level", "HIGH: Sends what was collected to another computer, together with a secret."),
+        Step("Rules", "No rule of yours matches."),
+        Step("Remembered", "Nothing that you remembered covers it."),
+        Step("Then", "You are asked, with 60 s to answer. Approve or deny it then."),
+    )
+    scene.bridge.explained.emit(scene.bridge.calls[-1][1], Explanation(feed.request(METRICS), found, None, steps))
 
 
 SCENES: dict[str, Callable[[Scene], None]] = {
@@ -292,6 +463,16 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "queue-withdrawn": withdrawn,
     "queue-trouble": trouble,
     "queue-many": many,
+    "queue-editing": editing,
+    "queue-edited": edited,
+    "queue-changes": changes,
+    "queue-missed": missed,
+    "queue-alike": alike,
+    "queue-batch": batch,
+    "palette": palette,
+    "keys": keys,
+    "mode-lockdown": lockdown,
+    "mode-trust": trust,
     "queue-question": question,
     "agents": page("Agents", waiting),
     "agents-empty": page("Agents", empty),
@@ -303,6 +484,11 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "settings-none": settings_none,
     "settings-secrets": settings_secrets,
     "vault": vault,
+    "rules": remembered,
+    "rules-suggested": remembered_suggested,
+    "rules-broken": remembered_none,
+    "rules-trial": trial,
+    "remember": remembering,
     "doctor": doctor,
     "doctor-working": doctor_working,
 }
@@ -340,7 +526,7 @@ def draw(app: QApplication, only: str) -> None:
 def _draw_one(look: Look, places: Places, name: str, play: Callable[[Scene], None], size: tuple[int, int]) -> None:
     scene = Scene(look, places)
     scene.window.frame.resize(*size)
-    scene.window.show()
+    scene.window.frame.show()
     settle(0.05)
     play(scene)
     settle(0.9)

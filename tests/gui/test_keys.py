@@ -17,7 +17,7 @@ from tests.gui import feed
 if TYPE_CHECKING:
     from tests.gui.conftest import Desk
 
-READY = ("Queue", "Agents", "Settings", "Doctor")
+READY = ("Queue", "Agents", "Settings", "Doctor", "Help")
 CONTROLS = (QAbstractButton, QComboBox, QLineEdit)
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -32,14 +32,14 @@ def shown(desk: Desk) -> str:
 
 
 def test_j_and_k_go_through_the_queue_past_headings(desk: Desk) -> None:
-    for code, agent, left in (("1", "one", 10.0), ("2", "one", 20.0), ("3", "two", 30.0)):
+    for code, agent, left in (("a()", "one", 10.0), ("b()", "one", 20.0), ("c()", "two", 30.0)):
         desk.ask(feed.request(code, agent), left=left)
     desk.review.focus_neutral()
     seen = [shown(desk)]
     for which in (Qt.Key.Key_J, Qt.Key.Key_J, Qt.Key.Key_J, Qt.Key.Key_K, Qt.Key.Key_K, Qt.Key.Key_K):
         key(desk, which)
         seen.append(shown(desk))
-    assert seen == ["1", "2", "3", "3", "2", "1", "1"]
+    assert seen == ["a()", "b()", "c()", "c()", "b()", "a()", "a()"]
 
 
 def test_d_asks_for_the_reason_and_a_approves(desk: Desk) -> None:

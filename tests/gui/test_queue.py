@@ -80,7 +80,7 @@ def test_nothing_moves_while_the_order_is_held(model: QueueModel) -> None:
     take(model, asked("late", left=90), feed.asked(gone, left=80.0), asked("other", "two"))
     before = rows(model)
     model.hold(True)
-    take(model, asked("urgent", "one", left=1), feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
+    take(model, asked("urgent", "one", left=1), feed.decided(gone, Verdict.WITHDRAWN, Decider.AGENT))
     assert rows(model) == [*before, "[]", "urgent"]
     take(model, asked("another", "three"))
     assert rows(model) == [*before, "[]", "urgent", "another"]
@@ -132,7 +132,7 @@ def test_the_choice_stays_on_its_request_when_rows_move(desk: Desk) -> None:
 def test_the_chosen_row_stays_where_it_is_on_the_screen(desk: Desk) -> None:
     many: list[Event] = []
     for number in range(60):
-        many += feed.asked(feed.request(str(number), "one"), left=100.0 + number)
+        many += feed.asked(feed.request(f"step_{number}()", "one"), left=100.0 + number)
     desk.hear(tuple(many))
     queue = desk.window.deciding.queue
     row = queue.model.rowCount() - 5

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from app.parts.notice import Tone
 from app.review.buttons import HOLD_MS
 from app.review.guard import REST_SECONDS
 from runner.assessment import Level
@@ -362,7 +363,7 @@ def test_nothing_is_approved_while_nothing_can_run(desk: Desk, room: str) -> Non
     ("verdict", "by", "words"),
     [
         (Verdict.WITHDRAWN, Decider.AGENT, "The agent withdrew this request. Nothing was run."),
-        (Verdict.EXPIRED, Decider.ENGINE, "Expired after 60 seconds without an answer. Nothing was run."),
+        (Verdict.DENIED, Decider.ENGINE, "Denied by Assent. Closing. Nothing was run."),
     ],
 )
 def test_what_is_over_stays_on_screen_and_takes_no_answer(
@@ -370,7 +371,7 @@ def test_what_is_over_stays_on_screen_and_takes_no_answer(
 ) -> None:
     one = desk.ask()
     desk.rested()
-    desk.hear(feed.decided(one, verdict, by))
+    desk.hear(feed.decided(one, verdict, by, "Closing."))
     assert desk.review.sentence.text() == words
     assert not desk.review.approve.isVisible()
     assert not desk.review.deny.isVisible()
@@ -408,6 +409,7 @@ def test_variables_and_input_have_tabs(desk: Desk) -> None:
     desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin="yes"))
     assert [desk.review.tabs.tabText(number) for number in range(desk.review.tabs.count())] == [
         "Code",
+        "Changes",
         "Variables",
         "Input",
     ]
@@ -429,3 +431,25 @@ def test_the_buttons_do_not_move_when_the_sentence_changes(desk: Desk) -> None:
     desk.qtbot.waitUntil(desk.review.approve.isEnabled)
     QApplication.processEvents()
     assert desk.review.deny.mapTo(desk.window, QPoint(0, 0)) == before
+
+
+def test_a_button_that_a_banner_moves_rests_anew(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    before = desk.review.approve.mapTo(desk.window, QPoint())
+    desk.window.resize(desk.window.width(), desk.window.height() - 60)
+    desk.qtbot.waitUntil(lambda: desk.review.approve.mapTo(desk.window, QPoint()) != before)
+    click(desk, desk.review.approve)
+    desk.review.approve.press_key()
+    assert desk.answers == []
+
+
+def test_nothing_that_is_said_moves_the_buttons(desk: Desk) -> None:
+    desk.ask()
+    desk.rested()
+    before = desk.review.approve.mapTo(desk.window, QPoint())
+    desk.window.toolbar.say("There is no system tray here. " * 4)
+    desk.window.banners.say("one", Tone.WARN, "Something to know.")
+    desk.qtbot.waitUntil(desk.window.banners.isVisible)
+    QApplication.processEvents()
+    assert desk.review.approve.mapTo(desk.window, QPoint()) == before

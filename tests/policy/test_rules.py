@@ -106,6 +106,10 @@ def test_denied_by_rule_says_which_and_why(tmp_path: Path) -> None:
         ("rules: {a: b}", "rules must be a list"),
         ("other: 1", "other is not known here"),
         ("rules: [{action: approve}]", "'approve' is not one of"),
+        ("rules: [{action: deny}]\nrules: []", "line 2: rules is there twice"),
+        ("schema: 2\nrules: []", "line 1: this Assent reads schema 1"),
+        ("rules:\n  - {tools: [code_exec], action: deny}", "line 2: no tool is called 'code_exec'"),
+        ("rules:\n  - conditions: [{param: code, equals: a, equals: b}]", "line 2: equals is there twice"),
     ],
 )
 def test_what_cannot_be_read_asks_for_everything_and_says_where(tmp_path: Path, text: str, told: str) -> None:

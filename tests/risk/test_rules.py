@@ -40,3 +40,9 @@ def test_leaves_alone(rule: str, language: Language, code: str) -> None:
 def test_ids_are_unique() -> None:
     ids = [rule.id for rule in bundled().rules.all]
     assert len(ids) == len(set(ids))
+
+
+def test_every_rule_has_examples_and_a_reference() -> None:
+    for rule in bundled().rules.all:
+        assert rule.match and rule.clean, rule.id
+        assert rule.reference, rule.id

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,25 +133,25 @@ def test_a_torrent_neither_grows_memory_nor_starves_the_loop(walls: Lab) -> None
     """Some 200 MB as fast as the pipe takes them."""
     limit = 1 << 22
     code = "import os\nblock = b'x' * 65535 + b'\\n'\nfor _ in range(3200): os.write(1, block)"
-    gaps: list[float] = []
+    turns = 0
 
     async def body() -> tuple[Outcome, int]:
+        nonlocal turns
         run = await walls.sandbox.start(job(code, output_bytes=limit), lambda _usage: None)
         finished = asyncio.ensure_future(run.finished())  # noqa: TID251 - no engine here to own it
         position = 0
         while not finished.done():
-            before = time.perf_counter()
             position = run.transcript.since(position).position
             await asyncio.sleep(0.001)
-            gaps.append(time.perf_counter() - before)
+            turns += 1
         return (await finished).outcome, position
 
     before = _resident()
     outcome, _ = asyncio.run(body())
     assert outcome is Outcome.OK
     assert _resident() - before < 40 << 20
-    gaps.sort()
-    assert gaps[int(len(gaps) * 0.95)] < 0.05
+    # The slower the machine the longer the torrent lasts; a loop that carried it itself would turn a few times.
+    assert turns > 20
 
 
 def _resident() -> int:

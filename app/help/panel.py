@@ -1,0 +1,71 @@
+"""The page of the help: its pages as tabs, and the links between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QTabBar, QVBoxLayout, QWidget
+
+from app.help.pages import HelpView
+from app.parts.plain import plain_label
+from runner.manual import PAGES
+
+if TYPE_CHECKING:
+    from app.look import Look
+
+MISSING = "This page did not come with this Assent. The README has what is most needed."
+
+
+class HelpPanel(QWidget):
+    """Left and right go from tab to tab, Tab goes into the text and from link to link."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.tabs = QTabBar()
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        self.tabs.setAccessibleName("Pages of the help")
+        for page in PAGES:
+            self.tabs.addTab(page.title)
+        self.view = HelpView(look)
+        self._lay_out()
+        self.tabs.currentChanged.connect(self._show)
+        self.view.followed.connect(self._follow)
+        self._show(0)
+
+    @Slot(int)
+    def _show(self, number: int) -> None:
+        page = PAGES[number]
+        try:
+            text = page.text()
+        except OSError:
+            text = f"# {page.title}\n\n{MISSING}\n"
+        self.view.setAccessibleName(f"Help: {page.title}")
+        self.view.show_text(text)
+
+    @Slot(str)
+    def _follow(self, link: str) -> None:
+        """A link to another page of the help; anything else leads nowhere."""
+        files = [page.file for page in PAGES]
+        if link in files:
+            self.tabs.setCurrentIndex(files.index(link))
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        head = QHBoxLayout()
+        head.setSpacing(px(12))
+        head.addWidget(plain_label("Help", "title"))
+        head.addWidget(self.tabs)
+        head.addStretch()
+        card = QFrame()
+        card.setProperty("card", True)
+        column = QVBoxLayout(card)
+        column.setContentsMargins(px(16), px(10), px(10), px(12))
+        column.setSpacing(px(10))
+        column.addLayout(head)
+        column.addWidget(self.view, 1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(card)

@@ -1,0 +1,61 @@
+"""A color for each agent, by which its lane and requests are found at a glance; its name is always beside it."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+if TYPE_CHECKING:
+    from app.look import Look
+
+_INKS = (
+    ("#0f766e", "#5eead4"),
+    ("#4f46e5", "#a5b4fc"),
+    ("#be185d", "#f9a8d4"),
+    ("#7c4a03", "#e7b97d"),
+    ("#0369a1", "#7dd3fc"),
+    ("#4d7c0f", "#bef264"),
+)
+"""Light, dark. None of them is the color of a level."""
+DOT = 8
+
+
+def agent_ink(look: Look, agent: str) -> QColor:
+    """The same color for the same name, at every start."""
+    light, dark = _INKS[zlib.crc32(agent.encode("utf-8", "replace")) % len(_INKS)]
+    return QColor(dark if look.dark else light)
+
+
+def paint_dot(painter: QPainter, look: Look, agent: str, center: QPointF) -> None:
+    """The agent's dot around `center`."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(agent_ink(look, agent))
+    painter.drawEllipse(center, look.px(DOT) / 2, look.px(DOT) / 2)
+
+
+class AgentDot(QWidget):
+    """The dot as a widget."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._agent = ""
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        look.changed.connect(self.update)
+
+    def show_agent(self, agent: str) -> None:
+        self._agent = agent
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._look.px(DOT) + 2, self._look.px(DOT) + 2)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_dot(painter, self._look, self._agent, QPointF(self.rect().center()) + QPointF(0.5, 0.5))
+        painter.end()

@@ -1,0 +1,70 @@
+"""What can be done with several requests at once, at the foot of the queue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.parts.amounts import counted
+from app.parts.plain import plain_label
+
+if TYPE_CHECKING:
+    from app.look import Look
+
+
+class BatchBar(QWidget):
+    """Two lines at most: the group of the chosen request, and what is selected. Hidden while there is neither."""
+
+    open_group = Signal()
+    mark_group = Signal()
+    approve = Signal()
+    clear = Signal()
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        px = look.px
+        self._alike = plain_label(role="muted")
+        self.list = self._button("", "List the requests that are alike one by one", self.open_group)
+        self.mark = self._button("Select all", "Select every request that is alike (X)", self.mark_group)
+        self._marked = plain_label(role="strong")
+        self.batch = self._button("Approve\N{HORIZONTAL ELLIPSIS}", "See exactly what would be approved", self.approve)
+        self.batch.setProperty("kind", "")
+        self.none = self._button("Clear", "Select nothing", self.clear)
+        self._group = self._row(look, self._alike, self.list, self.mark)
+        self._selection = self._row(look, self._marked, self.none, self.batch)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(px(12), px(6), px(10), px(4))
+        column.setSpacing(px(6))
+        column.addWidget(self._group)
+        column.addWidget(self._selection)
+        self.show_state(0, False, 0)
+
+    def show_state(self, alike: int, opened: bool, marked: int) -> None:
+        """`alike` counts the chosen request's group; `marked` what is selected."""
+        self._alike.setText(f"{alike} alike")
+        self.list.setText("Group" if opened else "List")
+        self._marked.setText(f"{marked} selected")
+        self.batch.setAccessibleName(f"Approve {counted(marked, 'selected request')}, asks first")
+        self._group.setVisible(alike > 1)
+        self._selection.setVisible(marked > 0)
+        self.setVisible(alike > 1 or marked > 0)
+
+    def _button(self, words: str, what: str, wanted: object) -> QPushButton:
+        button = QPushButton(words)
+        button.setProperty("kind", "quiet")
+        button.setToolTip(what)
+        button.setAutoDefault(False)
+        button.clicked.connect(wanted)
+        return button
+
+    def _row(self, look: Look, *widgets: QWidget) -> QWidget:
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(look.px(4))
+        row.addWidget(widgets[0], 1)
+        for widget in widgets[1:]:
+            row.addWidget(widget)
+        return page

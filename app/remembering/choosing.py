@@ -1,0 +1,137 @@
+"""The choices of what is to be remembered: subject, for whom, until when, how often; only what the level allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QHBoxLayout,
+    QRadioButton,
+    QSizePolicy,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import phrases
+from app.parts.plain import plain_label
+from app.remembering.words import SUBJECTS
+from runner.policy.grants import Choice, Subject, longest_for, most_uses, subjects
+
+if TYPE_CHECKING:
+    from app.look import Look
+    from runner.assessment import Level
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+USUAL_USES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A way to end, as it is offered."""
+
+    words: str
+    seconds: float | None
+    session: bool = False
+
+
+ENDS = (
+    End("For 10 minutes", HOUR / 6),
+    End("For 30 minutes", HOUR / 2),
+    End("For 1 hour", HOUR),
+    End("This session, 1 hour at most", HOUR, session=True),
+    End("For 8 hours", 8 * HOUR),
+    End("This session, 1 day at most", DAY, session=True),
+    End("For 30 days", 30 * DAY),
+    End("Always, up to the number of uses", None),
+)
+
+
+def ends_for(level: Level) -> tuple[End, ...]:
+    """Those that `level` may have: a grant without an end is only for levels that may be remembered for long."""
+    longest = longest_for(level)
+    return tuple(end for end in ENDS if (end.seconds or DAY) <= longest)
+
+
+class Choosing(QWidget):
+    """Starts with the narrowest and shortest. Says so whenever the choice is another."""
+
+    changed = Signal()
+
+    def __init__(self, look: Look, agent: str, level: Level, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._ends = ends_for(level)
+        self.subjects: dict[Subject, QRadioButton] = {}
+        self._group = QButtonGroup(self)
+        self.who = _combo("For whom", [f"Only {phrases.visible(agent)}", "Every agent"])
+        self.end = _combo("Until when", [end.words for end in self._ends])
+        self.uses = QSpinBox()
+        self.uses.setRange(1, most_uses(level))
+        self.uses.setValue(USUAL_USES)
+        self.uses.setAccessibleName("Number of uses at most")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(look.px(4))
+        for subject in subjects(level):
+            column.addLayout(self._subject(subject))
+        column.addSpacing(look.px(6))
+        column.addLayout(self._bounds())
+        self._group.buttonToggled.connect(self._picked)
+        for combo in (self.who, self.end):
+            combo.currentIndexChanged.connect(self.changed)
+        self.uses.valueChanged.connect(self.changed)
+        self.subjects[Subject.EXACT].setChecked(True)
+
+    @property
+    def choice(self) -> Choice:
+        subject = next(subject for subject, button in self.subjects.items() if button.isChecked())
+        end = self._ends[self.end.currentIndex()]
+        return Choice(subject, self.uses.value(), end.seconds, end.session, self.who.currentIndex() == 1)
+
+    @Slot()
+    def _picked(self) -> None:
+        # A digest has its agent in it: there is nothing to choose.
+        exact = self.subjects[Subject.EXACT].isChecked()
+        if exact:
+            self.who.setCurrentIndex(0)
+        self.who.setEnabled(not exact)
+        self.changed.emit()
+
+    def _subject(self, subject: Subject) -> QHBoxLayout:
+        words, more = SUBJECTS[subject]
+        button = QRadioButton(words)
+        button.setAccessibleDescription(more)
+        self.subjects[subject] = button
+        self._group.addButton(button)
+        note = plain_label(more, "small", wrap=True)
+        note.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        row = QHBoxLayout()
+        row.setSpacing(self._look.px(10))
+        row.addWidget(button)
+        row.addWidget(note, 1)
+        return row
+
+    def _bounds(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(self._look.px(8))
+        row.addWidget(self.who, 1)
+        row.addWidget(self.end, 1)
+        row.addWidget(plain_label("At most"))
+        row.addWidget(self.uses)
+        row.addWidget(plain_label("uses"))
+        return row
+
+
+def _combo(name: str, words: list[str]) -> QComboBox:
+    combo = QComboBox()
+    combo.addItems(words)
+    combo.setAccessibleName(name)
+    combo.setMinimumContentsLength(8)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    return combo

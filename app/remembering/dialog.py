@@ -1,0 +1,210 @@
+"""Asks what is to be remembered, and shows what that would have covered before it can be made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QStringListModel, Qt, QTimer, Slot
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QHBoxLayout, QListView, QPushButton, QVBoxLayout, QWidget
+
+from app import phrases
+from app.parts.badge import Badge
+from app.parts.notice import Notice, Tone
+from app.parts.plain import plain_label
+from app.remembering import words
+from app.remembering.choosing import Choosing
+from app.review.guard import REST_SECONDS
+from runner.decision import Verdict
+
+if TYPE_CHECKING:
+    from app.bridge import Bridge
+    from app.look import Look
+    from runner.assessment import Level
+    from runner.policy.grants import Choice, Grant
+    from runner.remembering import Preview
+
+TYPING_MS = 150
+"""Rest after a change before the history is looked through."""
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The request that is to be remembered."""
+
+    id: str
+    digest: str
+    agent: str
+    title: str
+    level: Level
+
+
+class RememberDialog(QDialog):
+    """Opened with `open`. It remembers and decides nothing: the request at hand still waits for its answer."""
+
+    def __init__(self, parent: QWidget, about: About, bridge: Bridge, look: Look) -> None:
+        super().__init__(parent)
+        self._about = about
+        self._bridge = bridge
+        self._look = look
+        self._shown: Choice | None = None
+        self._sent = False
+        self.setWindowTitle("Remember")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.choosing = Choosing(look, about.agent, about.level)
+        self.covers = plain_label(wrap=True)
+        self.matched = plain_label(wrap=True)
+        self.lines = QStringListModel(self)
+        self.told = Notice(look, Tone.BAD, "")
+        self.cancel = QPushButton("Cancel")
+        self.save = QPushButton("Remember")
+        self._asking = _timer(self, TYPING_MS, self._ask)
+        # What has just appeared takes no click that was meant for something else.
+        self._resting = _timer(self, round(REST_SECONDS * 1000), self._rested)
+        self._lay_out()
+        self._connect()
+        self._changed()
+        self.cancel.setFocus()
+
+    @Slot()
+    def _changed(self) -> None:
+        """Another choice: what is shown is not its preview."""
+        self._shown = None
+        self._resting.stop()
+        self.save.setEnabled(False)
+        self._asking.start()
+
+    @Slot()
+    def _ask(self) -> None:
+        self._bridge.preview(self._about.id, self.choosing.choice)
+
+    @Slot(str, object, object)
+    def _previewed(self, request_id: str, choice: Choice, found: Preview | str) -> None:
+        if request_id != self._about.id or choice != self.choosing.choice or self._sent:
+            return
+        if isinstance(found, str):
+            self._say(found)
+            return
+        self.told.hide()
+        self.covers.setText(f"{words.covered(found.grant)} {words.ends(found.grant)}")
+        self.matched.setText(_summary(found))
+        self.lines.setStringList([words.past(one) for one in found.covered])
+        self._shown = choice
+        self._resting.start()
+
+    @Slot()
+    def _rested(self) -> None:
+        self.save.setEnabled(self._shown is not None and not self._sent)
+
+    @Slot()
+    def _save(self) -> None:
+        choice = self._shown
+        if choice is None or self._sent or choice != self.choosing.choice:
+            return
+        self._sent = True
+        self.save.setEnabled(False)
+        self._bridge.remember(self._about.id, self._about.digest, choice)
+
+    @Slot(str, object)
+    def _remembered(self, request_id: str, made: Grant | str) -> None:
+        if not self._sent or request_id != self._about.id:
+            return
+        if isinstance(made, str):
+            self._sent = False
+            self._say(made)
+        else:
+            self.accept()
+
+    @Slot(str)
+    def _failed(self, why: str) -> None:
+        """Something asked for could not be done: this, if it is what is waited for."""
+        if self._sent or self._shown is None:
+            self._sent = False
+            self._say(why)
+
+    def _say(self, why: str) -> None:
+        """Why there is no preview, or why nothing was remembered; another choice begins anew."""
+        self._shown = None
+        self._resting.stop()
+        self.save.setEnabled(False)
+        self.covers.setText("")
+        self.matched.setText("")
+        self.lines.setStringList([])
+        self.told.say(Tone.BAD, why)
+        self.told.show()
+
+    def done(self, result: int) -> None:
+        """Gone: the window below goes on where it was, also where no window manager gives it the focus back."""
+        active, below = self.isActiveWindow(), self.parentWidget()
+        super().done(result)
+        if active and below is not None:
+            below.activateWindow()
+
+    # ---- building ----
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        badge = Badge(self._look, self._about.level)
+        head = QHBoxLayout()
+        head.setSpacing(px(8))
+        head.addWidget(plain_label("Remember", "title"))
+        head.addWidget(badge)
+        head.addStretch()
+        title = plain_label(f"{phrases.visible(self._about.agent)}: {phrases.visible(self._about.title)}", wrap=True)
+        still = plain_label("This request itself still waits for your answer.", "small")
+        for label in (self.covers, self.matched):
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.view = QListView()
+        self.view.setModel(self.lines)
+        self.view.setUniformItemSizes(True)
+        self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.view.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        self.view.setAccessibleName("Requests it would have covered")
+        self.view.setMinimumHeight(px(90))
+        buttons = QHBoxLayout()
+        buttons.setSpacing(px(8))
+        buttons.addWidget(still, 1)
+        buttons.addWidget(self.cancel)
+        buttons.addWidget(self.save)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(px(20), px(16), px(20), px(14))
+        column.setSpacing(px(10))
+        column.addLayout(head)
+        column.addWidget(title)
+        column.addWidget(self.choosing)
+        column.addWidget(plain_label("What is covered", "heading"))
+        column.addWidget(self.covers)
+        column.addWidget(self.matched)
+        column.addWidget(self.view, 1)
+        column.addWidget(self.told)
+        column.addLayout(buttons)
+        self.told.hide()
+        self.resize(px(640), px(500))
+
+    def _connect(self) -> None:
+        self.save.setProperty("kind", "primary")
+        self.save.setAutoDefault(False)
+        self.cancel.setDefault(True)
+        self.cancel.clicked.connect(self.reject)
+        self.save.clicked.connect(self._save)
+        self.choosing.changed.connect(self._changed)
+        self._bridge.previewed.connect(self._previewed)
+        self._bridge.remembered.connect(self._remembered)
+        self._bridge.failed.connect(self._failed)
+
+
+def _summary(found: Preview) -> str:
+    if not found.looked_at:
+        return "There is no history yet to compare with."
+    latest = "one request so far" if found.looked_at == 1 else f"last {found.looked_at} requests"
+    past = f"Of the {latest} it would have covered {len(found.covered)}"
+    denied = sum(one.verdict is Verdict.DENIED for one in found.covered)
+    return f"{past}; {denied} of them {'was' if denied == 1 else 'were'} denied." if denied else f"{past}."
+
+
+def _timer(parent: QWidget, milliseconds: int, told: object) -> QTimer:
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(told)
+    return timer

@@ -1,0 +1,193 @@
+"""The page of rules: those of the files and what is remembered, in the order in which they are asked; and a dry run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+
+from app.parts.column import ScrollColumn
+from app.parts.notice import Notice, Tone
+from app.parts.plain import plain_label
+from app.remembering.dialog import About
+from app.remembering.rows import Row, grant_row, rule_row, suggestion_row
+from app.remembering.trial import Trial
+from runner.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
+    from app.bridge import Bridge
+    from app.cases import Cases
+    from app.look import Look
+    from runner.events import Event
+    from runner.places import Places
+    from runner.remembering import Past, Suggestion
+
+REFRESH_MS = 15_000
+"""How often ends of time are looked at while somebody can see them."""
+ORDER = (
+    "The first rule that matches counts; one that allows gives way to any that denies. What you remembered answers "
+    "only what you would be asked. Lockdown denies before all of these."
+)
+NO_RULES = "None. They are written in {file}, and asked from top to bottom."
+NO_GRANTS = "Nothing. The button Remember beside Approve makes these; CRITICAL requests are always asked."
+OTHERWISE = (
+    "You are asked, unless you trust the agent for a while. LOW requests pass without asking unless that is switched "
+    "off in Settings."
+)
+
+
+class RulesPanel(QWidget):
+    """Everything in it is plain text. Revoke counts at once."""
+
+    remember = Signal(object)
+    """About: a suggestion was taken up."""
+
+    def __init__(self, cases: Cases, bridge: Bridge, look: Look, places: Places, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._look = look
+        self._places = places
+        self._listed: object = None
+        self.problem = Notice(look, Tone.BAD, "", "Begin anew")
+        self.tabs = QTabBar()
+        self.trial = Trial(cases, bridge, look, places.ledger)
+        self.rules = Group(look, "1  Your rules")
+        self.grants = Group(look, "2  What you remembered")
+        self.otherwise = Group(look, "3  Otherwise")
+        self.suggested = Group(look, "Suggestions")
+        self._tick = QTimer(self)
+        self._tick.setInterval(REFRESH_MS)
+        self._lay_out()
+        self.otherwise.say(OTHERWISE)
+        self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
+        self.problem.acted.connect(bridge.begin_grants_anew)
+        self._tick.timeout.connect(self._show)
+        bridge.suggested.connect(self._know_suggestions)
+        cases.happened.connect(self._take)
+        self._know_suggestions(())
+        self._show()
+
+    @Slot()
+    def look_again(self) -> None:
+        """Everything anew, suggestions too."""
+        self._show()
+        self._bridge.ask_suggestions()
+        if self.trial.isVisible():
+            self.trial.look_again()
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        ours = (GrantsChanged, EngineTroubled, TroubleCleared, GatewayOpened)
+        if self.isVisible() and any(isinstance(event, ours) for event in events):
+            self._show()
+        if self.isVisible() and any(isinstance(event, (GrantsChanged, RequestDecided)) for event in events):
+            self._bridge.ask_suggestions()
+
+    @Slot()
+    def _show(self) -> None:
+        """What is in force now; rows are made anew only where something is different."""
+        rules, grants, problem = self._bridge.rules(), self._bridge.grants(), self._bridge.grants_problem()
+        if (rules, grants, problem) == self._listed:
+            return
+        self._listed = (rules, grants, problem)
+        self.problem.say(Tone.BAD, problem, "Begin anew")
+        self.problem.setVisible(bool(problem))
+        written = rules.rules if rules is not None else ()
+        self.rules.show_rows(
+            [rule_row(self._look, number, rule) for number, rule in enumerate(written, 1)],
+            NO_RULES.format(file=self._places.config / "rules.yaml"),
+        )
+        rows = [grant_row(self._look, grant) for grant in grants]
+        for row, grant in zip(rows, grants, strict=True):
+            row.acted.connect(lambda name=grant.name: self._bridge.revoke_grant(name))
+        self.grants.show_rows(rows, "Nothing." if problem else NO_GRANTS)
+
+    @Slot(object)
+    def _know_suggestions(self, found: tuple[Suggestion, ...]) -> None:
+        rows = [suggestion_row(self._look, one) for one in found]
+        for row, one in zip(rows, found, strict=True):
+            row.acted.connect(lambda past=one.latest: self.remember.emit(about(past)))
+        self.suggested.show_rows(rows, "")
+        self.suggested.setVisible(bool(rows))
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        self.tabs.setExpanding(False)
+        self.tabs.setDrawBase(False)
+        self.tabs.addTab("In force")
+        self.tabs.addTab("What would happen")
+        head = QHBoxLayout()
+        head.setSpacing(px(12))
+        head.addWidget(plain_label("Rules", "title"))
+        head.addWidget(self.tabs)
+        head.addStretch()
+        scroll = ScrollColumn("Rules in force")
+        scroll.column.setContentsMargins(0, px(6), px(6), 0)
+        scroll.column.setSpacing(px(16))
+        scroll.column.addWidget(plain_label(ORDER, "muted", wrap=True))
+        for group in (self.suggested, self.rules, self.grants, self.otherwise):
+            scroll.column.addWidget(group)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(scroll)
+        self._pages.addWidget(self.trial)
+        card = QFrame()
+        card.setProperty("card", True)
+        column = QVBoxLayout(card)
+        column.setContentsMargins(px(16), px(12), px(10), px(12))
+        column.setSpacing(px(8))
+        column.addLayout(head)
+        column.addWidget(self.problem)
+        column.addWidget(self._pages, 1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(card)
+        self.problem.hide()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._tick.start()
+        if not event.spontaneous():
+            self.look_again()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tick.stop()
+
+
+class Group(QWidget):
+    """A heading with its rows, or a sentence where there are none."""
+
+    def __init__(self, look: Look, heading: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[Row] = []
+        self._sentence = plain_label(role="muted", wrap=True)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(look.px(2))
+        self._column.addWidget(plain_label(heading, "heading"))
+        self._column.addWidget(self._sentence)
+
+    def say(self, sentence: str) -> None:
+        self.show_rows((), sentence)
+
+    def show_rows(self, rows: Iterable[Row], none: str) -> None:
+        """`none` is what is said where there are no rows."""
+        for row in self.rows:
+            self._column.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self.rows = list(rows)
+        for row in self.rows:
+            self._column.addWidget(row)
+        self._sentence.setText(none)
+        self._sentence.setVisible(not self.rows and bool(none))
+
+
+def about(past: Past) -> About:
+    """A past request, for the dialog."""
+    return About(past.id, past.digest, past.agent, past.title, past.level)

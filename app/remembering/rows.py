@@ -1,0 +1,90 @@
+"""The rows of the page of rules: a rule of the files, a grant with its end, a suggestion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app import phrases
+from app.parts.amounts import counted
+from app.parts.badge import Badge
+from app.parts.plain import plain_label
+from app.remembering import words
+
+if TYPE_CHECKING:
+    from app.look import Look
+    from runner.policy.grants import Grant
+    from runner.policy.rules import Rule
+    from runner.remembering import Suggestion
+
+
+class Row(QFrame):
+    """A heading, what it says, small print, and at most one button at the right."""
+
+    acted = Signal()
+
+    def __init__(self, look: Look, heading: str, lines: tuple[str, ...], small: str = "", act: str = "") -> None:
+        super().__init__()
+        px = look.px
+        self.heading = plain_label(heading, "strong", wrap=True)
+        self._head = QHBoxLayout()
+        self._head.setSpacing(px(8))
+        self._head.addWidget(self.heading, 1)
+        texts = QVBoxLayout()
+        texts.setSpacing(px(2))
+        texts.addLayout(self._head)
+        for line in lines:
+            texts.addWidget(_selectable(plain_label(line, wrap=True)))
+        if small:
+            texts.addWidget(_selectable(plain_label(small, "small", wrap=True)))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, px(6), 0, px(6))
+        row.setSpacing(px(12))
+        row.addLayout(texts, 1)
+        self.button: QPushButton | None = None
+        if act:
+            self.button = QPushButton(act)
+            self.button.setAutoDefault(False)
+            self.button.setAccessibleName(f"{act.rstrip(chr(0x2026))}: {heading}")
+            self.button.clicked.connect(self.acted)
+            row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
+        self.setAccessibleName(" ".join((heading, *lines, small)))
+
+    def mark(self, badge: QWidget) -> None:
+        """Put a badge before the heading."""
+        self._head.insertWidget(0, badge)
+
+
+def rule_row(look: Look, number: int, rule: Rule) -> Row:
+    """`number` is its place in the order."""
+    row = Row(look, f"{number}. {phrases.visible(rule.name)}", (words.rule(rule),), phrases.visible(rule.description))
+    if rule.level is not None:
+        row.mark(Badge(look, rule.level))
+    return row
+
+
+def grant_row(look: Look, grant: Grant) -> Row:
+    said = (words.covered(grant), f"{words.use(grant)} {words.ends(grant)}")
+    small = f"{grant.name}, made at {phrases.when(grant.made_at)}"
+    row = Row(look, words.name(grant), said, small, "Revoke")
+    assert row.button is not None
+    row.button.setProperty("kind", "danger")
+    row.mark(Badge(look, grant.level))
+    return row
+
+
+def suggestion_row(look: Look, one: Suggestion) -> Row:
+    title = phrases.visible(one.latest.title) or "A program"
+    often = f"You approved this program by {phrases.visible(one.latest.agent)} {counted(one.times, 'time')}"
+    said = f"{often}, in {phrases.span(one.seconds)} at the median, and never denied it."
+    row = Row(look, title, (said,), "", "Remember\N{HORIZONTAL ELLIPSIS}")
+    row.mark(Badge(look, one.latest.level))
+    return row
+
+
+def _selectable(label: QLabel) -> QLabel:
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+    return label

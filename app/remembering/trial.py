@@ -1,0 +1,233 @@
+"""A dry run: what would happen to a past request, or to a program pasted here, and why. Nothing is asked or run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import phrases
+from app.history.reader import Reader
+from app.parts.badge import Badge
+from app.parts.code import CodeView
+from app.parts.column import ScrollColumn
+from app.parts.notice import Notice, Tone
+from app.parts.plain import plain_label
+from app.review.facts import Listed, Pairs
+from runner.assessment import Level
+from runner.decision import Verdict
+from runner.request import Language, Tool
+from runner.submission import Submission
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtGui import QShowEvent
+
+    from app.bridge import Bridge
+    from app.cases import Cases
+    from app.look import Look
+    from runner.audit.row import Row
+    from runner.policy.explain import Explanation
+
+RECENT = 100
+PASTED = "A program pasted below"
+NOBODY = "an-agent"
+"""Stands for an agent while none is registered."""
+
+
+class Trial(QWidget):
+    """Asks the engine the same questions it asks of a request."""
+
+    def __init__(self, cases: Cases, bridge: Bridge, look: Look, ledger: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self._look = look
+        self._number = 0
+        self.reader = Reader(ledger, "trial", self)
+        self.which = _combo("Which request")
+        self.agent = _combo("Agent")
+        self.language = _combo("Language")
+        for one in Language:
+            self.language.addItem(phrases.language(one), one)
+        self.code = QPlainTextEdit()
+        self.code.setFont(look.mono())
+        self.code.setTabChangesFocus(True)
+        self.code.setAccessibleName("Program to try")
+        self.code.setPlaceholderText("Paste a program here. It is not run.")
+        self.past = CodeView(look)
+        self.past.setAccessibleName("Code of the request")
+        self.ask = QPushButton("What would happen?")
+        self.told = Notice(look, Tone.BAD, "")
+        self.badge = Badge(look, Level.LOW)
+        self.verdict = plain_label(role="strong", wrap=True)
+        self.steps = Pairs(look, "In this order")
+        self.findings = Listed(look, "Findings")
+        self._lay_out()
+        self._connect()
+        self._show_source()
+        self._forget()
+
+    @Slot()
+    def look_again(self) -> None:
+        """The list of past requests, and of agents."""
+        self.reader.ask(lambda history: history.page(limit=RECENT), self._know_requests, self._no_history)
+        chosen = self.agent.currentText()
+        names = [agent.name for agent in self._cases.agents or () if not agent.revoked]
+        self.agent.clear()
+        self.agent.addItems(names or [NOBODY])
+        self.agent.setCurrentIndex(max(0, self.agent.findText(chosen)))
+
+    def _know_requests(self, rows: list[Row]) -> None:
+        chosen = self.which.currentData()
+        self.which.blockSignals(True)
+        self.which.clear()
+        self.which.addItem(PASTED, "")
+        for row in rows:
+            title = phrases.title_of(row.title, "", row.tool)
+            self.which.addItem(f"{phrases.when(row.arrived_at)}  {phrases.visible(row.agent)}: {title}", row.id)
+        self.which.setCurrentIndex(max(0, self.which.findData(chosen or "")))
+        self.which.blockSignals(False)
+        self._show_source()
+
+    def _no_history(self, _error: Exception) -> None:
+        """Before the first request there is none; the page of the history says what else may be."""
+        self._know_requests([])
+
+    @Slot()
+    def _show_source(self) -> None:
+        pasted = not self.which.currentData()
+        for widget in (self.agent, self.language, self.code, self.ask):
+            widget.setVisible(pasted)
+        self.past.setVisible(not pasted)
+        self._allow()
+
+    @Slot()
+    def _chosen(self) -> None:
+        """A past request needs no more than to be chosen."""
+        self._show_source()
+        self._forget()
+        if self.which.currentData():
+            self._ask()
+
+    @Slot()
+    def _forget(self) -> None:
+        """Another question: the answer on screen is not to it."""
+        self._number += 1
+        self.told.hide()
+        for widget in (self.badge, self.verdict, self.steps, self.findings):
+            widget.hide()
+        self.past.set_code("", "")
+
+    @Slot()
+    def _allow(self) -> None:
+        self.ask.setEnabled(bool(self.code.toPlainText().strip()))
+
+    @Slot()
+    def _ask(self) -> None:
+        self._forget()
+        if request_id := self.which.currentData():
+            self._bridge.explain_past(self._number, request_id)
+            return
+        language = Language(self.language.currentData())
+        pasted = Submission(self.agent.currentText(), Tool.CODE_EXECUTE, language, self.code.toPlainText())
+        self._bridge.explain_program(self._number, pasted)
+
+    @Slot(int, object)
+    def _explained(self, number: int, found: Explanation | str) -> None:
+        if number != self._number:
+            return
+        if isinstance(found, str):
+            self.told.say(Tone.BAD, found)
+            self.told.show()
+            return
+        self.badge.set_level(found.assessment.level)
+        self.verdict.setText(_words(found.verdict))
+        self.steps.show_pairs((step.name, phrases.visible(step.said)) for step in found.steps)
+        self.findings.show_lines(
+            f"Line {finding.span.line}: {finding.level.name}. {finding.reason}" for finding in found.assessment.findings
+        )
+        self.badge.show()
+        self.verdict.show()
+        if self.which.currentData():
+            language = found.request.language.value if found.request.language else ""
+            self.past.set_code(found.request.code, language, found.assessment.findings)
+
+    # ---- building ----
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        self.ask.setProperty("kind", "primary")
+        self.ask.setAutoDefault(False)
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(px(8))
+        grid.setVerticalSpacing(px(8))
+        grid.addWidget(self.which, 0, 0, 1, 2)
+        grid.addWidget(self.agent, 1, 0)
+        grid.addWidget(self.language, 1, 1)
+        left = QVBoxLayout()
+        left.setSpacing(px(8))
+        left.addLayout(grid)
+        left.addWidget(self.code, 1)
+        left.addWidget(self.past, 1)
+        left.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
+        answer = ScrollColumn("What would happen")
+        answer.column.setSpacing(px(12))
+        head = QHBoxLayout()
+        head.setSpacing(px(8))
+        head.addWidget(self.badge)
+        head.addWidget(self.verdict, 1)
+        answer.column.addWidget(self.told)
+        answer.column.addLayout(head)
+        answer.column.addWidget(self.steps)
+        answer.column.addWidget(self.findings)
+        both = QHBoxLayout(self)
+        both.setContentsMargins(0, px(8), 0, 0)
+        both.setSpacing(px(16))
+        both.addLayout(left, 1)
+        both.addWidget(answer, 1)
+
+    def _connect(self) -> None:
+        self.which.currentIndexChanged.connect(self._chosen)
+        for combo in (self.agent, self.language):
+            combo.currentIndexChanged.connect(self._forget)
+        self.code.textChanged.connect(self._forget)
+        self.code.textChanged.connect(self._allow)
+        self.ask.clicked.connect(self._ask)
+        self._bridge.explained.connect(self._explained)
+        self.destroyed.connect(self.reader.close)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.look_again()
+
+
+def _words(verdict: Verdict | None) -> str:
+    match verdict:
+        case None:
+            return "You would be asked."
+        case Verdict.APPROVED:
+            return "It would be approved without asking."
+        case _:
+            return "It would be denied without asking."
+
+
+def _combo(name: str) -> QComboBox:
+    combo = QComboBox()
+    combo.setAccessibleName(name)
+    combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+    combo.setMinimumContentsLength(8)
+    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    return combo

@@ -1,0 +1,116 @@
+"""What a grant covers, until when, and what a rule says, in words that promise no less and no more than they do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app import phrases
+from app.parts.amounts import counted, size
+from runner.policy.grants import Grant, Subject
+
+if TYPE_CHECKING:
+    from runner.assessment import Touch
+    from runner.policy.rules import Condition, Rule
+    from runner.remembering import Past
+    from runner.request import Limits
+
+_MB = 1 << 20
+SUBJECTS = {
+    Subject.EXACT: ("This exact request", "Same code, variables, input, limits and sandbox, by this agent."),
+    Subject.TEXT: ("The same program", "Letter by letter, with no more resources than now."),
+    Subject.KIND: ("Requests of this kind", "Same tool and language, touching nothing that this one does not touch."),
+}
+
+
+def name(grant: Grant) -> str:
+    """What the list calls it."""
+    return f"{SUBJECTS[grant.subject][0]}: {phrases.visible(grant.title) or grant.tool.value}"
+
+
+def covered(grant: Grant) -> str:
+    """All that it covers, whole sentences."""
+    who = phrases.visible(grant.agent) if grant.agent else "any agent"
+    level = f"Nothing above {grant.level.name}."
+    match grant.subject:
+        case Subject.EXACT:
+            return f"Only this request by {who}: the same code, variables, input, limits and sandbox. {level}"
+        case Subject.TEXT:
+            what = "The same program letter by letter, with the same variables and input,"
+            return f"{what} by {who}, {_where(grant)}. {level}"
+        case Subject.KIND:
+            tool = " ".join(filter(None, (phrases.language(grant.language), grant.tool.value)))
+            return f"Any {tool} by {who}, {_where(grant)}, without network, touching {_touched(grant.touch)}. {level}"
+
+
+def ends(grant: Grant) -> str:
+    """When it ends, whichever comes first."""
+    parts = [f"after {counted(grant.uses, 'use')}"]
+    if grant.expires_at:
+        parts.append(f"at {phrases.when(grant.expires_at)}")
+    if grant.session:
+        parts.append("with this session")
+    first = ", ".join(parts[:-1])
+    return f"Ends {first} or {parts[-1]}, whichever comes first." if first else f"Ends {parts[-1]}."
+
+
+def use(grant: Grant) -> str:
+    """How often it was used, and when last."""
+    last = f", last at {phrases.when(grant.last_used)}" if grant.last_used else ""
+    return f"Used {grant.used} of {counted(grant.uses, 'time')}{last}."
+
+
+def past(one: Past) -> str:
+    """A line of the list of what would have been covered."""
+    became = phrases.verdict(one.verdict) if one.verdict else "open"
+    title = phrases.visible(one.title) or phrases.visible(one.code[: phrases.TITLE_LENGTH]) or "no code"
+    return f"{phrases.when(one.at)}  {phrases.visible(one.agent)}  {became}  {title}"
+
+
+def rule(one: Rule) -> str:
+    """What a rule of the files says."""
+    parts = [", ".join(map(phrases.visible, one.tools)) or "Any tool"]
+    if one.agents:
+        parts.append(f"by {', '.join(map(phrases.visible, one.agents))}")
+    if one.conditions:
+        parts.append(f"where {' and '.join(map(_condition, one.conditions))}")
+    does = {"ask": "you are asked", "deny": "denied", "allow": "allowed up to MEDIUM without asking"}[one.action.value]
+    if one.level is not None:
+        does += f", at least {one.level.name}"
+    if one.window is not None:
+        does += f", {one.window:g} s to answer"
+    return f"{' '.join(parts)}: {does}."
+
+
+def _condition(one: Condition) -> str:
+    parameter = phrases.visible(one.parameter)
+    if one.matches is not None:
+        return f"{parameter} matches {phrases.visible(one.matches.text)}"
+    return f"{parameter} is {phrases.visible(one.equals or '')}"
+
+
+def _where(grant: Grant) -> str:
+    return f"in the {phrases.isolation(grant.isolation)} or a stronger one, with at most {_limits(grant.limits)}"
+
+
+def _limits(limits: Limits) -> str:
+    amounts = (
+        f"{limits.seconds:g} s",
+        f"{size(limits.memory_mb * _MB)} of memory",
+        f"{limits.cpu_cores:g} of a processor",
+        f"{size(limits.disk_mb * _MB)} of disk",
+        f"{size(limits.output_bytes)} of output",
+        counted(limits.processes, "process", "processes"),
+    )
+    return f"{', '.join(amounts[:-1])} and {amounts[-1]}"
+
+
+def _touched(touch: Touch) -> str:
+    named = (
+        ("files", touch.files),
+        ("hosts", touch.hosts),
+        ("programs", touch.processes),
+        ("credentials", touch.credentials),
+        ("packages", touch.packages),
+    )
+    kinds = [f"{kind} {', '.join(map(phrases.visible, values))}" for kind, values in named if values]
+    return f"nothing but {'; '.join(kinds)}" if kinds else "no files, hosts, programs, credentials or packages"

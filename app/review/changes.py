@@ -1,0 +1,119 @@
+"""What is new since the last version that was approved for the same agent and purpose; unchanged parts fold."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
+
+from app import phrases
+from app.parts.amounts import counted
+from app.parts.expose import expose
+from runner.difference import Side
+
+if TYPE_CHECKING:
+    from app.look import Look
+    from runner.assessment import Finding
+    from runner.difference import DiffLine
+    from runner.editing import Earlier
+
+SHOWN = 2000
+LONGEST = 4096
+"""Characters of a line; a longer one would hold the window up (qt.md)."""
+NOTHING = "Nothing with this title by this agent has been approved before."
+ASKING = "Looking for an earlier version\N{HORIZONTAL ELLIPSIS}"
+
+
+class ChangesView(QPlainTextEdit):
+    """Read-only and plain. What is approved is always the whole code beside it, never this."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._shown: tuple[Earlier | None, tuple[Finding, ...]] | None = None
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("pane", True)
+        self.setFont(look.mono())
+        self.setUndoRedoEnabled(False)
+        self.setAccessibleName("Changes since the last approved version")
+        look.changed.connect(self._again)
+        self.show_asking()
+
+    def show_asking(self) -> None:
+        self._shown = None
+        self.setPlainText(ASKING)
+
+    def show_earlier(self, earlier: Earlier | None, findings: tuple[Finding, ...]) -> None:
+        """`findings` are those of the new version."""
+        self._shown = (earlier, findings)
+        self.clear()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        if earlier is None:
+            self._write(cursor, NOTHING, "muted")
+        else:
+            since = phrases.ago(max(0.0, time.time() - earlier.decided_at))
+            if not earlier.lines:
+                self._write(cursor, f"The same code was approved {since}.", "muted")
+            else:
+                self._write(cursor, f"Compared with what was approved {since}:", "muted")
+                self._write_lines(cursor, earlier.lines, findings)
+        cursor.endEditBlock()
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def _again(self) -> None:
+        if self._shown is not None:
+            self.show_earlier(*self._shown)
+
+    def _write_lines(self, cursor: QTextCursor, lines: tuple[DiffLine, ...], findings: tuple[Finding, ...]) -> None:
+        tokens = self._look.tokens
+        found: dict[int, list[Finding]] = {}
+        for finding in findings:
+            found.setdefault(finding.span.line, []).append(finding)
+        for line in lines[:SHOWN]:
+            match line.side:
+                case Side.FOLDED:
+                    words = counted(line.count, "unchanged line")
+                    self._write(cursor, f"\N{VERTICAL ELLIPSIS}     {words}", "muted")
+                case Side.REMOVED:
+                    self._write(cursor, _numbered("-", line.old, line.text), "high", tokens.high_tint)
+                case Side.ADDED:
+                    self._write(cursor, _numbered("+", line.new, line.text), "low", tokens.low_tint)
+                    for finding in found.get(line.new or 0, ()):
+                        level = finding.level
+                        words = f"        \N{BOX DRAWINGS LIGHT UP AND RIGHT} {level.name.capitalize()}: "
+                        reason = phrases.visible(finding.reason)
+                        self._write(cursor, words + reason, level.name.lower(), tokens.tint(level))
+                case Side.SAME:
+                    self._write(cursor, _numbered(" ", line.new, line.text), "text")
+        if len(lines) > SHOWN:
+            self._write(cursor, f"and {len(lines) - SHOWN:,} more lines, see Code", "muted")
+
+    def _write(self, cursor: QTextCursor, text: str, ink: str, ground: str = "") -> None:
+        """One line in a color of its own."""
+        if not cursor.atStart():
+            cursor.insertBlock()
+        block, words = QTextBlockFormat(), QTextCharFormat()
+        if ground:
+            block.setBackground(QColor(ground))
+        words.setForeground(QColor(getattr(self._look.tokens, ink)))
+        cursor.setBlockFormat(block)
+        cursor.insertText(text, words)
+
+
+def sums(earlier: Earlier | None) -> str:
+    """How much has changed, for the tab: `+3 -1`; empty where nothing is to be compared."""
+    if earlier is None or not earlier.lines:
+        return ""
+    added = sum(line.side is Side.ADDED for line in earlier.lines)
+    removed = sum(line.side is Side.REMOVED for line in earlier.lines)
+    return f"+{added} \N{MINUS SIGN}{removed}"
+
+
+def _numbered(sign: str, number: int | None, text: str) -> str:
+    shown = expose(text[:LONGEST]).text
+    cut = f" \N{HORIZONTAL ELLIPSIS} {len(text) - LONGEST:,} more characters" if len(text) > LONGEST else ""
+    return f"{sign} {number or '':>4}  {shown}{cut}"

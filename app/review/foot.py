@@ -1,0 +1,99 @@
+"""The foot of a review: why, and the buttons; in their place the reason for a denial, or the end of an edit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedWidget, QWidget
+
+from app.parts.plain import plain_label
+from app.review.buttons import ApproveButton, DecisionButton
+from app.review.denial import Denial
+
+if TYPE_CHECKING:
+    from app.look import Look
+    from app.review.guard import Guard
+
+
+class Foot(QStackedWidget):
+    """Three pages of one place: answers, reason, edit. As high as the one on top."""
+
+    edit_wanted = Signal()
+    edit_done = Signal()
+    edit_discarded = Signal()
+
+    def __init__(self, look: Look, guard: Guard, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.sentence = plain_label(role="muted", wrap=True)
+        # Room for two lines at any time: the buttons stay where they are when the sentence changes.
+        self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing())
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.edit = QPushButton("Edit  E")
+        self.edit.setAutoDefault(False)
+        self.edit.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.edit.setAccessibleName("Edit the code before approving it, E")
+        self.edit.clicked.connect(self.edit_wanted)
+        self.deny = DecisionButton("Deny\N{HORIZONTAL ELLIPSIS}  D", guard)
+        self.deny.setProperty("kind", "danger")
+        self.deny.setAccessibleName("Deny, asks for a reason, D")
+        self.approve = ApproveButton("Approve once  A", guard, look)
+        self.approve.setProperty("kind", "primary")
+        self.approve.setAccessibleName("Approve once")
+        self.remember = QPushButton("Remember\N{HORIZONTAL ELLIPSIS}")
+        self.remember.setAutoDefault(False)
+        self.next = QPushButton("Next  J")
+        self.next.setAutoDefault(False)
+        self.buttons = self._row(self.sentence, self.edit, self.deny, self.approve, self.remember, self.next)
+        self.denial = Denial(look, guard)
+        self.editing = self._make_editing()
+        for page in (self.buttons, self.denial, self.editing):
+            self.addWidget(page)
+        self.currentChanged.connect(self._fit)
+        self._fit()
+
+    def say_of_edit(self, words: str, ready: bool) -> None:
+        """What the edited code has become; `ready` once it can be looked at as a whole."""
+        self.verdict.setText(words)
+        self.done.setEnabled(ready)
+
+    def _make_editing(self) -> QWidget:
+        self.verdict = plain_label(role="muted", wrap=True)
+        self.verdict.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.verdict.setMinimumHeight(2 * self.verdict.fontMetrics().lineSpacing())
+        self.discard = QPushButton("Discard changes")
+        self.discard.setProperty("kind", "quiet")
+        self.discard.setToolTip("Escape")
+        self.discard.setAutoDefault(False)
+        self.discard.clicked.connect(self.edit_discarded)
+        self.done = QPushButton("Done editing")
+        self.done.setToolTip("Ctrl+Enter. Nothing is approved by this.")
+        self.done.setAutoDefault(False)
+        self.done.clicked.connect(self.edit_done)
+        return self._row(self.verdict, self.discard, self.done)
+
+    def _row(self, *widgets: QWidget) -> QWidget:
+        page = QWidget()
+        row = QHBoxLayout(page)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(self._look.px(8))
+        row.addWidget(widgets[0], 1)
+        for widget in widgets[1:]:
+            row.addWidget(widget, alignment=Qt.AlignmentFlag.AlignBottom)
+        return page
+
+    @Slot()
+    def _fit(self) -> None:
+        """As high as the page on top, so that the code has the rest."""
+        ignored, fixed = QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
+        for number in range(self.count()):
+            page = self.widget(number)
+            assert page is not None
+            on_top = page is self.currentWidget()
+            page.setSizePolicy(QSizePolicy.Policy.Preferred, fixed if on_top else ignored)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, fixed)
+        self.adjustSize()
+        if (parent := self.parentWidget()) is not None and (layout := parent.layout()) is not None:
+            # At once: buttons that are placed only later look as if something had moved them.
+            layout.activate()

@@ -1,0 +1,137 @@
+"""What a person changed before approving: assessed again, recorded with both versions, and told to the agent."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner import intake
+from runner.audit.codec import encode
+from runner.audit.ledger import LedgerFailed
+from runner.audit.search import Filter, History
+from runner.decision import Decision, Verdict
+from runner.desk import Taken
+from runner.difference import difference
+from runner.errors import Refused
+from runner.events import RequestEdited
+
+if TYPE_CHECKING:
+    from runner.assessment import Assessment
+    from runner.audit.row import Row
+    from runner.case import Case
+    from runner.cases import Cases
+    from runner.difference import DiffLine
+    from runner.engine import Engine
+    from runner.request import Request
+
+EDITED = "edited"
+"""Kind of the entry that holds the person's version."""
+LOOKED_AT = 200
+"""Approved requests of the agent among which an earlier version is looked for."""
+GONE = "This request is no longer open: it was decided, has expired or was withdrawn."
+CHANGED = "Not accepted: what was on screen is not what would run. Look at it again."
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The person's version as it would run."""
+
+    request: Request
+    assessment: Assessment
+    blocked: str
+    """Why it may not be approved; empty when it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The last version that was approved for the same agent and purpose."""
+
+    decided_at: float
+    """Seconds since the epoch."""
+    lines: tuple[DiffLine, ...]
+    """From that version to the request; empty where nothing changed."""
+
+
+class Editing:
+    """Every method is called on the engine's loop."""
+
+    def __init__(self, engine: Engine, cases: Cases) -> None:
+        self._engine = engine
+        self._cases = cases
+
+    async def draft(self, request_id: str, code: str) -> Draft:
+        """What `code` would be in place of the code of an open request. Raises Refused where it cannot be."""
+        case = self._open(request_id)
+        if case is None:
+            raise Refused(GONE)
+        request = intake.edited(case.request, code, self._engine.rooms.settings)
+        assessment = await self._engine.assess(request)
+        settled = self._engine.rooms.policy.decide(request, assessment)
+        if isinstance(settled, Decision):
+            blocked = settled.reason if settled.verdict is Verdict.DENIED else ""
+        else:
+            blocked = settled.blocked
+        return Draft(request, assessment, blocked)
+
+    async def approve(self, request_id: str, digest: str, code: str, edited_digest: str) -> str:
+        """Approve `code` in place of what was asked; empty when taken, else why not.
+
+        `digest` is that of the request as it was asked, `edited_digest` that of the version on screen.
+        """
+        try:
+            draft = await self.draft(request_id, code)
+        except Refused as refused:
+            return str(refused)
+        case = self._open(request_id)
+        if case is None:
+            return GONE
+        if case.request.digest != digest or draft.request.digest != edited_digest:
+            return CHANGED
+        if draft.blocked:
+            return draft.blocked
+        told = {
+            "from": digest,
+            "digest": edited_digest,
+            "code": code,
+            "assessment": encode(draft.assessment),
+        }
+        try:
+            await self._engine.rooms.book.append(EDITED, request_id, told)
+        except LedgerFailed as failure:
+            return f"Not approved: {failure.what} {failure.remedy}"
+        if self._engine.desk.answer(request_id, digest, Verdict.APPROVED, "", edited_digest) is not Taken.ACCEPTED:
+            return GONE
+        case.edited = draft.request
+        self._engine.publish(RequestEdited(request_id, draft.request, draft.assessment))
+        return ""
+
+    async def earlier(self, request_id: str) -> Earlier | None:
+        """What has changed since the last approval for the same agent and purpose; None where there was none."""
+        case = self._cases.find(request_id)
+        return None if case is None else await asyncio.to_thread(self._earlier, case.request)
+
+    def _open(self, request_id: str) -> Case | None:
+        case = self._cases.find(request_id)
+        return case if case is not None and self._engine.desk.position(request_id) else None
+
+    def _earlier(self, request: Request) -> Earlier | None:
+        """On a thread of its own: reads the history."""
+        history = History(self._engine.rooms.places.ledger)
+        try:
+            rows = history.page(Filter(agent=request.agent, verdict=Verdict.APPROVED), limit=LOOKED_AT)
+            row = next((row for row in rows if _same_purpose(row, request)), None)
+            record = None if row is None else history.case(row.id)
+        finally:
+            history.close()
+        if row is None or record is None:
+            return None
+        edits = [step.body for step in record.steps if step.entry.kind == EDITED]
+        code = str(edits[-1]["code"]) if edits else record.request.code
+        return Earlier(row.decided_at or row.arrived_at, difference(code, request.code))
+
+
+def _same_purpose(row: Row, request: Request) -> bool:
+    """Requests of one agent are for the same purpose when they do the same kind of thing under the same name."""
+    same_kind = row.tool is request.tool and row.language is request.language
+    return same_kind and row.title == request.title and row.id != request.id

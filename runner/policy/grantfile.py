@@ -1,0 +1,201 @@
+"""Where grants are kept: a file of their owner's alone, written before a grant counts and before a use does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import stat
+import time
+from dataclasses import asdict, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from runner.assessment import Level, Touch
+from runner.durable import replace_file
+from runner.errors import KnownError
+from runner.policy.grants import Grant, Subject, forbidden
+from runner.request import Isolation, Language, Limits, Tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from runner.assessment import Assessment
+    from runner.places import Places
+    from runner.request import Request
+
+SCHEMA = 1
+MOST_GRANTS = 200
+MOST_BYTES = 4 << 20
+
+
+class Grants:
+    """Changed on one loop only; `all` may be read by any thread, because the table is replaced and never changed.
+
+    A file that cannot be read never keeps Assent from starting: nothing is remembered then and `problem` says why.
+    """
+
+    def __init__(self, places: Places, clock: Callable[[], float] = time.time) -> None:
+        """`clock` gives seconds since the epoch."""
+        self._file = places.grants
+        self._clock = clock
+        self._grants: dict[str, Grant] = {}
+        self._writing = asyncio.Lock()
+        self.session = secrets.token_hex(8)
+        self.problem = ""
+        self.read()
+
+    def read(self) -> None:
+        """Take over what the file says, or why it cannot be taken."""
+        try:
+            self._grants = _read(self._file)
+            self.problem = ""
+        except FileNotFoundError:
+            self._grants, self.problem = {}, ""
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            self._grants = {}
+            self.problem = (
+                f"What was remembered cannot be read from {self._file} ({type(error).__name__}: {error}). "
+                "Nothing is remembered."
+            )
+
+    def all(self) -> tuple[Grant, ...]:
+        """Those that count now, the newest first."""
+        now = self._clock()
+        live = [grant for grant in self._grants.values() if grant.live(now, self.session)]
+        return tuple(sorted(live, key=lambda grant: -grant.made_at))
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return self._clock()
+
+    def find(self, request: Request, assessment: Assessment, registered: float = 0.0) -> Grant | None:
+        """The narrowest grant that covers `request` now.
+
+        `registered`: when its agent was added, in seconds since the epoch. A grant for an agent of the same name
+        from before that is not this agent's.
+        """
+        narrowest = list(Subject)
+        covering = [
+            grant
+            for grant in self.all()
+            if (not grant.agent or grant.made_at >= registered) and grant.covers(request, assessment)
+        ]
+        return min(covering, key=lambda grant: narrowest.index(grant.subject), default=None)
+
+    async def claim(self, request: Request, assessment: Assessment, registered: float = 0.0) -> Grant | None:
+        """Use up one use of the grant that `find` finds; None where there is none.
+
+        The use is on disk when this returns, so that no crash gives more uses than were granted. Raises KnownError
+        where it cannot be written: then it does not count.
+        """
+        async with self._writing:
+            grant = self.find(request, assessment, registered)
+            if grant is None:
+                return None
+            used = replace(grant, used=grant.used + 1, last_used=self._clock())
+            await self._write({**self._grants, grant.name: used})
+            if grant.name not in self._grants:  # revoked while that was written
+                return None
+            self._grants = {**self._grants, grant.name: used}
+            return used
+
+    async def add(self, grant: Grant) -> None:
+        """It counts from now on. Raises KnownError where there are too many or it cannot be written."""
+        async with self._writing:
+            kept = {live.name: live for live in self.all()}
+            if self.problem:
+                raise KnownError(self.problem, "Repair the file, or begin anew under Rules.")
+            if len(kept) >= MOST_GRANTS:
+                raise KnownError(f"{MOST_GRANTS} grants are remembered already.", "Revoke some under Rules first.")
+            if grant.name in self._grants:
+                raise KnownError(f"There is a grant called {grant.name} already.", "Try again.")
+            await self._write({**kept, grant.name: grant})
+            # Again from what is there now: one may have been revoked meanwhile.
+            self._grants = {**{name: one for name, one in kept.items() if name in self._grants}, grant.name: grant}
+
+    async def revoke(self, names: tuple[str, ...]) -> tuple[Grant, ...]:
+        """They count no more, from before this first waits. Those that were there.
+
+        Raises KnownError where the file keeps them: they are revoked until the next start.
+        """
+        gone = tuple(grant for name in names if (grant := self._grants.get(name)) is not None)
+        self._grants = {name: grant for name, grant in self._grants.items() if name not in names}
+        if gone:
+            async with self._writing:
+                await self._write(self._grants)
+        return gone
+
+    async def begin_anew(self) -> None:
+        """Set a file that cannot be read aside. Raises KnownError where that is not possible."""
+        aside = self._file.with_name(f"{self._file.name}.unreadable-{int(self._clock())}")
+        async with self._writing:
+            try:
+                await asyncio.to_thread(os.replace, self._file, aside)
+            except FileNotFoundError:
+                pass
+            except OSError as error:
+                raise KnownError(f"{self._file} cannot be set aside: {error.strerror}.", "Move it away.") from error
+            self.read()
+
+    async def _write(self, grants: Mapping[str, Grant]) -> None:
+        text = json.dumps({"schema": SCHEMA, "grants": [plain(grant) for grant in grants.values()]}, indent=2)
+        try:
+            await asyncio.to_thread(replace_file, self._file, text + "\n")
+        except OSError as error:
+            raise KnownError(
+                f"What is remembered could not be written to {self._file}: {error.strerror}.",
+                "Free disk space or give yourself the right to write there.",
+            ) from error
+
+
+def plain(grant: Grant) -> dict[str, Any]:
+    """As JSON data, for the file and for the ledger."""
+    return {**asdict(grant), "level": grant.level.name}
+
+
+def _read(file: Path) -> dict[str, Grant]:
+    with file.open("rb") as source:
+        status = os.fstat(source.fileno())
+        if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o022:
+            raise ValueError("others may write this file")
+        data = json.loads(source.read(MOST_BYTES))
+    if data["schema"] != SCHEMA:
+        raise ValueError(f"schema {data['schema']} is not {SCHEMA}")
+    grants = [_grant(entry) for entry in data["grants"]]
+    if len({grant.name for grant in grants}) != len(grants):
+        raise ValueError("a name is there twice")
+    return {grant.name: grant for grant in grants}
+
+
+def _grant(entry: dict[str, Any]) -> Grant:
+    """Raises ValueError, TypeError, KeyError or AttributeError for what is no grant or none that may be."""
+    touch = {kind: tuple(map(_text, entry["touch"][kind])) for kind in (one.name for one in fields(Touch))}
+    values: dict[str, Any] = {
+        **entry,
+        "subject": Subject(entry["subject"]),
+        "tool": Tool(entry["tool"]),
+        "level": Level[entry["level"]],
+        "language": None if entry["language"] is None else Language(entry["language"]),
+        "isolation": Isolation(entry["isolation"]),
+        "touch": Touch(**touch),
+        "limits": Limits(**entry["limits"]),
+    }
+    grant = Grant(**values)
+    for text in (grant.name, grant.title, grant.agent, grant.digest, grant.session):
+        _text(text)
+    for number in (grant.made_at, grant.expires_at, grant.last_used, *asdict(grant.limits).values()):
+        if type(number) not in (int, float):
+            raise TypeError("a number of a grant is none")
+    if type(grant.uses) is not int or type(grant.used) is not int:
+        raise TypeError("a count of a grant is not whole")
+    if why := forbidden(grant):
+        raise ValueError(why)
+    return grant
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text of a grant is none")
+    return value

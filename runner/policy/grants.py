@@ -1,0 +1,230 @@
+"""Grants: what a person chose to remember, each bounded, and which requests it covers (spec A6, R4)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import secrets
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from runner.assessment import Level, Touch
+from runner.errors import KnownError
+from runner.request import Isolation, Language, Limits, NetworkMode, Tool, canonical
+
+if TYPE_CHECKING:
+    from runner.assessment import Assessment
+    from runner.request import Request
+
+NAME = re.compile(r"[A-Za-z0-9._-]{1,90}")
+DIGEST = re.compile(r"[0-9a-f]{64}")
+MOST_USES = 1000
+MOST_USES_HIGH = 100
+LONGEST = 366 * 86_400.0
+LONGEST_HIGH = 3600.0
+"""Seconds. HIGH is remembered for an hour at most, which is also the longest trust window (console.md, *Modes*)."""
+TOUCH_BOUND = 50
+"""A touch summary lists no more than this of each kind: one that long may leave something out."""
+
+
+class Subject(StrEnum):
+    """What a grant is about, narrowest first."""
+
+    EXACT = "exact"
+    """One digest: the same call by the same agent with the same limits in the same kind of sandbox."""
+    TEXT = "text"
+    """The same program, letter by letter, with no more resources than then."""
+    KIND = "kind"
+    """The same tool and language, touching nothing that the request at hand does not touch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a person picks when something is to be remembered."""
+
+    subject: Subject
+    uses: int
+    seconds: float | None = None
+    """How long it counts; None for no end but the number of uses."""
+    session: bool = False
+    """Ends with this session of Assent, whatever else."""
+    everyone: bool = False
+    """For every agent, not only the one that asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Times are seconds since the epoch; 0 stands for never."""
+
+    name: str
+    made_at: float
+    subject: Subject
+    tool: Tool
+    title: str
+    """What the request was called from which it was made; the agent's words."""
+    uses: int
+    """How often it may be used at most."""
+    level: Level
+    """Nothing above this is covered."""
+    agent: str = ""
+    """Empty for every agent."""
+    language: Language | None = None
+    digest: str = ""
+    """For EXACT the request's, for TEXT the program's."""
+    touch: Touch = field(default_factory=Touch)
+    limits: Limits = field(default_factory=Limits)
+    isolation: Isolation = Isolation.LOCAL
+    """The weakest sandbox it counts for."""
+    expires_at: float = 0.0
+    session: str = ""
+    """The session with which it ends; empty when it outlives one."""
+    used: int = 0
+    last_used: float = 0.0
+
+    def live(self, now: float, session: str) -> bool:
+        """Whether it counts at `now`. A clock that was set back to before it was made ends it for as long."""
+        in_time = self.made_at <= now and (not self.expires_at or now < self.expires_at)
+        return in_time and self.used < self.uses and self.session in ("", session)
+
+    def covers(self, request: Request, assessment: Assessment) -> bool:
+        """Whether `request` is what was meant; time and number of uses apart."""
+        if assessment.level > self.level or assessment.level is Level.CRITICAL:
+            return False
+        if self.agent and self.agent != request.agent:
+            return False
+        match self.subject:
+            case Subject.EXACT:
+                return request.digest == self.digest
+            case Subject.TEXT:
+                return self._no_more_than_then(request) and program(request) == self.digest
+            case Subject.KIND:
+                return self._no_more_than_then(request) and self._same_kind(request, assessment.touch)
+
+    def _no_more_than_then(self, request: Request) -> bool:
+        now, then = request.limits, self.limits
+        return (
+            request.isolation.strength >= self.isolation.strength
+            and now.memory_mb <= then.memory_mb
+            and now.cpu_cores <= then.cpu_cores
+            and now.disk_mb <= then.disk_mb
+            and now.seconds <= then.seconds
+            and now.output_bytes <= then.output_bytes
+            and now.processes <= then.processes
+        )
+
+    def _same_kind(self, request: Request, touch: Touch) -> bool:
+        if (request.tool, request.language, request.network) != (self.tool, self.language, NetworkMode.NONE):
+            return False
+        if request.files or request.packages:
+            return False
+        return all(
+            len(now) < TOUCH_BOUND and set(now) <= set(then)
+            for now, then in zip(_kinds(touch), _kinds(self.touch), strict=True)
+        )
+
+
+def make(request: Request, assessment: Assessment, choice: Choice, now: float, session: str) -> Grant:
+    """The grant that `choice` makes of `request`. Raises KnownError where that may not be remembered."""
+    grant = Grant(
+        name=_name(request, choice),
+        made_at=now,
+        subject=choice.subject,
+        tool=request.tool,
+        title=request.title,
+        uses=choice.uses,
+        level=assessment.level,
+        agent="" if choice.everyone else request.agent,
+        language=request.language,
+        digest=_digest(request, choice.subject),
+        touch=assessment.touch if choice.subject is Subject.KIND else Touch(),
+        limits=request.limits,
+        isolation=request.isolation,
+        expires_at=0.0 if choice.seconds is None else now + choice.seconds,
+        session=session if choice.session else "",
+    )
+    if why := forbidden(grant):
+        raise KnownError(why, "Choose less, or approve it each time.")
+    if not grant.covers(request, assessment):
+        raise KnownError(
+            "What was chosen would not cover this request itself.", "It asks for network, files or packages, or more."
+        )
+    return grant
+
+
+def forbidden(grant: Grant) -> str:
+    """Why no such grant may be, in a sentence; empty when it may. Holds for those made and those read from the file."""
+    if grant.level is Level.CRITICAL:
+        return "CRITICAL requests are asked every time."
+    if not NAME.fullmatch(grant.name):
+        return "The name of a grant is not in order."
+    if grant.subject is not Subject.KIND and not DIGEST.fullmatch(grant.digest):
+        return "A grant for one program needs its digest."
+    if grant.subject is Subject.EXACT and not grant.agent:
+        return "An exact request is always one agent's."
+    if not all(map(math.isfinite, (grant.made_at, grant.expires_at, grant.last_used))) or grant.made_at <= 0:
+        return "A time of a grant is not in order."
+    if grant.level is Level.HIGH and grant.subject not in subjects(Level.HIGH):
+        return "HIGH requests are remembered for the same program only."
+    most = most_uses(grant.level)
+    if not 1 <= grant.uses <= most or grant.used < 0:
+        return f"{grant.level.name} is remembered for 1 to {most:,} uses."
+    return _too_long(grant)
+
+
+def _too_long(grant: Grant) -> str:
+    longest = longest_for(grant.level)
+    if not grant.expires_at and grant.level is Level.HIGH:
+        return "HIGH is remembered until a time, an hour away at most."
+    if grant.expires_at and not 0 < grant.expires_at - grant.made_at <= longest + 1:
+        return f"{grant.level.name} is remembered for at most {longest / 3600:,.0f} hours."
+    return ""
+
+
+def subjects(level: Level) -> tuple[Subject, ...]:
+    """What may be remembered of a request at `level`."""
+    match level:
+        case Level.CRITICAL:
+            return ()
+        case Level.HIGH:
+            return (Subject.EXACT, Subject.TEXT)
+        case Level.MEDIUM | Level.LOW:
+            return (Subject.EXACT, Subject.TEXT, Subject.KIND)
+
+
+def most_uses(level: Level) -> int:
+    return MOST_USES_HIGH if level is Level.HIGH else MOST_USES
+
+
+def longest_for(level: Level) -> float:
+    """Seconds."""
+    return LONGEST_HIGH if level is Level.HIGH else LONGEST
+
+
+def program(request: Request) -> str:
+    """SHA-256 (hex) over all that says what the program does, whoever sends it and with whatever limits."""
+    deciding = request.deciding()
+    for outside in ("agent", "limits", "isolation", "image"):
+        del deciding[outside]
+    return hashlib.sha256(canonical(deciding)).hexdigest()
+
+
+def _name(request: Request, choice: Choice) -> str:
+    """Never given twice, so that whoever revokes by name revokes that one."""
+    whose = "all" if choice.everyone else re.sub(r"[^A-Za-z0-9._-]", "-", request.agent)[:40]
+    return f"{whose}-{choice.subject}-{secrets.token_hex(4)}"
+
+
+def _digest(request: Request, subject: Subject) -> str:
+    match subject:
+        case Subject.EXACT:
+            return request.digest
+        case Subject.TEXT:
+            return program(request)
+        case Subject.KIND:
+            return ""
+
+
+def _kinds(touch: Touch) -> tuple[tuple[str, ...], ...]:
+    return touch.files, touch.hosts, touch.processes, touch.credentials, touch.packages

@@ -1,0 +1,245 @@
+"""What is remembered, as the engine uses it: made, used and revoked with an entry each; looked at before and after."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from runner import intake
+from runner.assessment import Level
+from runner.audit.search import History
+from runner.decision import Decider, Decision, Verdict
+from runner.errors import KnownError
+from runner.events import GrantsChanged
+from runner.policy.explain import explain
+from runner.policy.grantfile import plain
+from runner.policy.grants import make, program
+from runner.risk.assess import assess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.assessment import Assessment
+    from runner.audit.search import Record
+    from runner.case import Case
+    from runner.cases import Cases
+    from runner.engine import Engine
+    from runner.policy.explain import Explanation
+    from runner.policy.grants import Choice, Grant
+    from runner.request import Request
+    from runner.rooms import Rooms
+    from runner.submission import Submission
+
+LOOKED_AT = 200
+"""Requests that a preview looks back on (console.md, *Remembering*)."""
+OFTEN = 3
+"""Times that a person approved the same program before it is suggested to remember it."""
+MOST_SUGGESTED = 5
+MADE, USED, REVOKED = "grant-made", "grant-used", "grant-revoked"
+"""Kinds of entries in the ledger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A request of the history, and what became of it."""
+
+    id: str
+    agent: str
+    title: str
+    code: str
+    """Its beginning."""
+    level: Level
+    digest: str
+    verdict: Verdict | None
+    by: Decider | None
+    at: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a grant would have covered."""
+
+    grant: Grant
+    looked_at: int
+    covered: tuple[Past, ...]
+    """Newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A program that a person approved again and again."""
+
+    latest: Past
+    times: int
+    seconds: float
+    """Median time to the answer."""
+
+
+class Remembering:
+    """Every method is called on the engine's loop."""
+
+    def __init__(self, engine: Engine, rooms: Rooms, cases: Cases) -> None:
+        self._engine = engine
+        self._rooms = rooms
+        self._cases = cases
+
+    # ---- on the path of a request ----
+
+    async def decide(self, case: Case) -> Decision | None:
+        """The decision of a grant that covers the request of `case`; None where a person has to be asked.
+
+        Both the use and its entry are durable when this returns. Raises LedgerFailed.
+        """
+        request, assessment = case.request, case.assessment
+        assert assessment is not None
+        if self._rooms.policy.closed_to_grants(request, assessment.level):
+            return None
+        try:
+            grant = await self._rooms.grants.claim(request, assessment, self._registered(request.agent))
+        except KnownError as failure:
+            self._engine.trouble("grants", failure.what, f"{failure.remedy} Until then you are asked.")
+            return None
+        # Asked again: rules may have changed while the use was written.
+        if grant is None or self._rooms.policy.closed_to_grants(request, assessment.level):
+            return None
+        self._engine.clear("grants")
+        told = {"grant": grant.name, "use": grant.used, "of": grant.uses}
+        await self._rooms.book.append(USED, request.id, told)
+        self._engine.publish(GrantsChanged())
+        reason = f"Approved without asking: remembered as {grant.name}, use {grant.used} of {grant.uses}."
+        return Decision(Verdict.APPROVED, Decider.GRANT, reason, grant.name, 0.0, request.digest)
+
+    # ---- made and revoked by a person ----
+
+    async def add(self, request_id: str, digest: str, choice: Choice) -> Grant:
+        """Remember what was chosen about a request, open or past. Raises KnownError where that may not be."""
+        request, assessment = await self._about(request_id)
+        if request.digest != digest:
+            raise KnownError("What was on screen is not this request.", "Look at it again.")
+        grant = make(request, assessment, choice, self._rooms.grants.now(), self._rooms.grants.session)
+        await self._rooms.book.append(MADE, "", {"request": request_id, **plain(grant)})
+        await self._rooms.grants.add(grant)
+        self._engine.publish(GrantsChanged())
+        return grant
+
+    async def revoke(self, names: tuple[str, ...], why: str) -> None:
+        """They count no more. Raises KnownError where that cannot be written down; they are revoked all the same."""
+        try:
+            gone = await self._rooms.grants.revoke(names)
+        finally:
+            self._engine.publish(GrantsChanged())
+        for grant in gone:
+            await self._rooms.book.append(REVOKED, "", {"grant": grant.name, "why": why, "used": grant.used})
+
+    async def revoke_of(self, agent: str) -> None:
+        """The agent is revoked: whoever takes its name later gets nothing of this."""
+        mine = tuple(grant.name for grant in self._rooms.grants.all() if grant.agent == agent)
+        if mine:
+            await self.revoke(mine, "The agent was revoked.")
+
+    async def begin_anew(self) -> None:
+        """Set a grants file that cannot be read aside."""
+        await self._rooms.grants.begin_anew()
+        self._engine.reload()
+        self._engine.publish(GrantsChanged())
+
+    # ---- looked at ----
+
+    async def preview(self, request_id: str, choice: Choice) -> Preview:
+        """What the grant would be, and which of the last requests it would have covered. Raises KnownError."""
+        request, assessment = await self._about(request_id)
+        grant = make(request, assessment, choice, self._rooms.grants.now(), self._rooms.grants.session)
+        records = await asyncio.to_thread(self._latest)
+        return Preview(grant, len(records), tuple(_past(one) for one in records if self._covered(grant, one)))
+
+    async def explain_past(self, request_id: str) -> Explanation:
+        """What would happen to the same call today. Raises KnownError where there is no such request."""
+        request, _ = await self._about(request_id)
+        return await self._explain(replace(request, isolation=self._rooms.isolation))
+
+    async def explain_program(self, submission: Submission) -> Explanation:
+        """What would happen to a call that nobody made. Raises Refused for what is out of bounds."""
+        return await self._explain(intake.request(submission, self._rooms.settings, self._rooms.isolation))
+
+    async def suggestions(self) -> tuple[Suggestion, ...]:
+        """Programs that were approved often, never denied, and are not remembered; the most frequent first."""
+        records = await asyncio.to_thread(self._latest)
+        groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        for record in records:
+            if record.row.level is not None and record.row.level <= Level.HIGH:
+                groups[record.request.agent, program(record.request)].append(record)
+        found = [_suggestion(group) for group in groups.values() if self._worth(group)]
+        return tuple(sorted(found, key=lambda one: (-one.times, -one.latest.at))[:MOST_SUGGESTED])
+
+    async def _explain(self, request: Request) -> Explanation:
+        assessed = await asyncio.to_thread(assess, request)
+        rooms, registered = self._rooms, self._registered(request.agent)
+        return explain(self._engine.modes, rooms.policy, rooms.grants, request, assessed, registered)
+
+    def _registered(self, agent: str) -> float:
+        """When the agent of that name was added, in seconds since the epoch; 0 for one that nobody added."""
+        return max((one.created_at for one in self._rooms.agents.all() if one.name == agent), default=0.0)
+
+    def _covered(self, grant: Grant, record: Record) -> bool:
+        if record.assessment is None:
+            return False
+        return grant.covers(record.request, self._rooms.policy.weigh(record.request, record.assessment))
+
+    def _worth(self, group: Iterable[Record]) -> bool:
+        by_person = [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
+        approved = [one for one in by_person if one.row.verdict is Verdict.APPROVED]
+        if len(approved) < OFTEN or len(approved) < len(by_person):
+            return False
+        latest = approved[0]
+        assert latest.assessment is not None
+        registered = self._registered(latest.request.agent)
+        return self._rooms.grants.find(latest.request, latest.assessment, registered) is None
+
+    async def _about(self, request_id: str) -> tuple[Request, Assessment]:
+        case = self._cases.find(request_id)
+        if case is not None and case.assessment is not None:
+            return case.request, case.assessment
+        record = await asyncio.to_thread(self._past_case, request_id)
+        if record is None or record.assessment is None:
+            raise KnownError("There is no such request in the history.", "Choose another one.")
+        return record.request, self._rooms.policy.weigh(record.request, record.assessment)
+
+    def _past_case(self, request_id: str) -> Record | None:
+        history = History(self._rooms.places.ledger)
+        try:
+            return history.case(request_id)
+        finally:
+            history.close()
+
+    def _latest(self) -> list[Record]:
+        history = History(self._rooms.places.ledger)
+        try:
+            found = (history.case(row.id) for row in history.page(limit=LOOKED_AT))
+            return [record for record in found if record is not None]
+        finally:
+            history.close()
+
+
+def _past(record: Record) -> Past:
+    assert record.assessment is not None
+    return Past(
+        record.row.id,
+        record.request.agent,
+        record.request.title,
+        record.request.code[:400],
+        record.assessment.level,
+        record.request.digest,
+        record.row.verdict,
+        record.row.decider,
+        record.row.arrived_at,
+    )
+
+
+def _suggestion(group: list[Record]) -> Suggestion:
+    decided = [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
+    waited = [one.decision.after_seconds for one in decided if one.decision is not None]
+    return Suggestion(_past(decided[0]), len(decided), median(waited))

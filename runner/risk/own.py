@@ -1,0 +1,73 @@
+"""The person's own rules: every `*.yaml` of a folder beside the settings, added to those that come with Assent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.request import Language, Request, Tool
+from runner.risk.assess import Classifier, assess
+from runner.risk.knowledge import Knowledge, RulesUnreadable, bundled, extended, line_of, read_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from runner.assessment import Assessment
+    from runner.risk.rules import Rule
+
+FOLDER = "rules"
+"""Its name, below the folder of the settings file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    assess: Callable[[Request], Assessment]
+    """As `runner.risk.assess.assess`, with these rules as well."""
+    problems: tuple[str, ...] = ()
+    """What could not be read, a sentence each, with file and line. While there is one, everything is asked."""
+
+
+def read(folder: Path) -> Own:
+    """The classifier with the rules of `folder`; that of Assent alone where there are none. Never raises.
+
+    A file that cannot be used is left out and told. A rule whose own examples say otherwise is a mistake as well.
+    """
+    paths = sorted(folder.glob("*.yaml")) if folder.is_dir() else []
+    if not paths:
+        return Own(assess)
+    base = bundled()
+    taken: list[Rule] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            rules = read_rules(path, base.targets)
+        except RulesUnreadable as error:
+            problems.append(f"{FOLDER}/{error.what}")
+            continue
+        problems += _mistaken(path, rules, {rule.id for rule in (*base.rules.all, *taken)}, base)
+        taken += rules
+    return Own(Classifier(extended(base, taken)).assess, tuple(problems))
+
+
+def _mistaken(path: Path, rules: list[Rule], known: set[str], base: Knowledge) -> list[str]:
+    """What is wrong with rules that can be read: names that are taken, examples that are not kept."""
+    problems: list[str] = []
+    classifier = Classifier(extended(base, rules))
+    for number, rule in enumerate(rules, 1):
+        where = f"{FOLDER}/{path.name}, line {line_of(path, rule.id, number)}: rule {rule.id}"
+        if rule.id in known:
+            problems.append(f"{where} has the name of another rule.")
+        known.add(rule.id)
+        for examples, wanted in ((rule.match, True), (rule.clean, False)):
+            for language, codes in examples.items():
+                if language not in list(Language):
+                    problems.append(f"{where} has examples in {language[:40]}, which is none of {', '.join(Language)}.")
+                elif any(_finds(classifier, rule.id, Language(language), code) is not wanted for code in codes):
+                    problems.append(f"{where} {'misses' if wanted else 'finds'} one of its own examples.")
+    return problems
+
+
+def _finds(classifier: Classifier, id: str, language: Language, code: str) -> bool:
+    request = Request("example", "", Tool.CODE_EXECUTE, 0.0, language, code)
+    return any(finding.id == id for finding in classifier.assess(request).findings)

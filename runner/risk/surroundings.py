@@ -1,0 +1,105 @@
+"""What a request asks for besides its code: network, domains, packages (spec R1)."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import TYPE_CHECKING
+
+from runner.assessment import Capability, Finding, Level, Span
+from runner.request import Language, NetworkMode, Request
+from runner.risk.packages import Source, fixed, mistaken_for, name_of, source_of
+from runner.risk.text import LOOK_ALIKE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+WHOLE = Span(1, 0, 1, 0)
+LONGEST = 200
+NUMBER = re.compile(r"^(?:0x[0-9a-f]+|\d+)$")
+LOCAL = (".local", ".internal", ".lan", ".localhost", ".home.arpa")
+
+
+def surroundings(request: Request) -> Iterator[Finding]:
+    """Findings about what the request asks for; they belong to no line of the code."""
+    if request.network is not NetworkMode.NONE:
+        shown = ", ".join(request.domains)[:LONGEST]
+        yield _finding(
+            "request.network", Level.CRITICAL, Capability.NETWORK, shown, "The code would have network access.", "T1071"
+        )
+        yield from domains(request.domains)
+    if request.packages:
+        ecosystem = "javascript" if request.language is Language.JAVASCRIPT else "python"
+        yield from packages(request.packages, ecosystem)
+
+
+def domains(names: Sequence[str]) -> Iterator[Finding]:
+    """What is unusual about the network domains that are asked for."""
+    for name in names:
+        if (reason := _of_domain(name)) is not None:
+            yield _finding("request.domain", Level.CRITICAL, Capability.NETWORK, name, reason, "T1071")
+
+
+def _of_domain(name: str) -> str | None:
+    host = name.strip().lower().rstrip(".").partition("://")[2] or name.strip().lower().rstrip(".")
+    host = host.partition("/")[0]
+    bare = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    address = _address(bare)
+    if address is not None:
+        if address.is_loopback or address.is_private or address.is_link_local:
+            return "This address is inside the own network or this machine, which the code could look around in."
+        return "This is a bare network address, of which nobody can tell whose it is."
+    if NUMBER.match(bare):
+        return "Writes a network address as one number, so that it cannot be recognised."
+    if bare == "localhost" or bare.endswith(LOCAL) or "." not in bare.strip("*."):
+        return (
+            "Opens every address below a top-level domain."
+            if "*" in bare
+            else "This name is inside the own network or this machine, which the code could look around in."
+        )
+    if any(part.startswith("xn--") for part in bare.split(".")) or not bare.isascii():
+        alike = any(character in LOOK_ALIKE for character in bare)
+        return (
+            "This name mixes in letters that look like Latin ones, so it is not the name it seems to be."
+            if alike
+            else "This name is written in letters that can be mistaken for others."
+        )
+    return None
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+def packages(written: Sequence[str], ecosystem: str) -> Iterator[Finding]:
+    """What is to be known of these packages, each written as installers take it (`name==1.0`, `git+https://...`)."""
+    for one in written:
+        match source_of(one, ecosystem):
+            case Source.OPTION:
+                reason = "This is an option for the installer, not a package."
+                yield _package("option", Level.CRITICAL, one, reason)
+                continue
+            case Source.ADDRESS:
+                reason = "The package comes from an address of its own, not from a registry."
+                yield _package("address", Level.CRITICAL, one, reason)
+            case Source.FOLDER:
+                yield _package("folder", Level.CRITICAL, one, "The package comes from a file, not a registry.")
+                continue
+            case Source.REGISTRY:
+                if not fixed(one, ecosystem):
+                    yield _package("version", Level.HIGH, one, "No version is named, so the newest one counts.")
+        if known := mistaken_for(name_of(one, ecosystem), ecosystem):
+            yield _package(
+                "look-alike", Level.CRITICAL, one, f"The name looks like {known}, but it is another package."
+            )
+
+
+def _package(what: str, level: Level, written: str, reason: str) -> Finding:
+    return _finding(f"package.{what}", level, Capability.PACKAGES, written, reason, "T1195.001")
+
+
+def _finding(id: str, level: Level, capability: Capability, evidence: str, reason: str, reference: str) -> Finding:
+    return Finding(id, level, capability, WHOLE, evidence[:LONGEST], reason, reference)

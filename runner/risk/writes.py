@@ -1,0 +1,84 @@
+"""What writing a file would do, by where it goes, whether it can be started, and what it holds (spec R1, F1)."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
+from runner.request import Language, Request, Tool
+from runner.risk.assess import assess, in_order
+from runner.risk.knowledge import bundled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WORKSPACE = "/workspace"
+WHOLE = Span(1, 0, 1, 0)
+LANGUAGES = {
+    ".py": Language.PYTHON,
+    ".pyw": Language.PYTHON,
+    ".sh": Language.SHELL,
+    ".bash": Language.SHELL,
+    ".js": Language.JAVASCRIPT,
+    ".mjs": Language.JAVASCRIPT,
+    ".cjs": Language.JAVASCRIPT,
+}
+INTERPRETERS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "sh": Language.SHELL}
+"""By a part of the first line, `#!...`."""
+
+
+def assess_write(path: str, content: str, *, executable: bool = False) -> Assessment:
+    """What writing `content` to `path` would do. Pure; never raises.
+
+    An ordinary file below the workspace is MEDIUM, one that can be started HIGH and assessed as code, a place outside
+    the workspace or one that is read at start-up or log-in CRITICAL.
+    """
+    findings = list(_place(path))
+    language = language_of(path, content)
+    touch = Touch(files=(path,))
+    level = Level.MEDIUM
+    if language is not None or executable or content.startswith("#!"):
+        level = Level.HIGH
+        reason = "This file can be started as a program."
+        findings.append(Finding("write.program", Level.HIGH, Capability.FILES, WHOLE, path[:200], reason, "T1059"))
+    if language is not None:
+        inside = assess(Request("", "", Tool.CODE_EXECUTE, 0.0, language, content))
+        findings += inside.findings
+        found = inside.touch
+        touch = Touch((path, *found.files), found.hosts, found.processes, found.credentials, found.packages)
+    ordered = in_order(findings)
+    level = max((level, *(finding.level for finding in ordered)))
+    worst = sorted(ordered, key=lambda finding: -finding.level)
+    reasons = tuple(dict.fromkeys(finding.reason for finding in worst)) or ("Writes an ordinary file.",)
+    return Assessment(level, reasons, ordered, touch)
+
+
+def language_of(path: str, content: str) -> Language | None:
+    """The language of a program, by its name or its first line; None for what is no program."""
+    ending = posixpath.splitext(path.lower())[1]
+    if ending in LANGUAGES:
+        return LANGUAGES[ending]
+    first = content.partition("\n")[0]
+    if not first.startswith("#!"):
+        return None
+    return next((language for word, language in INTERPRETERS.items() if word in first), None)
+
+
+def _place(path: str) -> Iterator[Finding]:
+    whole = posixpath.normpath(posixpath.join(WORKSPACE, path.replace("\\", "/")))
+    if whole != WORKSPACE and not whole.startswith(WORKSPACE + "/"):
+        yield _finding("write.outside", path, "This place is outside the workspace.", "CWE-22")
+    if "\0" in path or "\n" in path:
+        yield _finding("write.name", path, "The name of the file holds characters that cannot be shown.", "CWE-22")
+    kinds = bundled().targets.of(whole.removeprefix(WORKSPACE + "/"))
+    if "startup" in kinds:
+        reason = "What stands in this place runs by itself, at start-up, log-in or in a tool."
+        yield _finding("write.startup", path, reason, "T1547")
+    elif "secret" in kinds or "key-file" in kinds:
+        yield _finding("write.credentials", path, "This is a place for keys or passwords.", "T1098")
+
+
+def _finding(id: str, path: str, reason: str, reference: str) -> Finding:
+    capability = Capability.PERSISTENCE if id == "write.startup" else Capability.FILES
+    return Finding(id, Level.CRITICAL, capability, WHOLE, path[:200], reason, reference)

@@ -1,0 +1,372 @@
+"""Looking closer before deciding: a person's version, what has changed, pauses, and what was missed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QTextCursor
+
+from app.batch import Batch
+from app.review.editor import can_edit
+from app.review.panel import LATER_WORDS
+from runner.assessment import Level
+from runner.decision import Decider, Verdict
+from runner.difference import difference
+from runner.editing import Draft, Earlier
+from runner.events import ApprovalArmed, ApprovalSpent, QuestionPaused, RequestEdited
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    from runner.request import Request
+    from tests.gui.conftest import Desk
+
+LEFT = Qt.MouseButton.LeftButton
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def key(desk: Desk, which: Qt.Key) -> None:
+    desk.qtbot.keyClick(desk.window, which)
+
+
+def drafts(desk: Desk) -> list[tuple[Any, ...]]:
+    return [call for call in desk.bridge.calls if call[0] == "draft"]
+
+
+def write(desk: Desk, text: str) -> None:
+    """Replace the code in the editor as a person would: select, type."""
+    desk.review.editor.selectAll()
+    desk.qtbot.keyClicks(desk.review.editor, text)
+
+
+def assessed(desk: Desk, one: Request, level: Level = Level.HIGH, blocked: str = "", *findings: Any) -> Draft:
+    """The engine has assessed what was asked last."""
+    desk.qtbot.waitUntil(lambda: bool(drafts(desk)))
+    _, request_id, code = drafts(desk)[-1]
+    draft = Draft(replace(one, code=code), feed.assessment(level, *findings), blocked)
+    desk.bridge.drafted.emit(request_id, code, draft)
+    return draft
+
+
+# ---- a person's version ----
+
+
+def test_a_version_is_assessed_seen_as_a_whole_and_approved_with_both_digests(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)"))
+    desk.rested()
+    desk.review.focus_neutral()
+    key(desk, Qt.Key.Key_E)
+    assert desk.review.editing and desk.review.editor.hasFocus()
+    assert not desk.review.approve.isVisible()
+    write(desk, "print(2)")
+    draft = assessed(desk, one)
+    desk.qtbot.keyClick(desk.review.editor, Qt.Key.Key_Return, CONTROL)
+    assert not desk.review.editing and desk.answers == []
+    assert desk.review.code.selected_text() == "print(2)"
+    desk.rested()
+    assert desk.review.approve.text() == "Approve your version once  A"
+    assert desk.answers == []
+    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    assert desk.bridge.calls[-1] == ("approve_edited", one.id, one.digest, "print(2)", draft.request.digest)
+
+
+def test_header_badge_and_digest_follow_the_version(desk: Desk) -> None:
+    """Regression 14: the header shows the original after an edit."""
+    one = desk.ask(feed.request("print(1)"))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    write(desk, "rm()")
+    draft = assessed(desk, one, Level.CRITICAL, "", feed.finding(1, "Deletes everything.", Level.CRITICAL))
+    header = desk.review.header
+    assert header._digest == draft.request.digest != one.digest
+    assert "edited by you" in header.below.text() and draft.request.digest[:8] in header.below.text()
+    assert header.badge.accessibleName().startswith("CRITICAL") or "CRITICAL" in header.badge.accessibleName().upper()
+    desk.review.foot.done.click()
+    desk.rested()
+    assert desk.review.approve.text().startswith("Hold to approve")
+    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    assert not [call for call in desk.bridge.calls if call[0] == "approve_edited"]
+
+
+def test_one_version_is_assessed_at_a_time_and_the_newest_counts(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)"))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    write(desk, "print(2)")
+    desk.qtbot.waitUntil(lambda: len(drafts(desk)) == 1)
+    desk.qtbot.keyClicks(desk.review.editor, " ")
+    desk.qtbot.keyClick(desk.review.editor, Qt.Key.Key_Return, CONTROL)
+    assert len(drafts(desk)) == 1 and desk.review.editing
+    assessed(desk, one)
+    assert len(drafts(desk)) == 2 and desk.review.editing, "a version that is not on screen any more was taken"
+    assessed(desk, one)
+    assert not desk.review.editing
+    assert desk.review.shown is not None and desk.review.shown.request.code == "print(2) "
+
+
+def test_leaving_the_editor_brings_the_request_back_as_it_was(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)"))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    write(desk, "print(2)")
+    assessed(desk, one)
+    desk.qtbot.keyClick(desk.review.editor, Qt.Key.Key_Escape)
+    assert desk.review.code.selected_text() == "print(1)"
+    desk.rested()
+    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    assert desk.answers == [("approve", one.id, one.digest)]
+
+
+def test_a_version_that_may_not_run_here_cannot_be_approved(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)"))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    write(desk, "rm()")
+    assessed(desk, one, Level.CRITICAL, "Not on the local sandbox.")
+    desk.review.foot.done.click()
+    desk.qtbot.waitUntil(lambda: not desk.review._rest.isActive())
+    assert not desk.review.approve.isEnabled()
+    assert desk.review.sentence.text() == "Not on the local sandbox."
+
+
+def test_the_letters_of_decisions_are_typed_in_the_editor(desk: Desk) -> None:
+    desk.ask(feed.request("print(1)"))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    desk.review.editor.moveCursor(QTextCursor.MoveOperation.End)
+    desk.qtbot.keyClicks(desk.review.editor, "adejkr")
+    assert desk.review.editor.code == "print(1)adejkr"
+    assert desk.answers == []
+
+
+def test_a_request_that_is_withdrawn_leaves_the_editor(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)"))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    write(desk, "print(2)")
+    desk.hear(feed.decided(one, Verdict.WITHDRAWN, Decider.AGENT))
+    assert not desk.review.editing
+    assert desk.review.sentence.text().startswith("The agent withdrew this request.")
+    desk.review.approve.decided.emit()
+    assert not [call for call in desk.bridge.calls if call[0].startswith("approve")]
+
+
+def test_what_was_approved_is_what_the_window_knows_from_then_on(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)"))
+    mine = replace(one, code="print(2)")
+    desk.hear((RequestEdited(one.id, mine, feed.assessment()),))
+    card = desk.cases.card(one.id)
+    assert card is not None and card.digest == mine.digest and card.original == one
+
+
+@pytest.mark.parametrize("code", ["x = 1\r\ny = 2", "x\u2028y", "a\u00a0b", "x" * 5000])
+def test_code_that_an_editor_would_change_silently_is_not_edited(desk: Desk, code: str) -> None:
+    assert can_edit(code)
+    desk.ask(feed.request(code))
+    desk.rested()
+    desk.review.edit.click()
+    assert not desk.review.editing and desk.review.told.isVisible()
+
+
+# ---- what has changed ----
+
+
+def test_changes_show_what_is_new_with_its_findings(desk: Desk) -> None:
+    old = "\n".join(f"line_{number}()" for number in range(30))
+    one = desk.ask(
+        feed.request(old.replace("line_20()", "send()")), feed.assessment(Level.HIGH, feed.finding(21, "Sends it."))
+    )
+    assert ("ask_earlier", one.id) in desk.bridge.asides
+    desk.bridge.earlier_known.emit(one.id, Earlier(time.time() - 5, difference(old, one.code)))
+    assert desk.review.tabs.tabText(1) == "Changes +1 \N{MINUS SIGN}1"
+    desk.review.tabs.setCurrentIndex(1)
+    text = desk.review.changes.toPlainText()
+    assert "+   21  send()\n        \N{BOX DRAWINGS LIGHT UP AND RIGHT} High: Sends it." in text
+    assert "-   21  line_20()" in text
+    assert "17 unchanged lines" in text and "line_3()" not in text
+
+
+def test_changes_of_another_request_are_not_shown(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)"))
+    other = desk.ask(feed.request("print(2)"))
+    desk.window.deciding.show_request(other.id)
+    desk.bridge.earlier_known.emit(one.id, Earlier(time.time(), difference("a", "b")))
+    assert desk.review.tabs.tabText(1) == "Changes"
+
+
+def test_hidden_characters_are_visible_in_changes(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)\u202e"))
+    desk.bridge.earlier_known.emit(one.id, Earlier(time.time(), difference("print(1)", one.code)))
+    assert "\u202e" not in desk.review.changes.toPlainText()
+
+
+def test_the_whole_code_has_to_be_seen_even_where_only_little_changed(desk: Desk) -> None:
+    one = desk.ask(feed.request("\n".join(f"step_{number}()" for number in range(400))))
+    desk.bridge.earlier_known.emit(one.id, Earlier(time.time(), ()))
+    desk.review.tabs.setCurrentIndex(1)
+    desk.qtbot.waitUntil(lambda: not desk.review._rest.isActive())
+    assert not desk.review.approve.isEnabled()
+
+
+# ---- pauses ----
+
+
+def test_that_a_request_came_on_screen_pauses_nothing_and_the_first_touch_does_once(desk: Desk) -> None:
+    one = desk.ask()
+    desk.rested()
+    looks = [aside for aside in desk.bridge.asides if aside[0] == "look_at"]
+    assert looks == []
+    for _ in range(3):
+        desk.qtbot.mouseClick(desk.review.code.viewport(), LEFT, pos=QPoint(60, 10))
+    assert [aside for aside in desk.bridge.asides if aside[0] == "look_at"] == [("look_at", one.id)]
+
+
+def test_a_pause_is_shown(desk: Desk) -> None:
+    one = desk.ask()
+    desk.hear((QuestionPaused(one.id, time.monotonic() + 540, 600),))
+    assert "countdown paused" in desk.review.header.below.text()
+    assert desk.review.header.ring.left > 500
+
+
+# ---- missed ----
+
+
+def missed(desk: Desk) -> Request:
+    one = desk.ask()
+    desk.rested()
+    desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
+    return one
+
+
+def test_what_expired_can_be_approved_for_later_and_that_runs_nothing(desk: Desk) -> None:
+    one = missed(desk)
+    assert desk.review.sentence.text() in ("", LATER_WORDS)
+    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    assert desk.bridge.calls == [], "a click meant for the question was taken for its late approval"
+    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
+    assert desk.review.sentence.text() == LATER_WORDS
+    assert desk.review.approve.text() == "Approve for later  A"
+    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    assert desk.bridge.calls == [("arm", one.id, one.digest)]
+    desk.hear((ApprovalArmed(one.id, time.monotonic() + 600, 600.0),))
+    assert not desk.review.approve.isVisible()
+    assert desk.review.sentence.text().startswith("Approved for later: it runs once")
+    desk.hear((ApprovalSpent(one.id, used=False),))
+    assert desk.review.approve.isVisible()
+
+
+def test_missed_requests_are_listed_until_dismissed(desk: Desk) -> None:
+    one = missed(desk)
+    queue = desk.window.deciding.queue
+    rows = [queue.model.text(row) for row in range(queue.model.rowCount())]
+    assert rows[0] == "Missed" and "missed" in rows[1]
+    assert desk.window.navigation._counts.get("Queue", 0) == 0
+    desk.review.next.click()
+    assert desk.cases.card(one.id) is None
+    assert queue.model.rowCount() == 0
+
+
+def test_denying_is_not_offered_for_what_is_over(desk: Desk) -> None:
+    missed(desk)
+    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
+    assert not desk.review.deny.isVisible() and not desk.review.edit.isVisible()
+
+
+# ---- a key for what is not on screen ----
+
+
+@pytest.mark.parametrize("which", [Qt.Key.Key_A, Qt.Key.Key_D, Qt.Key.Key_E])
+def test_a_key_for_a_request_that_is_not_on_screen_only_brings_it_there(desk: Desk, which: Qt.Key) -> None:
+    """Regression 2."""
+    gone = desk.ask(feed.request("print(1)"))
+    other = desk.ask(feed.request("print(2)"))
+    desk.rested()
+    desk.hear(feed.decided(gone, Verdict.WITHDRAWN, Decider.AGENT))
+    desk.review.focus_neutral()
+    key(desk, which)
+    assert desk.review.card is not None and desk.review.card.id == other.id
+    desk.rested()
+    assert desk.review.sentence.text() == "Approve?"
+    assert desk.answers == [] and not desk.review.editing and not desk.review.denial.isVisible()
+
+
+# ---- several at once ----
+
+
+def alike(desk: Desk, count: int, agent: str = "claude-code") -> list[Request]:
+    return [desk.ask(feed.request(f"print({number}, 'x{number}')", agent)) for number in range(count)]
+
+
+def batch(desk: Desk) -> Batch:
+    desk.window.deciding.queue.bar.batch.click()
+    found = desk.window.deciding.findChild(Batch)
+    assert found is not None
+    desk.qtbot.waitUntil(found.isActiveWindow)
+    return found
+
+
+def test_near_identical_requests_stand_behind_one_and_can_be_listed(desk: Desk) -> None:
+    alike(desk, 4)
+    desk.ask(feed.request("print(1, 'x')", "codex"))
+    desk.ask(feed.request("open('x')"))
+    queue = desk.window.deciding.queue
+    assert queue.model.rowCount() == 5, "two lanes, a group, and two requests of which no other is like"
+    assert queue.model.text(1).endswith("3 more alike")
+    assert desk.window.navigation._counts["Queue"] == 6
+    assert queue.bar.isVisible()
+    queue.bar.list.click()
+    assert queue.model.rowCount() == 8
+
+
+def test_a_worse_request_never_hides_behind_others(desk: Desk) -> None:
+    alike(desk, 2)
+    desk.ask(feed.request("print(7, 'x7')"), feed.assessment(Level.CRITICAL))
+    assert desk.window.deciding.queue.model.rowCount() == 3
+
+
+def test_a_batch_approves_exactly_what_it_lists_once_and_never_what_is_critical(desk: Desk) -> None:
+    requests = alike(desk, 3)
+    worst = desk.ask(feed.request("rm()"), feed.assessment(Level.CRITICAL))
+    desk.window.deciding.queue.bar.mark.click()
+    desk.window.deciding.queue.model.marked.add(worst.id)
+    found = batch(desk)
+    assert [card.id for card in found.listed] == [one.id for one in requests]
+    assert [card.id for card, _ in found.skipped] == [worst.id]
+    for one in requests:
+        assert one.digest[:8] in found.what.text()
+    assert "CRITICAL is approved one by one." in found.left_out.text()
+    desk.qtbot.mouseClick(found.yes, LEFT)
+    assert desk.answers == [], "a click at once was taken"
+    desk.qtbot.keyClick(found, Qt.Key.Key_Return)
+    assert desk.answers == []
+    desk.window.deciding.queue.bar.batch.click()
+    found = [one for one in desk.window.deciding.findChildren(Batch) if one.isVisible()][-1]
+    desk.qtbot.waitUntil(found.yes.isEnabled)
+    desk.qtbot.mouseClick(found.yes, LEFT)
+    assert desk.answers == [("approve", one.id, one.digest) for one in requests]
+
+
+def test_what_changes_while_the_batch_is_open_leaves_it(desk: Desk) -> None:
+    first, second = alike(desk, 2)
+    desk.window.deciding.queue.bar.mark.click()
+    found = batch(desk)
+    desk.qtbot.waitUntil(found.yes.isEnabled)
+    desk.hear(feed.decided(first, Verdict.WITHDRAWN, Decider.AGENT))
+    assert not found.yes.isEnabled()
+    desk.qtbot.waitUntil(found.yes.isEnabled)
+    desk.qtbot.mouseClick(found.yes, LEFT)
+    assert desk.answers == [("approve", second.id, second.digest)]
+
+
+def test_a_batch_shows_all_of_the_code_before_it_approves(desk: Desk) -> None:
+    for number in range(2):
+        desk.ask(feed.request("\n".join(f"step_{step}({number})" for step in range(200))))
+    desk.window.deciding.queue.bar.mark.click()
+    found = batch(desk)
+    desk.qtbot.waitUntil(lambda: not found._rest.isActive())
+    assert not found.yes.isEnabled()
+    desk.qtbot.keyClick(found.code, Qt.Key.Key_End)
+    desk.qtbot.waitUntil(found.yes.isEnabled)

@@ -1,0 +1,140 @@
+"""The help in the window: its pages, its keys, and links that open nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QColor, QDesktopServices, QTextCursor
+from PySide6.QtWidgets import QApplication
+
+from app.help.panel import HelpPanel
+from app.look import Look, Theme
+from runner.manual import PAGES, Page, settings_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from tests.gui.conftest import Desk
+
+STALE = "Make it anew: .venv/bin/python -m runner.manual > resources/help/settings.md"
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, look: Look) -> Iterator[HelpPanel]:
+    panel = HelpPanel(look)
+    qtbot.addWidget(panel)
+    panel.resize(860, 500)
+    with qtbot.waitActive(panel):
+        panel.show()
+    yield panel
+    look.choose(Theme.LIGHT)
+
+
+def colors(panel: HelpPanel) -> set[str]:
+    """Colors of the letters, as painted."""
+    found, block = set(), panel.view.document().begin()
+    while block.isValid():
+        iterator = block.begin()
+        while not iterator.atEnd():
+            shape = iterator.fragment().charFormat()
+            if shape.foreground().style() != Qt.BrushStyle.NoBrush:
+                found.add(shape.foreground().color().name())
+            iterator += 1
+        block = block.next()
+    return found
+
+
+# ---- the texts ----
+
+
+def test_the_page_on_settings_is_what_the_declarations_say() -> None:
+    assert PAGES[2].text() == settings_page(), STALE
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.file)
+def test_links_lead_to_pages_of_the_help_alone(page: Page) -> None:
+    text = re.sub(r"(?s)```.*?```", "", page.text())
+    assert text.startswith(f"# {page.title}\n")
+    assert set(re.findall(r"\]\(([^)]*)\)", text)) <= {other.file for other in PAGES}
+    assert "://" not in text and "<" not in text
+
+
+def test_every_page_is_shown(desk: Desk) -> None:
+    """What the help calls a page, a key or a button exists in the window."""
+    from app.navigation import PAGES as KNOWN
+
+    text = PAGES[0].text()
+    assert f"Ctrl+1 to Ctrl+{len(KNOWN)}" in text
+    for name in ("Queue", "Running", "History", "Agents", "Doctor"):
+        assert f"*{name}*" in text and name in {page.name for page in KNOWN}
+    assert desk.review.approve.text().startswith("Approve once") and "**Approve once**" in text
+    assert "Stop all" in desk.window.toolbar.stop.text() and "**Stop all**" in text
+
+
+# ---- the window ----
+
+
+def test_f1_opens_it_from_anywhere_and_the_keys_go_through_it(desk: Desk) -> None:
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_F1)
+    assert desk.window.shown_page == "Help"
+    panel: Any = desk.window.page("Help")
+    panel.tabs.setFocus()
+    titles = []
+    for _ in PAGES:
+        titles.append(panel.view.document().begin().text())
+        desk.qtbot.keyClick(panel.tabs, Qt.Key.Key_Right)
+    assert titles == [page.title for page in PAGES]
+    desk.qtbot.keyClick(panel.tabs, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is panel.view
+
+
+def test_a_link_is_followed_by_keyboard_within_the_help(qtbot: QtBot, panel: HelpPanel) -> None:
+    panel.view.setFocus()
+    panel.view.moveCursor(QTextCursor.MoveOperation.Start)
+    qtbot.keyClick(panel.view, Qt.Key.Key_Tab)
+    qtbot.keyClick(panel.view, Qt.Key.Key_Return)
+    assert panel.tabs.currentIndex() == 1
+    assert panel.view.document().begin().text() == "Security"
+    assert panel.view.verticalScrollBar().value() == 0
+
+
+@pytest.mark.parametrize("link", ["https://example.com/", "file:///etc/passwd", "../../README.md", "mailto:a@b"])
+def test_no_other_link_leads_anywhere(panel: HelpPanel, monkeypatch: pytest.MonkeyPatch, link: str) -> None:
+    opened: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    panel.view.show_text(f"# Here\n\n[link]({link}) ![picture]({link})\n")
+    panel.view.anchorClicked.emit(QUrl(link))
+    assert opened == []
+    assert panel.view.document().begin().text() == "Here"
+    assert panel.tabs.currentIndex() == 0
+
+
+def test_it_follows_the_theme_and_stays_where_it_was(panel: HelpPanel, look: Look) -> None:
+    panel.tabs.setCurrentIndex(2)
+    light = colors(panel)
+    panel.view.verticalScrollBar().setValue(200)
+    look.choose(Theme.DARK)
+    assert QColor(look.tokens.accent_ink).name() in colors(panel)
+    assert not light & colors(panel)
+    assert panel.view.verticalScrollBar().value() == 200
+
+
+def test_it_says_so_where_a_page_is_missing(
+    qtbot: QtBot, look: Look, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("runner.manual.resources", lambda: tmp_path)
+    panel = HelpPanel(look)
+    qtbot.addWidget(panel)
+    assert "did not come with this Assent" in panel.view.toPlainText()
+
+
+@pytest.mark.parametrize("number", range(len(PAGES)))
+def test_nothing_is_cut_off_at_the_smallest_window(panel: HelpPanel, number: int) -> None:
+    panel.tabs.setCurrentIndex(number)
+    assert panel.view.horizontalScrollBar().maximum() == 0

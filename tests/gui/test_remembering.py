@@ -1,0 +1,404 @@
+"""Remembering in the window: what the dialog offers and shows, the page of rules, the dry run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import Qt
+
+from app.bridge import Bridge
+from app.cases import Cases
+from app.remembering.dialog import RememberDialog
+from app.remembering.fatigue import Fatigue
+from app.remembering.panel import RulesPanel
+from runner.assessment import Assessment, Level, Touch
+from runner.decision import Decider, Decision, Verdict
+from runner.engine import Engine
+from runner.events import GrantsChanged, RequestDecided
+from runner.host import EngineThread
+from runner.policy.explain import Explanation, Step
+from runner.policy.grants import Choice, Grant, Subject, make
+from runner.policy.rulefile import read
+from runner.remembering import Past, Preview, Suggestion
+from runner.request import Language, Request, Tool
+from runner.rooms import Rooms
+from runner.settings import load
+from runner.submission import Submission
+from tests.doubles import HeldSandbox
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from app.look import Look
+    from runner.places import Places
+    from tests.gui.conftest import Desk
+
+HIGH = feed.assessment()
+INFO = replace(feed.request(""), tool=Tool.CODE_SANDBOX_INFO, language=None)
+MEDIUM = Assessment(Level.MEDIUM, ("files",), touch=Touch(files=("a.csv",)))
+
+
+def past(one: Request, verdict: Verdict = Verdict.APPROVED, title: str = "") -> Past:
+    return Past(
+        one.id, one.agent, title, one.code, Level.HIGH, one.digest, verdict, Decider.PERSON, time.time() - 90_000
+    )
+
+
+def grant(one: Request, choice: Choice, assessed: Assessment = HIGH) -> Grant:
+    return make(one, assessed, choice, time.time(), "s")
+
+
+def opened(desk: Desk, level: Level = Level.HIGH) -> RememberDialog:
+    """The dialog about a request under review."""
+    desk.ask(feed.request(title="Say hello <b>x</b>"), feed.assessment(level))
+    desk.rested()
+    desk.qtbot.mouseClick(desk.review.remember, Qt.MouseButton.LeftButton)
+    (dialog,) = desk.window.findChildren(RememberDialog)
+    return dialog
+
+
+def previewed(desk: Desk, dialog: RememberDialog, *covered: Past) -> Choice:
+    """Wait until a preview is asked for, and give it."""
+    desk.qtbot.waitUntil(lambda: any(call[0] == "preview" for call in desk.bridge.calls))
+    _, request_id, choice = desk.bridge.calls.pop([call[0] for call in desk.bridge.calls].index("preview"))
+    card = desk.review.card
+    assert card is not None and card.assessment is not None and request_id == card.id
+    found = Preview(make(card.request, card.assessment, choice, time.time(), "s"), 200, covered)
+    desk.bridge.previewed.emit(request_id, choice, found)
+    return choice  # type: ignore[no-any-return]
+
+
+def test_only_what_was_previewed_can_be_remembered_and_nothing_is_approved(desk: Desk) -> None:
+    dialog = opened(desk)
+    card = desk.review.card
+    assert card is not None and not dialog.save.isEnabled() and dialog.focusWidget() is dialog.cancel
+    choice = previewed(desk, dialog, past(card.request, Verdict.DENIED, "Earlier"), past(card.request))
+    assert "same code, variables, input, limits and sandbox" in dialog.covers.text()
+    assert dialog.matched.text() == "Of the last 200 requests it would have covered 2; 1 of them was denied."
+    assert "denied  Earlier" in dialog.lines.stringList()[0]
+    assert not dialog.save.isEnabled(), "it may be pressed as soon as it appears"
+    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    dialog.choosing.uses.setValue(3)
+    assert not dialog.save.isEnabled(), "the preview is not of this choice"
+    desk.bridge.previewed.emit(card.id, choice, Preview(grant(card.request, choice), 200, ()))
+    assert not dialog._resting.isActive()
+    second = previewed(desk, dialog)
+    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    assert ("remember", card.id, card.digest, second) in desk.bridge.calls and second.uses == 3
+    assert desk.answers == [] and card.waiting
+
+
+def test_when_it_is_remembered_the_dialog_goes_and_the_window_says_until_when(desk: Desk) -> None:
+    dialog = opened(desk)
+    choice = previewed(desk, dialog)
+    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    card = desk.review.card
+    assert card is not None
+    desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    with desk.qtbot.waitSignal(dialog.finished):
+        desk.bridge.remembered.emit(card.id, grant(card.request, choice))
+    assert desk.window.toolbar.state.text().startswith("Remembered, see Rules. Ends after 10 uses or at ")
+    desk.qtbot.waitUntil(desk.window.frame.isActiveWindow)
+
+
+def test_what_cannot_be_remembered_says_why_and_keeps_the_dialog(desk: Desk) -> None:
+    dialog = opened(desk)
+    previewed(desk, dialog)
+    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    card = desk.review.card
+    assert card is not None
+    desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
+    desk.bridge.remembered.emit(card.id, "The disk is full. Free some.")
+    assert dialog.isVisible() and dialog.told.text == "The disk is full. Free some." and not dialog.save.isEnabled()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Escape])
+def test_no_key_that_happens_to_be_pressed_remembers(desk: Desk, key: Qt.Key) -> None:
+    dialog = opened(desk)
+    previewed(desk, dialog)
+    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    desk.qtbot.keyClick(dialog.focusWidget() or dialog, key)
+    assert not [call for call in desk.bridge.calls if call[0] == "remember"]
+
+
+def test_high_is_offered_for_the_same_program_and_an_hour(desk: Desk) -> None:
+    choosing = opened(desk).choosing
+    assert set(choosing.subjects) == {Subject.EXACT, Subject.TEXT}
+    assert choosing.uses.maximum() == 100
+    ends = range(choosing.end.count())
+    for subject in choosing.subjects.values():
+        subject.setChecked(True)
+        for end in ends:
+            choosing.end.setCurrentIndex(end)
+            assert (choosing.choice.seconds or 1e9) <= 3600
+    assert choosing.who.isEnabled()
+    choosing.who.setCurrentIndex(1)
+    choosing.subjects[Subject.EXACT].setChecked(True)
+    assert not choosing.choice.everyone and not choosing.who.isEnabled()
+
+
+def test_every_choice_that_is_offered_can_be_made(qtbot: QtBot, look: Look) -> None:
+    from app.remembering.choosing import Choosing
+
+    for level, one, assessed in (
+        (Level.HIGH, feed.request(), HIGH),
+        (Level.MEDIUM, INFO, MEDIUM),
+        (Level.LOW, INFO, replace(MEDIUM, level=Level.LOW)),
+    ):
+        choosing = Choosing(look, one.agent, level)
+        qtbot.addWidget(choosing)
+        choosing.uses.setValue(choosing.uses.maximum())
+        for subject in choosing.subjects.values():
+            subject.setChecked(True)
+            for end in range(choosing.end.count()):
+                choosing.end.setCurrentIndex(end)
+                assert make(one, assessed, choosing.choice, time.time(), "s").level is level
+
+
+def test_critical_unread_and_blocked_requests_cannot_be_remembered(desk: Desk) -> None:
+    desk.ask(feed.request(), feed.assessment(Level.CRITICAL))
+    desk.rested()
+    assert not desk.review.remember.isEnabled() and "asked every time" in desk.review.remember.toolTip()
+    desk.qtbot.keyClick(desk.review.code, Qt.Key.Key_R)
+    long = desk.ask(feed.request("print(1)\n" * 500))
+    desk.window.deciding.show_request(long.id)
+    desk.rested()
+    assert not desk.review.remember.isEnabled() and "Scroll to the end" in desk.review.remember.toolTip()
+    barred = desk.ask(blocked="Not here.")
+    desk.window.deciding.show_request(barred.id)
+    desk.rested()
+    assert not desk.review.remember.isEnabled()
+    assert not desk.window.findChildren(RememberDialog)
+
+
+def rules_page(desk: Desk) -> RulesPanel:
+    desk.window.show_page("Rules")
+    page = desk.window.page("Rules")
+    assert isinstance(page, RulesPanel)
+    return page
+
+
+def test_rules_and_grants_are_listed_in_their_order_and_revoked_by_name(desk: Desk, places: Places) -> None:
+    (places.config / "rules.yaml").write_text(
+        "rules: [{name: first, action: deny, agents: [x]}, {name: '<b>second</b>', level: CRITICAL}]"
+    )
+    one = feed.request(title="Say <i>hello</i>")
+    kept = (grant(one, Choice(Subject.TEXT, 9, 60)), grant(INFO, Choice(Subject.KIND, 9), MEDIUM))
+    desk.bridge.written, desk.bridge.kept = read(places), kept
+    page = rules_page(desk)
+    assert [row.heading.text() for row in page.rules.rows] == ["1. first", "2. <b>second</b>"]
+    assert [row.heading.text() for row in page.grants.rows] == [
+        "The same program: Say <i>hello</i>",
+        "Requests of this kind: code_sandbox_info",
+    ]
+    button = page.grants.rows[1].button
+    assert button is not None
+    desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert ("revoke_grant", kept[1].name) in desk.bridge.calls
+    desk.bridge.kept = kept[:1]
+    desk.hear((GrantsChanged(),))
+    assert len(page.grants.rows) == 1
+
+
+def test_a_broken_file_is_told_with_a_way_out(desk: Desk) -> None:
+    desk.bridge.unreadable = "What was remembered cannot be read."
+    page = rules_page(desk)
+    assert page.problem.isVisible() and page.problem.text == desk.bridge.unreadable
+    desk.qtbot.mouseClick(page.problem.action, Qt.MouseButton.LeftButton)
+    assert ("begin_grants_anew",) in desk.bridge.calls
+
+
+def test_a_suggestion_opens_the_dialog_about_that_request(desk: Desk) -> None:
+    page = rules_page(desk)
+    assert ("ask_suggestions",) in desk.bridge.calls
+    one = feed.request()
+    desk.bridge.suggested.emit((Suggestion(past(one, title="Often"), 7, 2.5),))
+    (row,) = page.suggested.rows
+    assert row.button is not None and "7 times, in 2.5 s at the median" in row.accessibleName()
+    desk.qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
+    (dialog,) = desk.window.findChildren(RememberDialog)
+    assert dialog._about.digest == one.digest
+
+
+def test_the_dry_run_asks_and_shows_every_step(desk: Desk) -> None:
+    page = rules_page(desk)
+    page.tabs.setCurrentIndex(1)
+    trial = page.trial
+    assert not trial.ask.isEnabled()
+    trial.language.setCurrentIndex(trial.language.findData(Language.SHELL))
+    trial.code.setPlainText("rm -rf /")
+    desk.qtbot.mouseClick(trial.ask, Qt.MouseButton.LeftButton)
+    name, number, asked = desk.bridge.calls[-1]
+    assert name == "explain_program"
+    assert asked == Submission("claude-code", Tool.CODE_EXECUTE, Language.SHELL, "rm -rf /")
+    told = Explanation(
+        feed.request("rm -rf /"), feed.assessment(Level.CRITICAL), None, (Step("Level", "CRITICAL: it deletes"),)
+    )
+    desk.bridge.explained.emit(number - 1, told)
+    assert not trial.verdict.isVisible(), "the answer to another question"
+    desk.bridge.explained.emit(number, told)
+    assert trial.verdict.text() == "You would be asked." and trial.badge.level is Level.CRITICAL
+    trial.code.setPlainText("ls")
+    assert not trial.verdict.isVisible(), "the answer on screen is not about this program"
+
+
+def test_a_decision_by_a_grant_is_said_to_be_one(desk: Desk) -> None:
+    one = desk.ask()
+    decision = Decision(Verdict.APPROVED, Decider.GRANT, "Remembered.", "claude-exact-1", 0.0, one.digest)
+    desk.hear((RequestDecided(one.id, decision),))
+    assert "by what you remembered as claude-exact-1" in desk.review.sentence.text()
+
+
+# ---- fatigue ----
+
+
+LONG = "print('one two three four five six')\n" * 40
+"""240 words: 20 s at a glance."""
+
+
+class Tired:
+    """The guard with a clock of the test's own."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.cases = Cases()
+        self.said: list[str] = []
+        self.fatigue = Fatigue(self.cases, lambda: self.now)
+        self.fatigue.noticed.connect(self.said.append)
+
+    def answer(self, seconds: float, code: str = "", verdict: Verdict = Verdict.APPROVED) -> None:
+        """Asked an hour ago, and answered `seconds` after the answer before."""
+        self.now += seconds
+        one = feed.request(code or f"# {self.now}\n{LONG}")
+        self.cases.take(feed.asked(one))
+        self.cases.take((RequestDecided(one.id, Decision(verdict, Decider.PERSON, "", "", 3600.0, one.digest)),))
+
+
+@pytest.fixture
+def tired(qapp: object) -> Tired:
+    return Tired()
+
+
+def test_approving_faster_than_one_can_read_is_said_once_in_a_while(tired: Tired) -> None:
+    for seconds in (60, 2, 2, 2, 2):
+        tired.answer(seconds)
+    assert tired.said == []
+    tired.answer(2)
+    (said,) = tired.said
+    assert said.startswith("5 of your last 6 approvals took about 2.0 s each; a quick look at their code takes 20 s.")
+    for _ in range(20):
+        tired.answer(2)
+    assert len(tired.said) == 1
+    tired.now += 900
+    tired.answer(2)
+    assert len(tired.said) == 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "code", "verdict"),
+    [
+        (25, "", Verdict.APPROVED),
+        (2, "print(1)", Verdict.APPROVED),
+        (2, LONG, Verdict.APPROVED),
+        (2, "", Verdict.DENIED),
+    ],
+    ids=["read", "short", "known", "denied"],
+)
+def test_nothing_is_said_of_what_was_read_is_short_known_or_denied(
+    tired: Tired, seconds: float, code: str, verdict: Verdict
+) -> None:
+    for _ in range(12):
+        tired.answer(seconds, code, verdict)
+    assert tired.said == []
+
+
+def test_several_approved_at_once_are_one_act(tired: Tired) -> None:
+    tired.answer(60)
+    for _ in range(8):
+        tired.answer(0.01)
+    assert tired.said == []
+
+
+def test_the_window_says_it_and_leads_to_the_rules(desk: Desk) -> None:
+    desk.window.fatigue.noticed.emit("Faster than can be read.")
+    assert desk.window.banners.text("fatigue") == "Faster than can be read."
+    desk.window._act("fatigue")
+    assert desk.window.shown_page == "Rules" and desk.window.banners.text("fatigue") == ""
+
+
+# ---- with the engine behind it ----
+
+
+@pytest.fixture
+def real(qtbot: QtBot, places: Places) -> Iterator[tuple[Bridge, EngineThread]]:
+    """The bridge with an engine whose runs are held."""
+    host = EngineThread(lambda: Engine(Rooms(places, load(places, {}), (HeldSandbox(),))))
+    host.start()
+    bridge = Bridge(host)
+    host.call(_opened).result(10)
+    yield bridge, host
+    assert host.close("the test is over", 10)
+
+
+async def _opened(engine: Engine) -> None:
+    while not engine.rooms.has_ledger or engine.rooms._sandbox is None:
+        await asyncio.sleep(0.005)
+
+
+def test_preview_remember_explain_and_revoke_on_the_real_engine(
+    qtbot: QtBot, real: tuple[Bridge, EngineThread]
+) -> None:
+    bridge, host = real
+    hello = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print('hello')")
+
+    async def ask(engine: Engine) -> Request:
+        ticket = await engine.submit(hello)
+        while not engine.desk.position(ticket.request_id):
+            await asyncio.sleep(0.005)
+        return ticket.case.request
+
+    one = host.call(ask).result(10)
+    choice = Choice(Subject.TEXT, 5, 600)
+
+    def given(signal: Any, act: Any, *values: Any) -> Any:
+        with qtbot.waitSignal(signal, timeout=10_000) as told:
+            act(*values)
+        assert told.args is not None
+        return told.args[-1]
+
+    preview = given(bridge.previewed, bridge.preview, one.id, choice)
+    assert [line.id for line in preview.covered] == [one.id]
+    assert "not this request" in given(bridge.remembered, bridge.remember, one.id, "0" * 64, choice)
+    assert "1 to 100 uses" in given(bridge.previewed, bridge.preview, one.id, replace(choice, uses=101))
+    made = given(bridge.remembered, bridge.remember, one.id, one.digest, choice)
+    assert bridge.grants() == (made,)
+    assert given(bridge.explained, bridge.explain_program, 7, hello).verdict is Verdict.APPROVED
+    bridge.revoke_grant(made.name)
+    qtbot.waitUntil(lambda: bridge.grants() == ())
+    assert given(bridge.explained, bridge.explain_past, 8, one.id).verdict is None
+    assert given(bridge.suggested, bridge.ask_suggestions) == ()
+
+
+def test_the_page_reads_the_history_for_requests_to_try(desk: Desk, places: Places) -> None:
+    from tests.gui.record import ledger, many
+
+    ledger(places.ledger, many(3))
+    page = rules_page(desk)
+    page.tabs.setCurrentIndex(1)
+    desk.qtbot.waitUntil(lambda: page.trial.which.count() == 4)
+    page.trial.which.setCurrentIndex(1)
+    name, number, request_id = desk.bridge.calls[-1]
+    assert name == "explain_past" and request_id == "m0002" and not page.trial.code.isVisible()
+    told = Explanation(feed.request("print(2)\nprint(3)"), feed.assessment(), Verdict.DENIED, (Step("Mode", "No."),))
+    desk.bridge.explained.emit(number, told)
+    assert page.trial.verdict.text() == "It would be denied without asking."
+    assert page.trial.past.isVisible() and page.trial.past.line_count == 2
+    page.trial.reader.close()

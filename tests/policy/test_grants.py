@@ -1,0 +1,335 @@
+"""Grants: what each covers and no more, which may be made at all, and what a broken file means."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import stat
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.assessment import Assessment, Level, Touch
+from runner.errors import KnownError
+from runner.places import Places
+from runner.policy.grantfile import Grants, plain
+from runner.policy.grants import Choice, Grant, Subject, forbidden, make
+from runner.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.tasks import spawn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOW = 1_000_000.0
+CODE = Request("1", "claude", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)", title="Print")
+INFO = Request("2", "claude", Tool.CODE_SANDBOX_INFO, 0.0)
+HIGH = Assessment(Level.HIGH, ("any code",))
+MEDIUM = Assessment(Level.MEDIUM, ("files",), touch=Touch(files=("a.csv", "b.csv")))
+EXACT = Choice(Subject.EXACT, uses=10, seconds=600)
+TEXT = Choice(Subject.TEXT, uses=10, seconds=600)
+KIND = Choice(Subject.KIND, uses=10)
+
+
+class Clock:
+    """Seconds since the epoch, as the test says."""
+
+    def __init__(self) -> None:
+        self.at = NOW
+
+    def __call__(self) -> float:
+        return self.at
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    places = Places.under(tmp_path)
+    places.make()
+    return places
+
+
+def grant(choice: Choice = EXACT, request: Request = CODE, assessment: Assessment = HIGH) -> Grant:
+    return make(request, assessment, choice, NOW, "this-session")
+
+
+# ---- what is covered ----
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"code": "print(1) "},
+        {"agent": "codex"},
+        {"context": '{"a": 1}'},
+        {"stdin": "x"},
+        {"limits": Limits(seconds=31)},
+        {"limits": Limits(seconds=29)},
+        {"network": NetworkMode.REGISTRIES},
+        {"packages": ("x",)},
+        {"isolation": Isolation.DOCKER},
+        {"language": Language.SHELL},
+    ],
+)
+def test_exact_covers_that_request_and_nothing_else(changed: dict[str, Any]) -> None:
+    made = grant()
+    assert made.covers(replace(CODE, id="9", title="Called otherwise", received_at=5.0), HIGH)
+    assert not made.covers(replace(CODE, **changed), HIGH)
+
+
+@pytest.mark.parametrize(
+    ("changed", "covered"),
+    [
+        ({"limits": Limits(seconds=29, memory_mb=100)}, True),
+        ({"isolation": Isolation.GVISOR}, True),
+        ({"limits": Limits(seconds=31)}, False),
+        ({"limits": Limits(memory_mb=513)}, False),
+        ({"limits": Limits(processes=65)}, False),
+        ({"limits": Limits(disk_mb=1025)}, False),
+        ({"limits": Limits(cpu_cores=1)}, False),
+        ({"limits": Limits(output_bytes=2**21)}, False),
+        ({"code": "print(2)"}, False),
+        ({"code": "print(1)\n"}, False),
+        ({"stdin": "x"}, False),
+        ({"context": '{"a": 1}'}, False),
+        ({"files": ("x",)}, False),
+        ({"packages": ("x",)}, False),
+        ({"network": NetworkMode.DOMAINS, "domains": ("a.org",)}, False),
+        ({"agent": "codex"}, False),
+    ],
+)
+def test_the_same_program_covers_no_other_program_and_no_more_resources(changed: dict[str, Any], covered: bool) -> None:
+    assert grant(TEXT).covers(replace(CODE, **changed), HIGH) is covered
+
+
+def test_the_same_program_may_be_remembered_for_every_agent() -> None:
+    made = grant(replace(TEXT, everyone=True))
+    assert made.covers(replace(CODE, agent="codex"), HIGH)
+    assert not made.covers(replace(CODE, agent="codex", code="print(2)"), HIGH)
+
+
+def test_a_weaker_sandbox_than_then_is_asked() -> None:
+    strong = replace(CODE, isolation=Isolation.GVISOR)
+    made = grant(TEXT, strong)
+    assert made.covers(strong, HIGH) and not made.covers(replace(CODE, isolation=Isolation.DOCKER), HIGH)
+
+
+def test_a_kind_covers_nothing_that_touches_more() -> None:
+    made = grant(KIND, INFO, MEDIUM)
+    assert made.covers(INFO, Assessment(Level.LOW, ("",), touch=Touch(files=("b.csv",))))
+    assert not made.covers(INFO, Assessment(Level.MEDIUM, ("",), touch=Touch(files=("c.csv",))))
+    assert not made.covers(INFO, Assessment(Level.MEDIUM, ("",), touch=Touch(hosts=("a.org",))))
+    assert not made.covers(INFO, HIGH)
+    assert not made.covers(replace(INFO, packages=("x",)), MEDIUM)
+    assert not made.covers(replace(INFO, network=NetworkMode.REGISTRIES), MEDIUM)
+    assert not made.covers(replace(CODE, language=None), MEDIUM)
+
+
+def test_a_summary_that_may_be_cut_is_not_covered_by_a_kind() -> None:
+    many = Touch(files=tuple(f"{n}.csv" for n in range(50)))
+    with pytest.raises(KnownError, match="would not cover this request itself"):
+        grant(KIND, INFO, replace(MEDIUM, touch=many))
+
+
+def test_what_has_become_critical_is_asked_again() -> None:
+    assert not grant().covers(CODE, Assessment(Level.CRITICAL, ("a new finding",)))
+
+
+# ---- what may be made ----
+
+
+@pytest.mark.parametrize(
+    ("choice", "level", "why"),
+    [
+        (EXACT, Level.CRITICAL, "CRITICAL requests are asked every time"),
+        (KIND, Level.HIGH, "for the same program only"),
+        (replace(KIND, seconds=60), Level.HIGH, "for the same program only"),
+        (replace(EXACT, seconds=None), Level.HIGH, "until a time"),
+        (replace(EXACT, seconds=None, session=True), Level.HIGH, "until a time"),
+        (replace(EXACT, seconds=2 * 3600), Level.HIGH, "at most 1 hours"),
+        (replace(EXACT, seconds=-1), Level.HIGH, "at most 1 hours"),
+        (replace(EXACT, uses=101), Level.HIGH, "1 to 100 uses"),
+        (replace(EXACT, uses=0), Level.HIGH, "1 to 100 uses"),
+        (replace(EXACT, everyone=True), Level.HIGH, "always one agent's"),
+        (replace(KIND, uses=1001), Level.MEDIUM, "1 to 1,000 uses"),
+        (replace(KIND, seconds=400 * 86_400), Level.MEDIUM, "at most 8,784 hours"),
+        (replace(EXACT, seconds=float("nan")), Level.MEDIUM, "time of a grant"),
+    ],
+)
+def test_no_more_is_remembered_than_the_level_allows(choice: Choice, level: Level, why: str) -> None:
+    with pytest.raises(KnownError, match=why):
+        make(CODE, Assessment(level, ("",)), choice, NOW, "s")
+
+
+def test_always_has_a_cap_all_the_same() -> None:
+    made = grant(KIND, INFO, MEDIUM)
+    assert made.live(NOW + 10 * 365 * 86_400, "another") and not replace(made, used=10).live(NOW, "another")
+
+
+def test_a_grant_ends_with_its_time_its_session_and_a_clock_set_back() -> None:
+    made = grant(replace(EXACT, session=True))
+    assert made.live(NOW + 599, "this-session")
+    assert not made.live(NOW + 600, "this-session")
+    assert not made.live(NOW + 1, "the-next-session")
+    assert not made.live(NOW - 1, "this-session")
+
+
+# ---- the file ----
+
+
+def test_it_is_kept_and_read_again_and_nobody_else_may_read_it(places: Places, clock: Clock) -> None:
+    made = [grant(), grant(replace(TEXT, everyone=True)), grant(KIND, INFO, MEDIUM)]
+
+    async def keep() -> None:
+        for one in made:
+            await Grants(places, clock).add(one)
+
+    asyncio.run(keep())
+    assert stat.S_IMODE(places.grants.stat().st_mode) == 0o600
+    assert set(Grants(places, clock).all()) == set(made)
+
+
+def test_uses_are_counted_on_disk_and_end(places: Places, clock: Clock) -> None:
+    async def use() -> list[Grant | None]:
+        grants = Grants(places, clock)
+        await grants.add(grant(replace(EXACT, uses=3)))
+        first = await grants.claim(CODE, HIGH)
+        # As after a crash: only what is on disk counts.
+        again = Grants(places, clock)
+        both = await asyncio.gather(*(again.claim(CODE, HIGH) for _ in range(4)))
+        return [first, *both]
+
+    found = asyncio.run(use())
+    assert [one.used if one else None for one in found] == [1, 2, 3, None, None]
+    assert Grants(places, clock).find(CODE, HIGH) is None
+
+
+def test_a_use_that_cannot_be_written_does_not_count(
+    places: Places, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    async def use() -> None:
+        grants = Grants(places, clock)
+        await grants.add(grant())
+        monkeypatch.setattr("runner.policy.grantfile.replace_file", full)
+        with pytest.raises(KnownError, match="No space left"):
+            await grants.claim(CODE, HIGH)
+        assert grants.all()[0].used == 0
+
+    asyncio.run(use())
+
+
+def test_revoked_counts_no_more_even_while_a_use_is_being_written(places: Places, clock: Clock) -> None:
+    async def use() -> None:
+        grants = Grants(places, clock)
+        made = grant()
+        await grants.add(made)
+        claiming = spawn("claim", grants.claim(CODE, HIGH))
+        while not grants._writing.locked():
+            await asyncio.sleep(0)
+        await grants.revoke((made.name,))
+        assert await claiming is None
+        assert grants.all() == () and Grants(places, clock).all() == ()
+
+    asyncio.run(use())
+
+
+def test_the_narrowest_grant_is_used(places: Places, clock: Clock) -> None:
+    async def use() -> Grant | None:
+        grants = Grants(places, clock)
+        for choice in (replace(TEXT, everyone=True), EXACT, TEXT):
+            await grants.add(grant(choice))
+        return grants.find(CODE, HIGH)
+
+    found = asyncio.run(use())
+    assert found is not None and found.subject is Subject.EXACT
+
+
+def test_an_agent_added_anew_under_an_old_name_inherits_nothing(places: Places, clock: Clock) -> None:
+    async def use() -> None:
+        grants = Grants(places, clock)
+        await grants.add(grant())
+        assert grants.find(CODE, HIGH, registered=NOW - 1)
+        assert grants.find(CODE, HIGH, registered=NOW + 1) is None
+        assert await grants.claim(CODE, HIGH, registered=NOW + 1) is None
+
+    asyncio.run(use())
+
+
+def _tampered(**changed: Any) -> str:
+    return json.dumps({"schema": 1, "grants": [{**plain(grant()), **changed}]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"schema": 1}',
+        '{"schema": 2, "grants": []}',
+        '{"schema": 1, "grants": [{}]}',
+        '{"schema": 1, "grants": [7]}',
+        json.dumps({"schema": 1, "grants": [plain(grant())] * 2}).replace("NaN", "1"),
+        _tampered(level="CRITICAL"),
+        _tampered(level="SEVERE"),
+        _tampered(uses=10_000),
+        _tampered(uses=True),
+        _tampered(used=-1),
+        _tampered(used=0.5),
+        _tampered(expires_at=0),
+        _tampered(expires_at=float("nan")),
+        _tampered(made_at="1"),
+        _tampered(digest="x"),
+        _tampered(agent=""),
+        _tampered(agent=None),
+        _tampered(subject="kind"),
+        _tampered(more=1),
+        _tampered(limits={"seconds": "1"}),
+        _tampered(touch={"files": [1]}),
+        "[" * 100_000,
+    ],
+)
+def test_a_broken_file_means_no_grants_and_says_so(places: Places, text: str) -> None:
+    places.grants.write_text(text)
+    places.grants.chmod(0o600)
+    grants = Grants(places)
+    assert grants.all() == ()
+    assert "cannot be read" in grants.problem and "Nothing is remembered" in grants.problem
+
+
+def test_a_file_that_others_may_write_is_not_believed(places: Places, clock: Clock) -> None:
+    asyncio.run(Grants(places, clock).add(grant()))
+    os.chmod(places.grants, 0o666)
+    grants = Grants(places, clock)
+    assert grants.all() == () and "others may write" in grants.problem
+
+
+def test_a_broken_file_is_set_aside_and_never_overwritten(places: Places, clock: Clock) -> None:
+    places.grants.write_text("{")
+    places.grants.chmod(0o600)
+
+    async def use() -> None:
+        grants = Grants(places, clock)
+        with pytest.raises(KnownError, match="cannot be read"):
+            await grants.add(grant())
+        assert places.grants.read_text() == "{"
+        await grants.begin_anew()
+        assert grants.problem == ""
+        await grants.add(grant())
+
+    asyncio.run(use())
+    (aside,) = places.config.glob("grants.json.unreadable-*")
+    assert aside.read_text() == "{"
+
+
+def test_what_is_made_is_allowed() -> None:
+    assert forbidden(grant()) == forbidden(grant(KIND, INFO, MEDIUM)) == ""

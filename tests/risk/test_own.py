@@ -1,0 +1,100 @@
+"""The person's own rules: taken up beside those of Assent; a file that cannot be used is named with its line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.assessment import Level
+from runner.decision import Decision
+from runner.places import Places
+from runner.policy.decide import Ask
+from runner.request import Language, Request, Tool
+from runner.risk import own
+from runner.rooms import Rooms
+from runner.settings import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RULE = """\
+schema: 1
+rules:
+  - id: team.deploy
+    when: command
+    name: deploy
+    level: critical
+    capability: starts processes
+    reason: Puts a version into production.
+    match:
+      shell: ['deploy --now']
+    clean:
+      shell: ['echo deploy']
+"""
+
+
+def level(found: own.Own, code: str) -> Level:
+    return found.assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, code)).level
+
+
+def test_no_folder_means_the_rules_of_assent(tmp_path: Path) -> None:
+    found = own.read(tmp_path / "rules")
+    assert found.problems == ()
+    assert level(found, "deploy --now") is Level.HIGH
+
+
+def test_an_own_rule_counts_beside_the_others(tmp_path: Path) -> None:
+    (tmp_path / "team.yaml").write_text(RULE)
+    found = own.read(tmp_path)
+    assert found.problems == ()
+    assert level(found, "sudo deploy --now") is Level.CRITICAL
+    assert level(found, "rm -rf ~") is Level.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (RULE.replace("    when: command\n", "    when: comand\n"), ("line 3", "comand")),
+        (RULE.replace("critical", "dreadful"), ("line 3", "dreadful")),
+        (RULE.replace("starts processes", "magic"), ("line 3", "magic")),
+        (RULE.replace("    reason: Puts a version into production.\n", ""), ("line 3", "reason")),
+        (RULE.replace("    name: deploy\n", "    name: '~('\n"), ("line 3", "team.deploy")),
+        (RULE.replace("deploy --now", "release --now"), ("line 3", "misses")),
+        (RULE.replace("echo deploy", "deploy"), ("line 3", "finds")),
+        (RULE.replace("team.deploy", "credentials.read"), ("line 3", "name of another")),
+        (RULE.replace("    level: critical\n", "    reference: ABC\n"), ("line 3", "ABC")),
+        ("schema: 1\nrules:\n  - id: [\n", ("line 4",)),
+        ("schema: 1\nrules: 5\n", ("no list",)),
+        ("rules: []\n", ("schema",)),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_line(tmp_path: Path, text: str, told: tuple[str, ...]) -> None:
+    (tmp_path / "team.yaml").write_text(text)
+    found = own.read(tmp_path)
+    assert len(found.problems) == 1
+    assert "rules/team.yaml" in found.problems[0]
+    for part in told:
+        assert part in found.problems[0]
+
+
+def test_the_other_files_still_count(tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("schema: 1\nrules: [")
+    (tmp_path / "latin.yaml").write_bytes(b"schema: 1\n# \xff\n")
+    (tmp_path / "team.yaml").write_text(RULE)
+    found = own.read(tmp_path)
+    assert len(found.problems) == 2
+    assert level(found, "deploy") is Level.CRITICAL
+
+
+def test_a_mistake_means_that_everything_is_asked(tmp_path: Path) -> None:
+    places = Places.under(tmp_path)
+    (places.config / own.FOLDER).mkdir(parents=True)
+    rooms = Rooms(places, load(places, {}))
+    info = Request("id", "agent", Tool.CODE_SANDBOX_INFO, 0.0)
+    assert isinstance(rooms.policy.decide(info, rooms.dangers.assess(info)), Decision)
+
+    (places.config / own.FOLDER / "team.yaml").write_text("schema: 1\nrules: [")
+    rooms.reload({})
+    assert "rules/team.yaml" in " ".join(rooms.problems)
+    assert isinstance(rooms.policy.decide(info, rooms.dangers.assess(info)), Ask)

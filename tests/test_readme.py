@@ -1,0 +1,135 @@
+"""The README: every command in it works, every configuration is the one Assent gives, every path exists."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from runner.gateway.snippets import configurations
+from runner.places import Places
+from runner.rooms import open_engine
+from tests.components import require
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+MOST_BYTES = 300_000
+"""Of the picture: a README should open at once."""
+SHOWN_BY_TESTS = {
+    "make run": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
+    "make demo": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
+    "make lint": "tests/test_architecture.py::test_there_are_no_cycles",
+    "make test": "tests/test_project.py::test_make_lists_the_commands_it_has",
+    "assent": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
+    "assent mcp": "tests/gateway/test_stdio_bridge.py::test_a_call_goes_there_and_comes_back",
+    "assent run FILE": "tests/test_cli.py::test_a_file_is_asked_about_and_its_output_printed",
+    "assent demo": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
+    "assent self-test": "tests/test_cli.py::test_the_self_test_goes_the_whole_way",
+    "assent agents revoke NAME": "tests/test_cli.py::test_agents_are_added_listed_and_revoked",
+    "python -m runner": "tests/test_terminal.py::test_what_is_approved_on_the_terminal_runs",
+}
+"""Commands that run for long, need a screen, or run the tests themselves, each with the test of what it does."""
+RUN_HERE = {
+    "assent agents add claude-code": (0,),
+    "assent agents add NAME": (0,),
+    "assent agents list": (0,),
+    "assent doctor": (0, 1),  # 1 where something does not work on this machine
+    "assent doctor --json": (0, 1),
+    "assent verify": (0,),
+    "assent verify PATH": (0,),
+    "make help": (0,),
+}
+"""Commands that are run, with the exit codes that are right."""
+
+
+def blocks(kind: str) -> list[str]:
+    return [text for found, text in re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", README) if found == kind]
+
+
+def commands() -> list[str]:
+    """Every line of every shell block."""
+    return [line for block in blocks("sh") for line in block.splitlines() if line]
+
+
+def mentioned() -> set[str]:
+    """Commands within sentences and tables."""
+    return set(re.findall(r"`((?:assent|make|python)(?: [^`]+)?)`", README))
+
+
+@pytest_asyncio.fixture
+async def history(home: Path) -> Places:
+    """A home whose console was open once."""
+    places = Places.under(home)
+    engine = open_engine(places, {})
+    await engine.start(gateway=False)
+    await engine.close("the test is over")
+    return places
+
+
+def test_every_command_is_run_or_shown_by_a_test() -> None:
+    assert {*commands(), *mentioned()} == {*SHOWN_BY_TESTS, *RUN_HERE}
+
+
+@pytest.mark.parametrize("test", sorted(set(SHOWN_BY_TESTS.values())))
+def test_the_tests_named_here_exist(test: str) -> None:
+    file, _, name = test.partition("::")
+    assert re.search(rf"(?m)^(async )?def {name}\(", (ROOT / file).read_text("utf-8"))
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("command", RUN_HERE)
+async def test_a_command_does_what_it_says(history: Places, command: str) -> None:
+    program, *arguments = shlex.split(command.replace("PATH", str(history.ledger)))
+    start = {"assent": [sys.executable, "-m", "app"], "make": ["make"]}[program]
+    done = subprocess.run([*start, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode in RUN_HERE[command], done.stderr
+    assert done.stdout.strip()
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [name for name in SHOWN_BY_TESTS if name.startswith("make ")])
+def test_make_knows_the_command(command: str) -> None:
+    done = subprocess.run([*command.split(), "-n"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "packaging/setup.sh" in done.stdout
+
+
+def test_the_library_does_what_it_says() -> None:
+    require("bubblewrap")
+    (program,) = blocks("python")
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.split() == ["42", "5"]
+
+
+def test_configurations_are_those_that_assent_gives() -> None:
+    given = {one.client: one.text for one in configurations("x", "TOKEN", "http://127.0.0.1:17317/mcp")}
+    assert blocks("json") == [given["Claude Code"], given["Any client that starts a command"]]
+    assert blocks("toml") == [given["Codex"]]
+    for client in ("Gemini CLI", "Cursor", "VS Code"):
+        assert client in given and client in README
+
+
+def test_every_path_and_link_leads_somewhere() -> None:
+    linked = [link.split("#")[0] for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
+    named = re.findall(r"`((?:app|runner|resources|tests)/[\w./*-]*)`", README)
+    assert linked and named
+    for path in (*linked, *named):
+        assert list(ROOT.glob(path.rstrip("/"))), path
+
+
+def test_the_picture_is_small_enough() -> None:
+    (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+\.png)\)", README)
+    assert (ROOT / picture).stat().st_size < MOST_BYTES
+
+
+def test_the_picture_of_the_house_has_every_room() -> None:
+    (drawing,) = blocks("mermaid")
+    for room in ("gateway", "engine", "risk", "policy", "desk", "sandbox", "audit"):
+        assert f'{room}["' in drawing
+        assert (ROOT / "runner" / room).is_dir() or (ROOT / "runner" / f"{room}.py").is_file()
