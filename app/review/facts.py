@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from runner.assessment import Touch
 
 REASONS_SHOWN = 4
+IMAGE_LENGTH = 19
+"""Characters of an image's id that are shown; the history has all of it."""
 _MB = 1 << 20
 
 
@@ -59,7 +61,8 @@ class Facts(ScrollColumn):
         self.findings.set_findings(findings)
         self.findings.setVisible(bool(findings))
         self._touch.show_pairs(_touched(assessment.touch) if assessment else ())
-        self._where.show_pairs(_where(card))
+        chosen = [("Chosen", str(sandbox["chosen"]))] if sandbox.get("chosen") else []
+        self._where.show_pairs([*_where(card), *chosen])
         self._protections.show_lines(card.protections or _texts(sandbox.get("protections")))
         self._missing.show_lines(_texts(sandbox.get("missing")))
         self._limits.show_pairs(_limits(card))
@@ -171,7 +174,7 @@ def _where(card: Card) -> list[tuple[str, str]]:
     request = card.request
     pairs = [("Sandbox", phrases.isolation(request.isolation).capitalize()), ("Network", phrases.network(request))]
     if request.image:
-        pairs.append(("Image", phrases.visible(request.image)))
+        pairs.append(("Image", phrases.visible(request.image[:IMAGE_LENGTH])))
     if request.files:
         pairs.append(("Files", _listed(request.files)))
     if request.packages:
