@@ -14,28 +14,27 @@ import pytest
 from runner.sandbox.images.recipe import recipe
 from tests import engine
 
-SOCKETS = Path("/run/containerd/s")
-"""The only place outside its folder where an engine has files."""
-
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_nothing_is_left_of_an_engine_with_running_containers(killed: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="assent-") as parent:
         folder = Path(parent) / "e"
-        sockets = set(SOCKETS.glob("*"))
+        before = _outside()
         at = engine.started(folder)
         try:
             engine.fill(at, ("shell",))
+            subprocess.run(["docker", "--host", at, "network", "create", "--internal", "one"], check=True)
             pids = [_sleeper(at, runtime) for runtime in ("runc", "runsc")]
             assert engine.started(folder) == at
             assert _processes(folder)
             assert all(_runs(pid) for pid in pids)
+            assert {path.parent.name for path in _outside() - before} >= {"s", "net"}
             if killed:
                 os.kill(int((folder / "docker.pid").read_text()), signal.SIGKILL)
         finally:
             engine.stopped(folder)
         assert not folder.exists()
-        assert not set(SOCKETS.glob("*")) - sockets
+        assert not _outside() - before
         assert not _processes(folder)
         assert not [pid for pid in pids if _runs(pid)]
         assert str(folder) not in Path("/proc/self/mountinfo").read_text()
@@ -48,6 +47,12 @@ def _sleeper(at: str, runtime: str) -> str:
     id = subprocess.run(start, capture_output=True, text=True, check=True).stdout.strip()
     told = subprocess.run([*docker, "inspect", "--format", "{{.State.Pid}}", id], capture_output=True, check=True)
     return told.stdout.decode().strip()
+
+
+def _outside() -> set[Path]:
+    """What engines have elsewhere than in their folder: sockets, control groups, network bridges."""
+    places = (("/run/containerd/s", "*"), ("/sys/fs/cgroup", "**/assent-engine-*"), ("/sys/class/net", "br-*"))
+    return {path for folder, pattern in places for path in Path(folder).glob(pattern)}
 
 
 def _runs(pid: str) -> bool:
