@@ -125,11 +125,10 @@ start() {
 members() {
     # In the engine's control group: what runs in containers. By name: containerd, its shims, gVisor's own processes.
     find /sys/fs/cgroup -path "*/$group/*" -name cgroup.procs -exec cat {} + 2>/dev/null || true
-    for each in /proc/[0-9]*; do
-        if tr '\0' ' ' <"$each/cmdline" 2>/dev/null | grep -q -F -e "$folder/exec/" -e "$folder/daemon.json"; then
-            echo "${each#/proc/}"
-        fi
-    done
+    # Listed before grep starts, which would find itself.
+    commands=$(echo /proc/[0-9]*/cmdline)
+    # shellcheck disable=SC2086 # a list of paths without blanks
+    grep -l -a -F -e "$folder/exec/" -e "$folder/daemon.json" $commands 2>/dev/null | cut -d/ -f3
 }
 
 # Everything goes, so nothing has to end in good order.
@@ -153,7 +152,7 @@ stop() {
     rm -f $sockets
     for each in /sys/class/net/br-*; do
         bridge=${each##*/}
-        if grep -q -a -F -e "${bridge#br-}" "$folder"/data/network/files/* 2>/dev/null; then
+        if [ -d "$each" ] && grep -q -a -F -e "${bridge#br-}" "$folder"/data/network/files/* 2>/dev/null; then
             ip link delete "$bridge"
         fi
     done
