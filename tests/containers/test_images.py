@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.available import OWN_IMAGES
 from runner.errors import KnownError
+from runner.request import Language
 from runner.sandbox.images import store
 from runner.sandbox.images.archive import LIST
 from runner.sandbox.images.build import LOADING, Builder, State
@@ -255,6 +257,11 @@ def test_what_is_no_root_file_system_does_not_become_an_image(address: str, room
     with pytest.raises(KnownError, match=r"What was built is no image for Shell: .*Build it again"):
         build(Builder(engine.builder(address).store, _Tiny("1.0", content)), SHELL)
     assert asyncio.run(engine.builder(address).state(SHELL)) is State.READY
+
+
+def test_sandboxes_start_from_these_images() -> None:
+    assert OWN_IMAGES == {language: recipe(language.value).tag for language in Language}
+    assert {recipe(name).language for name in names()} == {language.value for language in Language}
 
 
 def test_there_is_no_image_of_another_name() -> None:
