@@ -260,7 +260,7 @@ def test_what_is_no_root_file_system_does_not_become_an_image(address: str, room
 
 
 def test_sandboxes_start_from_these_images() -> None:
-    assert OWN_IMAGES == {language: recipe(language.value).tag for language in Language}
+    assert {language: recipe(language.value).tag for language in Language} == OWN_IMAGES
     assert {recipe(name).language for name in names()} == {language.value for language in Language}
 
 

@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KnownError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 
