@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tests.bench.row import Row
 
-MODULES = ("local_run", "bridge_start", "first_window", "window", "idle")
+MODULES = ("local_run", "containers", "bridge_start", "first_window", "window", "idle")
 RESULT = Path("build/bench.json")
 
 
