@@ -57,7 +57,7 @@ async def containers(client: Client) -> list[Any]:
 
 
 async def emptied(client: Client) -> None:
-    """Wait until none is left: the way out does not wait for one that is just being started, its removal is under way."""
+    """Wait until none is left: closing does not wait for one that is just being started and removed again."""
     async with asyncio.timeout(20):
         while await containers(client):
             await asyncio.sleep(0.02)
