@@ -10,7 +10,7 @@ WINDOW := $(QT) bubblewrap $(NODE)
 SCREEN := xvfb xdotool
 TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 
-.PHONY: help run demo test lint bench lock clean
+.PHONY: help run demo test lint bench images lock clean
 
 help:
 	@echo "make run     open the console"
@@ -18,6 +18,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make lint    check style, types and architecture"
 	@echo "make bench   measure, against a floor measured in the same run"
+	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make lock    write the lock files anew"
 	@echo "make clean   remove what the other commands made"
 
@@ -31,6 +32,7 @@ demo:
 
 test:
 	@$(SETUP) dev $(TESTS)
+	@packaging/engine.sh install || echo "Tests on containers are skipped."
 	@$(BIN)/python -m pytest $(ARGS)
 
 lint:
@@ -42,6 +44,10 @@ lint:
 bench:
 	@$(SETUP) dev $(TESTS)
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+images:
+	@$(SETUP) run
+	@$(BIN)/python -m runner.sandbox.images $(ARGS)
 
 lock:
 	@$(SETUP) dev

@@ -12,7 +12,6 @@ from runner.setting import Declared, Value, draft_of, setting
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CONTAINERS = "containers"
 NETWORK = "network access"
 
 RUN = "Where code runs"
@@ -46,6 +45,10 @@ class Settings:
         "auto", "Which sandbox runs code; auto takes the strongest one that works here.",
         group=RUN, env="SANDBOX_TYPE", yaml="security.sandbox.runtime security.sandbox.type",
         choices="auto local docker gvisor e2b", synonyms=_RUNTIMES, restart=True,
+    )
+    sandbox_fallback: bool = setting(
+        False, "Whether code may run in another sandbox where the one named does not work.",
+        group=RUN, yaml="security.sandbox.fallback", restart=True,
     )
     security_level: str = setting(
         "standard", "Bundle of limits, importable modules and required isolation; what is set by itself counts more.",
@@ -206,44 +209,44 @@ class Settings:
         group=SECRETS, yaml="secrets.file",
     )
 
-    # ---- containers: accepted and checked, used once there are any ----
+    # ---- containers ----
     docker_image: str = setting(
         "", "Image that runs code in containers; empty takes Assent's own.",
-        group=CONTAINER, env="DOCKER_IMAGE", yaml="security.sandbox.image", later=CONTAINERS,
+        group=CONTAINER, env="DOCKER_IMAGE", yaml="security.sandbox.image", restart=True,
     )
     docker_memory_mb: int = setting(
         0, "Memory of a container; 0 takes the limit of the run.",
         group=CONTAINER, env="DOCKER_MEMORY_LIMIT", yaml="security.sandbox.docker.memory_limit",
-        unit="MB", at_least=0, at_most=1_048_576, later=CONTAINERS,
+        unit="MB", at_least=0, at_most=1_048_576,
     )
     docker_cpu_cores: float = setting(
         0.0, "Share of the processor of a container, in cores; 0 takes the limit of the run.",
         group=CONTAINER, env="DOCKER_CPU_LIMIT", yaml="security.sandbox.docker.cpu_limit",
-        unit="cores", at_least=0, at_most=1024, later=CONTAINERS,
+        unit="cores", at_least=0, at_most=1024,
     )
     python_image: str = setting(
         "", "Image for Python; empty takes Assent's own.",
-        group=CONTAINER, yaml="security.sandbox.languages.python.image", later=CONTAINERS,
+        group=CONTAINER, yaml="security.sandbox.languages.python.image", restart=True,
     )
     javascript_image: str = setting(
         "", "Image for JavaScript; empty takes Assent's own.",
-        group=CONTAINER, yaml="security.sandbox.languages.javascript.image", later=CONTAINERS,
+        group=CONTAINER, yaml="security.sandbox.languages.javascript.image", restart=True,
     )
     shell_image: str = setting(
         "", "Image for shell; empty takes Assent's own.",
-        group=CONTAINER, yaml="security.sandbox.languages.shell.image", later=CONTAINERS,
+        group=CONTAINER, yaml="security.sandbox.languages.shell.image", restart=True,
     )
     python_packages: tuple[str, ...] = setting(
         (), "Packages that every Python sandbox starts with.",
-        group=PACKAGES, yaml="security.sandbox.languages.python.default_packages", later=CONTAINERS,
+        group=PACKAGES, yaml="security.sandbox.languages.python.default_packages", later=NETWORK,
     )
     javascript_packages: tuple[str, ...] = setting(
         (), "Packages that every JavaScript sandbox starts with.",
-        group=PACKAGES, yaml="security.sandbox.languages.javascript.default_packages", later=CONTAINERS,
+        group=PACKAGES, yaml="security.sandbox.languages.javascript.default_packages", later=NETWORK,
     )
     shell_packages: tuple[str, ...] = setting(
         (), "Packages that every shell sandbox starts with.",
-        group=PACKAGES, yaml="security.sandbox.languages.shell.default_packages", later=CONTAINERS,
+        group=PACKAGES, yaml="security.sandbox.languages.shell.default_packages", later=NETWORK,
     )
     network_by_default: bool = setting(
         False, "Whether containers get network access without the agent asking for it.",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from runner import intake
 from runner.answer import told
 from runner.audit import artifacts
+from runner.available import sandboxes
 from runner.decision import Decider, Decision, Verdict
 from runner.errors import KnownError
 from runner.modules import imports
@@ -23,7 +24,6 @@ from runner.places import Places
 from runner.request import Language, Request, Tool
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Job
-from runner.sandbox.local import LocalSandbox
 from runner.settings import load
 from runner.submission import Submission
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
     from runner.result import Result
+    from runner.sandbox.contract import Sandbox
+    from runner.settings import Settings
 
 T = TypeVar("T")
 CALLER = "python-api"
@@ -63,7 +65,8 @@ async def execute_async(
     submission = Submission(
         agent=CALLER, tool=Tool.CODE_EXECUTE, language=_language(language), code=code, timeout=timeout, context=context
     )
-    sandbox = await choose(settings.sandbox_type, (_local(settings.python, settings.node, settings.bash),))
+    chosen = await choose(settings.sandbox_type, _sandboxes(settings), fall_back=settings.sandbox_fallback)
+    sandbox = chosen.sandbox
     request = intake.request(submission, settings, sandbox.isolation)
     job = Job(
         id=uuid.uuid4().hex,
@@ -94,9 +97,9 @@ def run_python_code(code: str, timeout: float | None = None) -> str:
 
 
 @cache
-def _local(python: str, node: str, bash: str) -> LocalSandbox:
-    """One for all calls: it finds out once what there is on this machine."""
-    return LocalSandbox(python=python, node=node, bash=bash)
+def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
+    """The same for all calls: each finds out once what there is on this machine."""
+    return sandboxes(settings)
 
 
 def _language(name: str) -> Language:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runner import available
 from runner.agents import Agents
 from runner.audit.search import History
 from runner.errors import KnownError
 from runner.gateway import door
 from runner.policy.rulefile import read
-from runner.request import Language
+from runner.request import Isolation, Language
 from runner.risk import own
-from runner.rooms import local_sandbox
 from runner.secrets import Secrets, Vault
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.places import Places
+    from runner.sandbox.contract import Readiness
     from runner.settings import Loaded
 
 LITTLE_SPACE = 500_000_000
@@ -43,6 +44,9 @@ WINDOW_LIBRARIES = {
     "libfontconfig.so.1": "libfontconfig1",
 }
 """What Qt's window plugin loads -> the Debian package that has it."""
+
+
+GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
 
 
 class State(StrEnum):
@@ -80,7 +84,7 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
         ("Display", _display),
     )
     found = [await asyncio.to_thread(_tried, name, check) for name, check in own]
-    return (*found[:3], *await _sandbox(loaded), *found[3:])
+    return (*found[:3], *await _sandboxes(loaded), *found[3:])
 
 
 def _tried(name: str, check: Callable[[], Check]) -> Check:
@@ -131,14 +135,31 @@ def _space(folder: Path) -> Check:
     return Check("Disk space", State.OK, f"{free / 1e9:,.1f} GB are free.")
 
 
-async def _sandbox(loaded: Loaded) -> list[Check]:
-    """The sandbox and its languages: what protects, what cannot be had here, and what is missing."""
+async def _sandboxes(loaded: Loaded) -> list[Check]:
+    """Every sandbox there may be: what protects, what cannot be had here, and what is missing."""
     settings = loaded.settings
-    sandbox = local_sandbox(settings)
-    try:
-        ready = await sandbox.check()
-    finally:
-        await sandbox.close()
+    all_of_them = available.sandboxes(settings)
+    found = {sandbox.isolation: await sandbox.check() for sandbox in all_of_them}
+    await asyncio.gather(*(sandbox.close() for sandbox in all_of_them))
+    local = found[Isolation.LOCAL]
+    checks = [_container(isolation, found[isolation], settings.sandbox_type) for isolation in (GVISOR, DOCKER)]
+    return [*checks, *_local(local, settings.supported_languages)]
+
+
+def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
+    name = {GVISOR: "gVisor", DOCKER: "Docker"}[isolation]
+    if ready.ready:
+        gaps = f" Missing: {'; '.join(ready.missing)}." if ready.missing else ""
+        what = f"Active: {'; '.join(ready.protections)}.{gaps}"
+        return Check(name, State.WARN if gaps else State.OK, what, ready.remedy)
+    if wanted == isolation.value:
+        return Check(name, State.BAD, ready.problem, ready.remedy)
+    if wanted != "auto":
+        return Check(name, State.OK, f"Not used, as the settings have it. {ready.problem}")
+    return Check(name, State.WARN, f"Code runs in a weaker sandbox meanwhile. {ready.problem}", ready.remedy)
+
+
+def _local(ready: Readiness, wanted: tuple[str, ...]) -> list[Check]:
     if not ready.ready:
         return [Check("Local sandbox", State.BAD, ready.problem, ready.remedy)]
     absent = tuple(line for line in ready.missing if line.split(":")[0] not in list(Language))
@@ -147,7 +168,7 @@ async def _sandbox(loaded: Loaded) -> list[Check]:
     fix = "" if walled else "sudo apt-get install bubblewrap"
     return [
         Check("Local sandbox", State.OK if walled else State.WARN, what, fix),
-        *(_language(one, ready.versions, ready.missing, settings.supported_languages) for one in Language),
+        *(_language(one, ready.versions, ready.missing, wanted) for one in Language),
     ]
 
 

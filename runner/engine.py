@@ -64,6 +64,8 @@ LONG_CODE = 20_000
 RETRY_SECONDS = 1.0
 CLOSING_SECONDS = 1.2
 """For stopped runs to be recorded at the end; the whole way out has 2 s."""
+SANDBOX_SECONDS = 0.5
+"""The start waits no longer for the sandbox to be found; requests do."""
 
 TOLD_CHANGES = 20_000
 """Characters of a person's changes that the agent gets."""
@@ -100,6 +102,7 @@ class Engine:
         self._listeners: list[Callable[[Event], None]] = []
         self._troubles: dict[str, EngineTroubled] = {}
         self._closing = ""
+        self._opening: asyncio.Task[None] | None = None
         rooms.agents.listen(lambda _agent: self.publish(AgentsChanged()))
 
     # ---- the path of one request ----
@@ -110,8 +113,10 @@ class Engine:
         Raises Refused for what is out of bounds and KnownError where nothing can be taken now: then
         there is no request and nothing will run.
         """
+        await self.rooms.sandbox_known()
         self._check_open(submission.tool)
-        request = intake.request(submission, self.rooms.settings, self.rooms.isolation)
+        image = await self.rooms.image(submission.language)
+        request = intake.request(submission, self.rooms.settings, self.rooms.isolation, image)
         case = Case(request, self.rooms.book, self.publish)
         try:
             await self._write(case, Phase.ARRIVED, request, RequestArrived(request))
@@ -211,13 +216,14 @@ class Engine:
                 raise KnownError(f"The {request.isolation} sandbox it was approved for is gone.", "Ask again.")
             protections = (await self.rooms.sandbox.check()).protections
             started = RunStarted(request.id, protections)
-            await self._write(case, Phase.RUNNING, {"protections": list(protections)}, started)
+            told = {"protections": list(protections), "chosen": self.rooms.why_this_sandbox}
+            await self._write(case, Phase.RUNNING, told, started)
             result = await self._execute(case)
         except KnownError as error:
             result = _not_run(request, error)
         case.result = result
-        told = {**encode(result), "artifact": await self._store(case)}
-        await self._persist(case, Phase.FINISHED, told, RunFinished(request.id, result))
+        kept = {**encode(result), "artifact": await self._store(case)}
+        await self._persist(case, Phase.FINISHED, kept, RunFinished(request.id, result))
         return result
 
     async def _execute(self, case: Case) -> Result:
@@ -244,6 +250,7 @@ class Engine:
             stdin=request.stdin,
             imports=imports(self.rooms.settings),
             network=request.network,
+            image=request.image,
         )
 
     async def _look(self, case: Case) -> dict[str, object]:
@@ -424,11 +431,13 @@ class Engine:
         """Open the rooms in order. What the world keeps from opening is told as trouble, not raised."""
         self._tell_settings()
         await self._open("ledger", self.rooms.open_ledger)
-        await self._open("sandbox", self.rooms.open_sandbox)
+        self._opening = spawn("open sandbox", self._open("sandbox", self.rooms.open_sandbox))
         await self._take_up()
         spawn("seal", self._open("secrets", self.rooms.seal))
         if gateway:
             await self.open_gateway()
+        # A container engine that hangs holds nobody: requests wait until it is known where they would run.
+        await asyncio.wait({self._opening}, timeout=SANDBOX_SECONDS)
 
     def reload(self) -> None:
         """Take up saved settings and rules."""
@@ -512,6 +521,8 @@ class Engine:
         if self._closing:
             return
         self._closing = why
+        if self._opening is not None:
+            self._opening.cancel()
         self.stop_all(why)
         self.modes.close()
         waiting = [case.answer for case in self._cases.active()]

@@ -20,8 +20,11 @@ UNTELLING = ("#", "//", "import ", "from ", '"""', "'use strict'", "set -")
 """Beginnings of lines that tell nobody what the code is for."""
 
 
-def request(submission: Submission, settings: Settings, isolation: Isolation) -> Request:
-    """The request that `submission` makes. Raises Refused, naming the argument, for what is out of bounds."""
+def request(submission: Submission, settings: Settings, isolation: Isolation, image: str = "") -> Request:
+    """The request that `submission` makes; `image` is the id of the container image it would run in.
+
+    Raises Refused, naming the argument, for what is out of bounds.
+    """
     return Request(
         id=uuid.uuid4().hex,
         agent=submission.agent,
@@ -34,8 +37,9 @@ def request(submission: Submission, settings: Settings, isolation: Isolation) ->
         packages=submission.packages,
         network=_network(submission),
         domains=submission.allowed_domains,
-        limits=limits(submission, settings),
+        limits=limits(submission, settings, isolation),
         isolation=isolation,
+        image=image,
         title=_title(submission),
     )
 
@@ -45,11 +49,14 @@ def edited(request: Request, code: str, settings: Settings) -> Request:
     return replace(request, code=_checked(code, request.tool, settings))
 
 
-def limits(submission: Submission, settings: Settings) -> Limits:
+def limits(submission: Submission, settings: Settings, isolation: Isolation) -> Limits:
     """Configured defaults with what was asked for put in. Raises Refused outside 0 and the configured maximum."""
+    memory, cores = settings.memory_mb, settings.cpu_cores
+    if isolation in (Isolation.DOCKER, Isolation.GVISOR):
+        memory, cores = settings.docker_memory_mb or memory, settings.docker_cpu_cores or cores
     return Limits(
-        memory_mb=int(_within("max_memory_mb", submission.memory_mb, settings.memory_mb, settings.max_memory_mb)),
-        cpu_cores=settings.cpu_cores,
+        memory_mb=int(_within("max_memory_mb", submission.memory_mb, memory, settings.max_memory_mb)),
+        cpu_cores=cores,
         disk_mb=int(_within("max_disk_mb", submission.disk_mb, settings.disk_mb, settings.max_disk_mb)),
         seconds=_within("timeout", submission.timeout, settings.timeout_seconds, settings.max_timeout_seconds),
         output_bytes=int(

@@ -6,6 +6,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
+from runner import available
 from runner.agents import Agents
 from runner.audit import artifacts
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
@@ -19,9 +20,8 @@ from runner.policy.rulefile import read
 from runner.request import Isolation
 from runner.risk import own
 from runner.sandbox.choose import choose
-from runner.sandbox.local import LocalSandbox
 from runner.secrets import Secrets
-from runner.settings import Loaded, Settings, load
+from runner.settings import Loaded, load
 from runner.signer import signing_key
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from runner.case import Book
     from runner.decision import Decision
     from runner.gateway.server import Gateway
-    from runner.request import Request
+    from runner.request import Language, Request
     from runner.result import Result
+    from runner.sandbox.choose import Choice
     from runner.sandbox.contract import Sandbox
 
 
@@ -51,8 +52,10 @@ class Rooms:
         self.dangers = own.read(places.config / own.FOLDER)
         self.grants = Grants(places)
         self.policy = self._make_policy()
-        self._sandboxes: tuple[Sandbox, ...] = sandboxes or (local_sandbox(loaded.settings),)
-        self._sandbox: Sandbox | None = None
+        self._sandboxes: tuple[Sandbox, ...] = sandboxes or available.sandboxes(loaded.settings)
+        self._choice: Choice | None = None
+        self._looking: asyncio.Event | None = None
+        """Set once it is known which sandbox there is; None before anybody looks."""
         self._ledger: Ledger | None = None
         self._gateway: Gateway | None = None
 
@@ -110,27 +113,50 @@ class Rooms:
 
     @property
     def isolation(self) -> Isolation:
-        return Isolation.LOCAL if self._sandbox is None else self._sandbox.isolation
+        return Isolation.LOCAL if self._choice is None else self._choice.sandbox.isolation
 
     @property
     def sandbox(self) -> Sandbox:
         """Raises KnownError where none was found."""
-        if self._sandbox is None:
+        if self._choice is None:
             raise KnownError("There is no sandbox to run in.", "Open Doctor for what is missing.")
-        return self._sandbox
+        return self._choice.sandbox
+
+    @property
+    def why_this_sandbox(self) -> str:
+        return "" if self._choice is None else self._choice.why
 
     async def open_sandbox(self) -> None:
-        for sandbox in self._sandboxes:
-            await asyncio.to_thread(sandbox.sweep)
-        self._sandbox = await choose(self.settings.sandbox_type, self._sandboxes)
+        """Remove what earlier consoles left and choose. A container engine that hangs takes some seconds here."""
+        self._looking = asyncio.Event()
+        try:
+            settings = self.settings
+            wanted = choose(settings.sandbox_type, self._sandboxes, fall_back=settings.sandbox_fallback)
+            sweeping = asyncio.gather(*(sandbox.sweep() for sandbox in self._sandboxes))
+            self._choice, _ = await asyncio.gather(wanted, sweeping)
+        finally:
+            self._looking.set()
+
+    async def sandbox_known(self) -> None:
+        """Wait until it is known which sandbox there is, or that there is none."""
+        if self._looking is not None:
+            await self._looking.wait()
+
+    async def image(self, language: Language | None) -> str:
+        """The id of the image that code in `language` would run in; '' without one."""
+        if self._choice is None or language is None:
+            return ""
+        return (await self._choice.sandbox.check()).images.get(language, "")
 
     async def facts(self) -> dict[str, object]:
         """What `code_sandbox_info` tells an agent."""
-        if self._sandbox is None:
+        await self.sandbox_known()
+        if self._choice is None:
             return {"isolation": "none", "problem": "There is no sandbox to run in."}
-        ready = await self._sandbox.check()
+        ready = await self._choice.sandbox.check()
         return {
             "isolation": self.isolation.value,
+            "chosen": self._choice.why,
             "protections": list(ready.protections),
             "missing": list(ready.missing),
             "versions": ready.versions,
@@ -188,16 +214,10 @@ class Rooms:
         """In reverse: no more calls, no more runs, then the last entry and its seal."""
         if self._gateway is not None:
             await self._gateway.close(why)
-        for sandbox in self._sandboxes:
-            await sandbox.close()
+        await asyncio.gather(*(sandbox.close() for sandbox in self._sandboxes))
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()
-
-
-def local_sandbox(settings: Settings) -> LocalSandbox:
-    """The sandbox that needs no engine, with the interpreters that the settings name."""
-    return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash)
 
 
 def open_engine(places: Places | None = None, environment: Mapping[str, str] = os.environ) -> Engine:

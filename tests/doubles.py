@@ -55,7 +55,7 @@ class HeldSandbox:
         self.runs.append(HeldRun(job))
         return self.runs[-1]
 
-    def sweep(self) -> tuple[str, ...]:
+    async def sweep(self) -> tuple[str, ...]:
         return ()
 
     async def close(self) -> None:

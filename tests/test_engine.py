@@ -211,7 +211,7 @@ async def test_after_a_crash_nothing_is_approved_and_nothing_runs_twice(tmp_path
 
     after = Stage(tmp_path)
     await after.engine.start(gateway=False)
-    await after.until(lambda: after.engine.desk.waiting())
+    await after.until(lambda: any(isinstance(event, QuestionAsked) for event in after.heard))
     again = [event for event in after.heard if isinstance(event, QuestionAsked)]
     assert [(event.request_id, event.again) for event in again] == [(parked.request_id, True)]
     ended = after.engine.ticket("claude", running.request_id)

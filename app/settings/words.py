@@ -5,6 +5,7 @@ from __future__ import annotations
 TITLES = {
     "enabled": "Run code",
     "sandbox_type": "Sandbox",
+    "sandbox_fallback": "Use another if it does not work",
     "supported_languages": "Languages",
     "python": "Python interpreter",
     "node": "Node.js interpreter",
@@ -34,6 +35,12 @@ TITLES = {
     "rate_per_minute": "Calls per minute",
     "burst": "Calls at once",
     "max_pending": "Open requests per agent",
+    "docker_image": "Image",
+    "docker_memory_mb": "Memory",
+    "docker_cpu_cores": "Processor",
+    "python_image": "Image for Python",
+    "javascript_image": "Image for JavaScript",
+    "shell_image": "Image for Bash",
     "secrets_file": "Secrets in a file",
 }
 """Names that say more than the field's own."""

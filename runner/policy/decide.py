@@ -74,8 +74,11 @@ class Policy:
                 f"{level.name} may not run on the {request.isolation.value} sandbox: your policy asks for "
                 f"{weakest.value} or stronger. Deny it, or change the weakest isolation in Settings."
             )
-        if request.isolation is Isolation.LOCAL and request.network is not NetworkMode.NONE:
-            return "The local sandbox has no network to give. Deny it and ask the agent to do without."
+        if request.network is not NetworkMode.NONE:
+            return (
+                f"The {request.isolation.value} sandbox has no network to give. "
+                "Deny it and ask the agent to do without."
+            )
         return ""
 
     def closed_to_grants(self, request: Request, level: Level) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.errors import KnownError
@@ -25,7 +26,15 @@ UNAVAILABLE = {
 NAMES = {"local": Isolation.LOCAL, "docker": Isolation.DOCKER, "gvisor": Isolation.GVISOR, "e2b": Isolation.CLOUD}
 
 
-async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool = False) -> Sandbox:
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The sandbox taken, and why it and no other."""
+
+    sandbox: Sandbox
+    why: str
+
+
+async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool = False) -> Choice:
     """The sandbox that `wanted` (`SANDBOX_TYPE`) names; for `auto` the strongest of `sandboxes` that works.
 
     `fall_back` allows the strongest one that works in place of a named one that does not: the policy's to
@@ -34,15 +43,24 @@ async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool =
     if wanted != AUTO and wanted not in NAMES:
         raise KnownError(f"{wanted!r} is no kind of sandbox.", f"Set SANDBOX_TYPE to {AUTO}, {', '.join(NAMES)}.")
     problem = KnownError("There is no sandbox here.", "Set SANDBOX_TYPE=local.")
+    passed_over: list[str] = []
     for sandbox in sorted(sandboxes, key=lambda one: one.isolation.strength, reverse=True):
         if wanted != AUTO and NAMES[wanted] is not sandbox.isolation:
             continue
         readiness = await sandbox.check()
         if readiness.ready:
-            return sandbox
+            return Choice(sandbox, _why(wanted, passed_over))
         problem = KnownError(readiness.problem, readiness.remedy)
-    if fall_back and wanted != AUTO:
-        return await choose(AUTO, sandboxes)
+        passed_over.append(f"{sandbox.isolation.value}: {readiness.problem}")
     if wanted in UNAVAILABLE and not any(NAMES[wanted] is one.isolation for one in sandboxes):
         problem = KnownError(*UNAVAILABLE[wanted])
+    if fall_back and wanted != AUTO:
+        instead = await choose(AUTO, sandboxes)
+        return Choice(instead.sandbox, f"In place of {wanted}, which the settings name: {problem.what}")
     raise problem
+
+
+def _why(wanted: str, passed_over: list[str]) -> str:
+    if wanted != AUTO:
+        return "Named in the settings."
+    return " ".join(["The strongest that works here.", *passed_over])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from runner.request import Isolation, Language, Limits, NetworkMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from runner.result import Result, Usage
     from runner.sandbox.output import Transcript
@@ -38,6 +38,8 @@ class Job:
     stdin: str = ""
     imports: Imports = field(default_factory=Imports)
     network: NetworkMode = NetworkMode.NONE
+    image: str = ""
+    """Id of the container image that was approved; '' takes the one there is now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Readiness:
     """`python`, `node`, `bash` and the sandbox's own tools, where found."""
     problem: str = ""
     remedy: str = ""
+    images: Mapping[Language, str] = field(default_factory=dict)
+    """Ids of the container images that are there."""
 
 
 class Run(Protocol):
@@ -87,8 +91,8 @@ class Sandbox(Protocol):
         """
         ...
 
-    def sweep(self) -> tuple[str, ...]:
-        """End and remove what a killed console left behind; the names of those runs. Blocks for some 10 ms."""
+    async def sweep(self) -> tuple[str, ...]:
+        """End and remove what a killed console left behind; the names of those runs."""
         ...
 
     async def close(self) -> None:

@@ -45,7 +45,7 @@ def files(job: Job, tool: Interpreter, view: View, report: int, identity: int | 
             return {"start.pyc": tool.starter, "orders": orders}
         case Language.JAVASCRIPT:
             preload = (Path(__file__).with_name("inside") / "node.cjs").read_bytes()
-            return {"node.cjs": preload, "context.json": json.dumps(_context(job)).encode()}
+            return {"node.cjs": preload, "context.json": json.dumps(context(job)).encode()}
         case Language.SHELL:
             return {}
         case _:
@@ -79,7 +79,7 @@ def environment(job: Job, tool: Interpreter, view: View) -> dict[str, str]:
         "USER": "sandbox",
         "LOGNAME": "sandbox",
     }
-    return {**given, **_variables(job)} if job.language is Language.SHELL else given
+    return {**given, **variables(job)} if job.language is Language.SHELL else given
 
 
 def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, object]:
@@ -92,7 +92,7 @@ def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int 
         "path": list(tool.search),
         "prefix": tool.prefix,
         "executable": tool.executable,
-        "context": _context(job),
+        "context": context(job),
         "allowed": None if allowed is None else list(allowed),
         "blocked": list(job.imports.blocked),
         "hint": hint(job.imports),
@@ -100,25 +100,26 @@ def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int 
     }
 
 
-def _context(job: Job) -> dict[str, object]:
+def context(job: Job) -> dict[str, object]:
+    """The variables handed in. Raises BadContext."""
     try:
-        context = json.loads(job.context)
+        given = json.loads(job.context)
     except ValueError as error:
         raise BadContext(f"The context is not JSON: {error}.") from error
-    if not isinstance(context, dict):
+    if not isinstance(given, dict):
         raise BadContext("The context is not a JSON object.")
-    return context
+    return given
 
 
-def _variables(job: Job) -> Mapping[str, str]:
-    """Strings as they are, everything else as JSON."""
-    variables: dict[str, str] = {}
-    for name, value in _context(job).items():
+def variables(job: Job) -> Mapping[str, str]:
+    """For an environment: strings as they are, everything else as JSON. Raises BadContext."""
+    found: dict[str, str] = {}
+    for name, value in context(job).items():
         text = value if isinstance(value, str) else json.dumps(value)
         if not VARIABLE.fullmatch(name) or RESERVED.fullmatch(name) or "\0" in text:
             raise BadContext(f"{name!r} of the context cannot be an environment variable.")
-        variables[name] = text
-    return variables
+        found[name] = text
+    return found
 
 
 def _as_user(identity: int | None) -> tuple[str, ...]:

@@ -81,8 +81,8 @@ class LocalSandbox:
             run.stop(CLOSING)
         await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
 
-    def sweep(self) -> tuple[str, ...]:
-        return leftovers.sweep(self._root)
+    async def sweep(self) -> tuple[str, ...]:
+        return await asyncio.to_thread(leftovers.sweep, self._root)
 
     # ---- what there is on this machine, found out once ----
 

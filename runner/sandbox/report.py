@@ -21,6 +21,9 @@ class Report:
     blocked: tuple[str, ...] = ()
 
 
+TOO_LARGE = Report(note=f"result is larger than {LIMIT >> 20} MB and was not handed out.")
+
+
 def open_channel() -> int:
     """A descriptor for one report: memory that no path leads to, so output cannot be taken for it."""
     return os.memfd_create("report")
@@ -29,8 +32,11 @@ def open_channel() -> int:
 def read(channel: int) -> Report:
     """The report in `channel`. Whatever the code may have written there instead: an empty one."""
     data = os.pread(channel, LIMIT + 1, 0)
-    if len(data) > LIMIT:
-        return Report(note=f"result is larger than {LIMIT >> 20} MB and was not handed out.")
+    return TOO_LARGE if len(data) > LIMIT else parse(data)
+
+
+def parse(data: bytes) -> Report:
+    """The report in `data`; an empty one for whatever else it may be."""
     try:
         told = json.loads(data or b"{}")
         value = told.get("value")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.errors import KnownError
 from runner.request import Language
-from runner.sandbox import imports, languages, leftovers, report, verdict
+from runner.sandbox import languages, leftovers, report, verdict
 from runner.sandbox.child import Program
 from runner.sandbox.output import Transcript
 from runner.sandbox.watch import StopSignal, Watch
@@ -73,7 +73,7 @@ class LocalRun:
 
     def _work(self) -> None:
         try:
-            result = self._refused() or self._ran()
+            result = verdict.refused(self._job, self._setting) or self._ran()
         except BaseException as error:  # handed over, never lost
             self._tell(_fail, self._begun, error)
             self._tell(_fail, self._result, error)
@@ -83,17 +83,6 @@ class LocalRun:
         finally:
             self._transcript.end()
             self._asked.close()
-
-    def _refused(self) -> Result | None:
-        """The result when the code's imports already say that it may not run."""
-        rule = self._job.imports
-        if self._job.language is not Language.PYTHON:
-            return None
-        if not (found := imports.refused(self._job.code, rule)):
-            return None
-        names = tuple(dict.fromkeys(entry.module for entry in found))
-        error = f"Import of {', '.join(names)} is not allowed"
-        return verdict.not_run(self._job, self._setting, imports.told(found, rule), error, names)
 
     def _ran(self) -> Result:
         name = leftovers.new_name()

@@ -24,6 +24,22 @@ DISK_FULL = 0.98
 """Part of the limit from which a workspace counts as full: the last block that does not fit stays out."""
 
 
+class Curve:
+    """Readings of a run, in bounded memory: the longer it takes, the thinner."""
+
+    def __init__(self) -> None:
+        self._readings: list[Usage] = []
+
+    def add(self, usage: Usage) -> None:
+        self._readings.append(usage)
+        if len(self._readings) >= 2 * CURVE:
+            self._readings = _halved(self._readings)
+
+    @property
+    def thinned(self) -> tuple[Usage, ...]:
+        return tuple(self._readings if len(self._readings) <= CURVE else _halved(self._readings))
+
+
 class Meter:
     """Readings of one child. Used by one thread; `measured` is called in it."""
 
@@ -32,7 +48,7 @@ class Meter:
         self._limits = limits
         self._measured = measured
         self._begun = time.monotonic()
-        self._curve: list[Usage] = []
+        self._curve = Curve()
         self._last_cpu = (0.0, 0.0)
         self._walked = 0.0
         self._disk: int | None = None
@@ -50,13 +66,13 @@ class Meter:
         self._look_at_disk(pids[0], at)
         usage = Usage(round(at, 3), self._cpu_percent(at, reading), memory, self._disk, reading.processes)
         self._measured(usage)
-        self._keep(usage)
+        self._curve.add(usage)
         return self._judged(memory, reading)
 
     @property
     def curve(self) -> tuple[Usage, ...]:
         """The whole run, thinned."""
-        return tuple(self._curve if len(self._curve) <= CURVE else _halved(self._curve))
+        return self._curve.thinned
 
     @property
     def disk_is_full(self) -> bool:
@@ -83,11 +99,6 @@ class Meter:
         self._last_cpu = (at, reading.cpu_seconds)
         used = max(0.0, reading.cpu_seconds - before)  # lower when a process has left without being waited for
         return round(used / (at - then) * 100, 1) if at > then else 0.0
-
-    def _keep(self, usage: Usage) -> None:
-        self._curve.append(usage)
-        if len(self._curve) >= 2 * CURVE:
-            self._curve = _halved(self._curve)
 
     def _judged(self, memory: int, reading: tree.Reading) -> tuple[Outcome, str] | None:
         limits = self._limits

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from runner.request import Isolation
+from runner.request import Isolation, Language
 from runner.result import Meta, Outcome, Result
+from runner.sandbox import imports
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Setting:
 
     protections: tuple[str, ...]
     versions: dict[str, str]
+    isolation: Isolation = Isolation.LOCAL
+    image: str = ""
 
 
 def result(job: Job, setting: Setting, transcript: Transcript, ended: Ended, report: Report) -> Result:
@@ -44,10 +47,11 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: Ended, rep
     outcome = _outcome(ended, report, stderr[-TAIL:])
     error = words(outcome, job, ended)
     meta = Meta(
-        runtime=Isolation.LOCAL.value,
+        runtime=setting.isolation.value,
         versions=setting.versions,
+        image=setting.image,
         limits=job.limits,
-        isolation=Isolation.LOCAL,
+        isolation=setting.isolation,
         protections=setting.protections,
         truncated=bool(dropped_out or dropped_err),
         timed_out=outcome is Outcome.TIMED_OUT,
@@ -72,14 +76,26 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: Ended, rep
 def not_run(job: Job, setting: Setting, stderr: str, error: str, blocked: tuple[str, ...] = ()) -> Result:
     """The result of a run that was refused before it began."""
     meta = Meta(
-        runtime=Isolation.LOCAL.value,
+        runtime=setting.isolation.value,
         versions=setting.versions,
+        image=setting.image,
         limits=job.limits,
-        isolation=Isolation.LOCAL,
+        isolation=setting.isolation,
         protections=setting.protections,
         blocked_imports=blocked,
     )
     return Result(Outcome.FAILED, "", stderr, 1, 0.0, error=error, meta=meta)
+
+
+def refused(job: Job, setting: Setting) -> Result | None:
+    """The result when the code's imports already say that it may not run."""
+    if job.language is not Language.PYTHON:
+        return None
+    if not (found := imports.refused(job.code, job.imports)):
+        return None
+    names = tuple(dict.fromkeys(entry.module for entry in found))
+    error = f"Import of {', '.join(names)} is not allowed"
+    return not_run(job, setting, imports.told(found, job.imports), error, names)
 
 
 def _outcome(ended: Ended, report: Report, last_words: str) -> Outcome:
@@ -114,7 +130,7 @@ def words(outcome: Outcome, job: Job, ended: Ended) -> str:
         case Outcome.KILLED:
             return ended.reason or "Stopped"
         case Outcome.ENGINE_LOST:
-            return "The sandbox failed"
+            return ended.reason or "The sandbox failed"
         case _:
             assert_never(outcome)
 
@@ -133,7 +149,7 @@ def _stderr_lines(outcome: Outcome, job: Job, error: str, report: Report) -> lis
     match outcome:
         case Outcome.TIMED_OUT:
             lines.append(f"Execution timed out after {job.limits.seconds:g} s.")
-        case Outcome.OUT_OF_MEMORY | Outcome.OUT_OF_DISK | Outcome.OUTPUT_LIMIT | Outcome.KILLED:
+        case Outcome.OUT_OF_MEMORY | Outcome.OUT_OF_DISK | Outcome.OUTPUT_LIMIT | Outcome.KILLED | Outcome.ENGINE_LOST:
             lines.append(f"{error}.".replace("..", "."))
     return lines
 

@@ -79,7 +79,7 @@ def saved(qtbot: QtBot, panel: SettingsPanel) -> None:
 def test_what_does_nothing_yet_is_not_offered(opened: Callable[[], SettingsPanel]) -> None:
     panel = opened()
     assert set(panel.rows) == {one.name for one in declared() if not one.later}
-    assert "docker_image" not in panel.rows
+    assert "network_by_default" not in panel.rows
 
 
 def test_groups_are_those_declared_in_their_order(opened: Callable[[], SettingsPanel]) -> None:

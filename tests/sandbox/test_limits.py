@@ -184,14 +184,13 @@ def test_peak_memory_of_a_run_too_short_to_be_read(walls: Lab) -> None:
 
 
 def test_a_long_curve_is_thinned_and_keeps_its_peak() -> None:
-    from runner.request import Limits
     from runner.result import Usage
-    from runner.sandbox.usage import Meter
+    from runner.sandbox.usage import Curve
 
-    meter = Meter(None, Limits(), lambda _usage: None)  # type: ignore[arg-type]
+    readings = Curve()
     for index in range(50_000):
-        meter._keep(Usage(index / 10, 0.0, 999 if index == 31_003 else 1, 0, 1))
-    curve = meter.curve
+        readings.add(Usage(index / 10, 0.0, 999 if index == 31_003 else 1, 0, 1))
+    curve = readings.thinned
     assert CURVE // 2 <= len(curve) <= CURVE
     assert 999 in [usage.memory_bytes for usage in curve]
     assert curve[-1].at > 4900

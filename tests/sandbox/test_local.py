@@ -175,7 +175,7 @@ BROKEN = Other(Isolation.GVISOR, "runsc does not start.")
 
 
 def chosen(wanted: str, *sandboxes: Other, fall_back: bool = False) -> Other:
-    return asyncio.run(choose(wanted, sandboxes, fall_back=fall_back))  # type: ignore[arg-type,return-value]
+    return asyncio.run(choose(wanted, sandboxes, fall_back=fall_back)).sandbox  # type: ignore[arg-type,return-value]
 
 
 def test_auto_takes_the_strongest_that_works() -> None:
@@ -208,6 +208,13 @@ def test_scenario_7_words() -> None:
 def test_what_is_broken_says_why() -> None:
     with pytest.raises(KnownError, match=r"runsc does not start\. Mend it\."):
         chosen("gvisor", LOCAL, BROKEN)
+
+
+def test_says_why_it_chose() -> None:
+    taken = asyncio.run(choose("auto", (LOCAL, BROKEN, DOCKER)))  # type: ignore[arg-type]
+    assert taken.why == "The strongest that works here. gvisor: runsc does not start."
+    fallen = asyncio.run(choose("gvisor", (LOCAL, BROKEN), fall_back=True))  # type: ignore[arg-type]
+    assert fallen.why == "In place of gvisor, which the settings name: runsc does not start."
 
 
 def test_falls_back_only_when_allowed() -> None:

@@ -1,0 +1,179 @@
+#!/bin/sh
+# A Docker engine of our own with gVisor, for the tests and for machines that have none: every file of it lies in
+# one folder, it touches neither the firewall nor another engine, and stopping it removes all it made.
+# Usage: engine.sh install | start [FOLDER] | stop [FOLDER] | status [FOLDER]
+# `start` prints DOCKER_HOST; `status` prints it too, and fails where no engine runs. Needs root.
+set -eu
+PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+PACKAGES="docker.io mmdebstrap"
+# Under gVisor of 2022, which Debian 12 has, `ls -l` of coreutils 9.7 fails with "Invalid argument".
+GVISOR_YEAR=2024
+GVISOR_SUITE=trixie
+START_SECONDS=60
+STOP_SECONDS=20
+
+verb=${1:-}
+folder=${2:-${TMPDIR:-/tmp}/assent-engine}
+host=unix://$folder/docker.sock
+kept=${XDG_CACHE_HOME:-$HOME/.cache}/assent/runsc
+# One name per folder: two engines must not share a control group.
+group=assent-engine-$(printf '%s' "$folder" | cksum | cut -d' ' -f1)
+
+fail() {
+    printf '%s\n' "$@" >&2
+    exit 1
+}
+
+running() {
+    pid=$(cat "$folder/docker.pid" 2>/dev/null) || return 1
+    tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q -- "--pidfile=$folder/docker.pid"
+}
+
+answers() {
+    timeout 5 docker --host "$host" version >/dev/null 2>&1
+}
+
+gvisor() {
+    for each in "$(command -v runsc)" "$kept"; do
+        year=$("$each" --version 2>/dev/null | sed -n '1s/.*[^0-9]\(20[0-9][0-9]\)[0-9]*\..*/\1/p')
+        [ "${year:-0}" -lt "$GVISOR_YEAR" ] || { echo "$each" && return; }
+    done
+    return 1
+}
+
+engine() {
+    command -v dockerd >/dev/null && command -v mmdebstrap >/dev/null
+}
+
+install() {
+    engine && gvisor >/dev/null && return
+    [ "$(id -u)" = 0 ] || fail "A container engine for the tests can be started by root only."
+    command -v apt-get >/dev/null || fail "A container engine for the tests can be installed on Debian only."
+    told=$(mktemp)
+    trap 'rm -f "$told"' EXIT
+    if ! engine; then
+        echo "Installing system packages: $PACKAGES" >&2
+        # shellcheck disable=SC2086 # a list of words is meant
+        { apt-get update -q && DEBIAN_FRONTEND=noninteractive \
+            apt-get install -q -y --no-install-recommends $PACKAGES; } >"$told" 2>&1 || { cat "$told" >&2 && exit 1; }
+    fi
+    if ! gvisor >/dev/null; then
+        echo "Fetching gVisor" >&2
+        mkdir -p "${kept%/*}"
+        # shellcheck disable=SC2016 # apt's own variable
+        mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' |
+            head -n 1)
+        # shellcheck disable=SC2086 # no word at all where there is no mirror
+        mmdebstrap --variant=extract --skip=check/canmount --include=runsc --format=tar "$GVISOR_SUITE" "$kept.tar" \
+            ${mirror:+"deb $mirror $GVISOR_SUITE main"} >"$told" 2>&1 || { cat "$told" >&2 && exit 1; }
+        tar -xOf "$kept.tar" ./usr/bin/runsc >"$kept.new"
+        rm "$kept.tar"
+        chmod 755 "$kept.new"
+        mv "$kept.new" "$kept"
+    fi
+}
+
+# The runtimes: gVisor without any network, which starts on every kernel, and with that of the container's namespace.
+configure() {
+    runsc=$(gvisor)
+    cat >"$folder/daemon.json" <<END
+{
+    "data-root": "$folder/data",
+    "exec-root": "$folder/exec",
+    "hosts": ["$host"],
+    "bridge": "none",
+    "iptables": false,
+    "ip6tables": false,
+    "ip-forward": false,
+    "cgroup-parent": "/$group",
+    "shutdown-timeout": 1,
+    "runtimes": {
+        "runsc": {"path": "$runsc", "runtimeArgs": ["--network=none"]},
+        "runsc-net": {"path": "$runsc", "runtimeArgs": ["--network=host"]}
+    }
+}
+END
+}
+
+start() {
+    if running && answers; then
+        echo "$host"
+        return
+    fi
+    [ "$(id -u)" = 0 ] || fail "A container engine can be started by root only."
+    if ! engine || ! gvisor >/dev/null; then
+        fail "There is no container engine here: dockerd, mmdebstrap and a gVisor of $GVISOR_YEAR or later are needed." \
+            "Install them with: packaging/engine.sh install"
+    fi
+    mkdir -p "$folder"
+    chmod 700 "$folder"
+    configure
+    # Without a session of its own it would die with the terminal. Closed: what it inherits would stay open for ever.
+    setsid dockerd --config-file="$folder/daemon.json" --pidfile="$folder/docker.pid" \
+        >"$folder/log" 2>&1 </dev/null 3>&- 4>&- &
+    tries=$((START_SECONDS * 10))
+    until answers; do
+        tries=$((tries - 1))
+        if [ "$tries" = 0 ] || { [ "$tries" -lt $((START_SECONDS * 10 - 20)) ] && ! running; }; then
+            tail -n 5 "$folder/log" >&2
+            fail "The container engine did not start."
+        fi
+        sleep 0.1
+    done
+    echo "$host"
+}
+
+members() {
+    # In the engine's control group: what runs in containers. By name: containerd, its shims, gVisor's own processes.
+    find /sys/fs/cgroup -path "*/$group/*" -name cgroup.procs -exec cat {} + 2>/dev/null || true
+    for each in /proc/[0-9]*; do
+        if tr '\0' ' ' <"$each/cmdline" 2>/dev/null | grep -q -F -e "$folder/exec/" -e "$folder/daemon.json"; then
+            echo "${each#/proc/}"
+        fi
+    done
+}
+
+stop() {
+    [ -d "$folder" ] || return 0
+    # The only files outside: sockets that containerd's shims leave when they are killed.
+    sockets=$(find "$folder/exec" -name address -exec sed -n 's,^unix:///run/containerd/,/run/containerd/,p' {} + || true)
+    if running; then
+        if answers; then
+            timeout 5 docker --host "$host" ps -q | xargs -r timeout 5 docker --host "$host" kill >/dev/null 2>&1 || true
+        fi
+        kill "$pid" 2>/dev/null || true
+        tries=$((STOP_SECONDS * 10))
+        while running && [ "$tries" -gt 0 ]; do
+            tries=$((tries - 1))
+            sleep 0.1
+        done
+    fi
+    # Whatever an engine that died on its own has left.
+    tries=50
+    while left=$(members | sort -u) && [ -n "$left" ] && [ "$tries" -gt 0 ]; do
+        # shellcheck disable=SC2086 # a list of process ids
+        kill -KILL $left 2>/dev/null || true
+        tries=$((tries - 1))
+        sleep 0.1
+    done
+    cut -d' ' -f5 /proc/self/mountinfo | grep -F "$folder/" | sort -r | while read -r mounted; do
+        umount -l "$mounted" || true
+    done
+    # shellcheck disable=SC2086 # a list of paths without blanks
+    rm -f $sockets
+    find /sys/fs/cgroup -depth -type d \( -name "$group" -o -path "*/$group/*" \) -exec rmdir {} + 2>/dev/null || true
+    rm -rf "$folder"
+}
+
+case $verb in
+install) install ;;
+start) start ;;
+stop) stop ;;
+status)
+    if ! running || ! answers; then
+        fail "No container engine runs in $folder."
+    fi
+    echo "$host"
+    ;;
+*) fail "Usage: engine.sh install | start [FOLDER] | stop [FOLDER] | status [FOLDER]" ;;
+esac

@@ -1,0 +1,137 @@
+"""One container with its interpreter waiting: made, plugged in, started, and removed in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from typing import TYPE_CHECKING
+
+from runner.sandbox import leftovers, report
+from runner.sandbox.container.client import CALL_SECONDS, Denied, EngineGone
+from runner.sandbox.container.frames import Frames, Marks
+from runner.sandbox.container.shape import config
+
+if TYPE_CHECKING:
+    from runner.sandbox.container.client import Client, Plug
+    from runner.sandbox.container.shape import Shape
+    from runner.sandbox.output import Stream
+
+LAST_GRACE = 30.0
+"""Seconds from SIGKILL until the engine counts as lost. gVisor takes ten to end a fork bomb."""
+SIGNAL_SECONDS = 4.0
+"""For the engine to pass a signal on: a person who stops a run waits for it."""
+READY_SECONDS = 60.0
+"""For a container to start on a busy machine."""
+
+
+class Cell:
+    """Used for one run and removed. Belongs to one task at a time."""
+
+    def __init__(self, client: Client, shape: Shape) -> None:
+        self.shape = shape
+        self.name = leftovers.new_name()
+        self.id = ""
+        self._client = client
+        self._word = secrets.token_hex(8)
+        self._frames = Frames()
+        self._marks = Marks(self._word, report.LIMIT)
+        self._plug: Plug | None = None
+
+    @property
+    def version(self) -> str:
+        """The interpreter's; '' until it is ready."""
+        return self._marks.version or ""
+
+    @property
+    def report(self) -> report.Report:
+        """What the starter inside has handed out."""
+        return report.TOO_LARGE if self._marks.oversized else report.parse(self._marks.report)
+
+    async def open(self) -> None:
+        """Make and start the container. Raises EngineGone and Denied, leaving nothing."""
+        try:
+            # Plugged in before the start, or the output of a fast program would be lost.
+            made = await self._client.ask(
+                "POST", "/containers/create", config(self.shape, self.name, self._word), name=f"assent-{self.name}"
+            )
+            self.id = str(made["Id"])
+            self._plug = await self._client.plug_in(
+                f"/containers/{self.id}/attach", stream="1", stdin="1", stdout="1", stderr="1"
+            )
+            await self._client.ask("POST", f"/containers/{self.id}/start", seconds=READY_SECONDS)
+        except BaseException:
+            await asyncio.shield(self.remove())
+            raise
+
+    async def ready(self) -> list[tuple[Stream, bytes]]:
+        """Wait until the interpreter is; what was written until then. Raises EngineGone, EOFError, OSError."""
+        early: list[tuple[Stream, bytes]] = []
+        async with asyncio.timeout(READY_SECONDS):
+            while self._marks.version is None:
+                early += await self.read()
+        return early
+
+    async def send(self, orders: bytes, stdin: bytes) -> None:
+        """Give the interpreter its orders, and the code its standard input. Raises OSError."""
+        assert self._plug is not None
+        await self._plug.write(orders + stdin, last=True)
+
+    async def read(self) -> list[tuple[Stream, bytes]]:
+        """Some output. Raises EOFError at its end and OSError."""
+        assert self._plug is not None
+        if not (data := await self._plug.read()):
+            raise EOFError
+        return [
+            (stream, shown)
+            for stream, piece in self._frames.feed(data)
+            if (shown := self._marks.feed(piece) if stream is stream.ERR else piece)
+        ]
+
+    def rest(self) -> bytes:
+        """The very last bytes of the error stream."""
+        return self._marks.rest()
+
+    async def signal(self, name: str) -> None:
+        """Send a signal to the container's first process. Raises EngineGone; harmless when it has ended."""
+        with contextlib.suppress(Denied):
+            # For SIGKILL the engine answers only when the container has ended.
+            seconds = LAST_GRACE if name == "SIGKILL" else SIGNAL_SECONDS
+            await self._client.ask("POST", f"/containers/{self.id}/kill", seconds=seconds, signal=name)
+
+    async def pause(self, still: bool) -> None:
+        """Halt every process, or let them go on. Raises EngineGone; harmless when it is so already."""
+        with contextlib.suppress(Denied):
+            await self._client.ask("POST", f"/containers/{self.id}/{'pause' if still else 'unpause'}")
+
+    async def status(self) -> tuple[int, bool]:
+        """Wait for the end: exit status, and whether memory ran out. Raises EngineGone and Denied."""
+        ended = await self._client.ask("POST", f"/containers/{self.id}/wait", seconds=None)
+        state = (await self._client.ask("GET", f"/containers/{self.id}/json"))["State"]
+        return int(ended["StatusCode"]), bool(state["OOMKilled"])
+
+    async def pid(self) -> int:
+        """The first process, as the engine's machine counts. Raises EngineGone and Denied."""
+        return int((await self._client.ask("GET", f"/containers/{self.id}/json"))["State"]["Pid"])
+
+    def let_go(self) -> None:
+        """Close the connection without a word, where there is no time for more."""
+        if self._plug is not None:
+            self._plug.drop()
+
+    async def remove(self, seconds: float = CALL_SECONDS) -> bool:
+        """Remove the container with all it holds; False when the engine could not be told within `seconds`."""
+        if self._plug is not None:
+            await self._plug.close()
+        return await remove(self._client, self.id or f"assent-{self.name}", seconds)
+
+
+async def remove(client: Client, container: str, seconds: float = CALL_SECONDS) -> bool:
+    """Remove a container by id or name, however it stands; False when the engine could not be told."""
+    try:
+        await client.ask("DELETE", f"/containers/{container}", seconds=seconds, force="1", v="1")
+    except Denied as error:
+        return error.status == 404
+    except EngineGone:
+        return False
+    return True

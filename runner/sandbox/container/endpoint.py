@@ -1,0 +1,153 @@
+"""Finds the container engine as Docker's own tools do, and opens connections to it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from runner.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+STANDARD = "unix:///var/run/docker.sock"
+BUFFER = 1 << 20
+"""Bytes of output that wait in this process before the engine is made to wait."""
+ENDED_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where an engine is. `certificates` is a folder with `ca.pem`, `cert.pem` and `key.pem`, or '' without TLS."""
+
+    url: str
+    certificates: str = ""
+    verify: bool = True
+
+    @property
+    def local(self) -> bool:
+        """Whether the engine is on this machine, so that its processes can be looked at."""
+        return self.url.startswith("unix://")
+
+    async def connect(self) -> Line:
+        """A new connection. Raises OSError where nobody answers and KnownError for an address that is none."""
+        parts = urlsplit(self.url)
+        match parts.scheme:
+            case "unix":
+                return Line(*await asyncio.open_unix_connection(parts.path, limit=BUFFER))
+            case "tcp" | "http" | "https":
+                host, port = parts.hostname or "127.0.0.1", parts.port or (2376 if self.certificates else 2375)
+                secured = self._context() if self.certificates or parts.scheme == "https" else None
+                return Line(*await asyncio.open_connection(host, port, ssl=secured, limit=BUFFER))
+            case "ssh":
+                return await _through_ssh(self.url)
+        raise KnownError(f"{self.url} is no address of a container engine.", "Correct DOCKER_HOST.")
+
+    def _context(self) -> ssl.SSLContext:
+        folder = Path(self.certificates) if self.certificates else None
+        authority = folder / "ca.pem" if folder is not None else None
+        known = str(authority) if authority is not None and authority.exists() else None
+        context = ssl.create_default_context(cafile=known)
+        if not self.verify:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if folder is not None and (folder / "cert.pem").exists():
+            context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+        return context
+
+
+class Line:
+    """One connection. `helper` is the process that carries it, for ssh."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        helper: asyncio.subprocess.Process | None = None,
+    ) -> None:
+        self.reader = reader
+        self.writer = writer
+        self._helper = helper
+
+    async def close(self) -> None:
+        self.writer.close()
+        with contextlib.suppress(OSError, TimeoutError):
+            await asyncio.wait_for(self.writer.wait_closed(), ENDED_SECONDS)
+        if self._helper is not None and self._helper.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._helper.terminate()
+            await self._helper.wait()
+
+
+def find(environment: Mapping[str, str] = os.environ) -> Endpoint:
+    """The engine that `DOCKER_HOST`, `DOCKER_CONTEXT` or Docker's configuration names, else the standard socket.
+
+    Raises KnownError for a context that cannot be read.
+    """
+    folder = Path(environment.get("DOCKER_CONFIG") or Path.home() / ".docker")
+    if url := environment.get("DOCKER_HOST"):
+        return _named(url, environment, folder)
+    context = environment.get("DOCKER_CONTEXT") or _current(folder)
+    if context and context != "default":
+        return _of_context(context, folder)
+    own = f"{environment.get('XDG_RUNTIME_DIR', '')}/docker.sock"  # of an engine without root
+    if not os.path.exists(urlsplit(STANDARD).path) and own.startswith("/") and os.path.exists(own):
+        return Endpoint(f"unix://{own}")
+    return Endpoint(STANDARD)
+
+
+def _named(url: str, environment: Mapping[str, str], folder: Path) -> Endpoint:
+    wanted = environment.get("DOCKER_TLS_VERIFY") or environment.get("DOCKER_TLS")
+    if not url.startswith("tcp://") or not wanted:
+        return Endpoint(url)
+    verify = bool(environment.get("DOCKER_TLS_VERIFY"))
+    return Endpoint(url, environment.get("DOCKER_CERT_PATH") or str(folder), verify)
+
+
+def _current(folder: Path) -> str:
+    try:
+        told = json.loads((folder / "config.json").read_text("utf-8"))
+        return str(told.get("currentContext", ""))
+    except (OSError, ValueError, AttributeError):
+        return ""
+
+
+def _of_context(name: str, folder: Path) -> Endpoint:
+    """A context as `docker context` stores it: under the SHA-256 of its name. Raises KnownError."""
+    key = hashlib.sha256(name.encode()).hexdigest()
+    try:
+        told = json.loads((folder / "contexts/meta" / key / "meta.json").read_text("utf-8"))["Endpoints"]["docker"]
+        certificates = folder / "contexts/tls" / key / "docker"
+        return Endpoint(
+            str(told["Host"]), str(certificates) if certificates.is_dir() else "", not told.get("SkipTLSVerify")
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise KnownError(f"The Docker context {name!r} cannot be read: {error}.", "See `docker context ls`.") from error
+
+
+async def _through_ssh(url: str) -> Line:
+    """Docker's own way to a far engine: its client there hands the connection on."""
+    parts = urlsplit(url)
+    if not parts.hostname or parts.hostname.startswith("-"):
+        raise KnownError(f"{url} names no host.", "Correct DOCKER_HOST.")
+    options = [*(("-p", str(parts.port)) if parts.port else ()), *(("-l", parts.username) if parts.username else ())]
+    process = await asyncio.create_subprocess_exec(
+        *("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", *options, "--", parts.hostname),
+        *("docker", "system", "dial-stdio"),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        start_new_session=True,
+        limit=BUFFER,
+    )
+    assert process.stdout is not None
+    assert process.stdin is not None
+    return Line(process.stdout, process.stdin, process)

@@ -1,0 +1,52 @@
+"""Waits in a container for code on standard input. Appended to the text of `sandbox/inside/python.py`.
+
+What follows the code on standard input is left unread: it is the code's own.
+"""
+
+import marshal
+import posix
+import resource
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.sandbox.inside.python import start  # noqa: TC004 - not there under this name at run time
+
+WORKSPACE = "/workspace"
+
+
+def wait(mark: bytes) -> None:
+    """Say that the interpreter is ready, take orders, and start the code."""
+    version = b"%d.%d.%d" % sys.version_info[:3]
+    posix.write(2, mark + b"R%08x\n" % len(version) + version)
+    orders = marshal.loads(_exactly(int(_exactly(9), 16)))
+    memory = orders.pop("memory")
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    path = WORKSPACE + "/main.py"
+    with open(path, "wb") as file:
+        file.write(orders.pop("code"))
+    orders.update(
+        main=path,
+        workspace=WORKSPACE,
+        report=posix.dup(2),
+        mark=mark,
+        identity=None,
+        path=list(sys.path),
+        prefix=sys.prefix,
+        executable=sys.executable,
+        trusted=[folder + "/" for folder in {sys.prefix, sys.base_prefix, "/usr", *sys.path}],
+    )
+    start(orders)
+
+
+def _exactly(count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        piece = posix.read(0, count - len(data))
+        if not piece:
+            posix._exit(0)  # nobody wants it any more
+        data += piece
+    return data
+
+
+wait(sys.argv[1].encode())

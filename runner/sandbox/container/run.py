@@ -1,0 +1,284 @@
+"""One run in a container: its output, its limits, its ways to end, its result."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.errors import KnownError
+from runner.result import Outcome
+from runner.sandbox import verdict
+from runner.sandbox.container.cell import LAST_GRACE
+from runner.sandbox.container.client import Denied, EngineGone
+from runner.sandbox.container.gauge import Gauge
+from runner.sandbox.output import Stream, Transcript
+from runner.sandbox.usage import DISK_FULL
+from runner.sandbox.watch import GRACE, Ended, output_stop
+from runner.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.result import Result, Usage
+    from runner.sandbox.container.cell import Cell
+    from runner.sandbox.container.client import Client
+    from runner.sandbox.contract import Job
+    from runner.sandbox.verdict import Setting
+
+STATUS_SECONDS = 10.0
+"""For the engine to say how a container ended, once its output has."""
+LOST_SECONDS = 1.0
+"""For an engine that seems lost to remove a container; what stays is swept later."""
+LOST = "The container engine stopped working during the run"
+
+
+class ContainerRun:
+    """A run in `cell`, which is removed at its end. Everything happens on the loop that made it."""
+
+    def __init__(
+        self,
+        job: Job,
+        orders: bytes,
+        cell: Cell,
+        client: Client,
+        setting: Setting,
+        measured: Callable[[Usage], None],
+        removed: Callable[[Cell, bool], None],
+    ) -> None:
+        """`removed` is told at the end whether the container is gone."""
+        self._job = job
+        self._orders = orders
+        self._cell = cell
+        self._setting = setting
+        self._removed = removed
+        self._loop = asyncio.get_running_loop()
+        self._transcript = Transcript(job.limits.output_bytes)
+        self._gauge = Gauge(client, cell, self._measure)
+        self._measured = measured
+        self._changed = asyncio.Event()
+        self._asked: str | None = None
+        self._why: Outcome | None = None
+        self._reason = ""
+        self._begun: float | None = None
+        self._kill_at = float("inf")
+        self._killed = False
+        self._still = False
+        self._still_since: float | None = None
+        self._still_seconds = 0.0
+        self._work = spawn(f"run {job.id}", self._to_the_end())
+
+    @property
+    def transcript(self) -> Transcript:
+        return self._transcript
+
+    async def finished(self) -> Result:
+        return await asyncio.shield(self._work)
+
+    def on_end(self, function: Callable[[ContainerRun], object]) -> None:
+        """Call `function` on the loop when the run is over."""
+        self._work.add_done_callback(lambda _: function(self))
+
+    def stop(self, why: str) -> None:
+        self._on_loop(self._ask_to_stop, why)
+
+    def pause(self) -> None:
+        """Halt every process of the run; its time does not go on meanwhile. Returns at once."""
+        self._on_loop(self._hold_still, True)
+
+    def resume(self) -> None:
+        """Let a paused run go on. Returns at once."""
+        self._on_loop(self._hold_still, False)
+
+    def abandon(self) -> None:
+        """Give up at once, without the engine: it does not answer and the console wants to leave."""
+        self._work.cancel()
+
+    # ---- the whole of it ----
+
+    async def _to_the_end(self) -> Result:
+        gone = False
+        try:
+            result = await self._ran()
+            lost = result.outcome is Outcome.ENGINE_LOST
+            gone = await (self._cell.remove(LOST_SECONDS) if lost else self._cell.remove())
+        except asyncio.CancelledError:
+            result = self._result(1, Outcome.ENGINE_LOST, LOST)
+        finally:
+            self._cell.let_go()
+            self._transcript.end()
+            self._removed(self._cell, gone)
+        return result
+
+    async def _ran(self) -> Result:
+        pump = spawn(f"output {self._job.id}", self._pump())
+        pump.add_done_callback(lambda _: self._changed.set())
+        status = spawn(f"status {self._job.id}", self._cell.status())
+        gauge = spawn(f"gauge {self._job.id}", self._gauge.follow())
+        try:
+            await self._guard(pump)
+            async with asyncio.timeout(STATUS_SECONDS):
+                code, out_of_memory = await status
+        except (EngineGone, Denied, TimeoutError) as error:
+            reason = LOST if isinstance(error, TimeoutError) else f"{LOST}: {error}"
+            return self._result(1, Outcome.ENGINE_LOST, reason)
+        finally:
+            for task in (pump, status, gauge):
+                task.cancel()
+            await asyncio.gather(pump, status, gauge, return_exceptions=True)
+        if self._begun is None and self._why is None:
+            return self._result(code, Outcome.ENGINE_LOST, f"The container did not start: {self._last_words()}")
+        out_of_memory = out_of_memory and code != 0
+        return self._result(code, self._why or (Outcome.OUT_OF_MEMORY if out_of_memory else None), self._reason)
+
+    async def _pump(self) -> None:
+        """Everything that is written, to its end."""
+        cell, transcript = self._cell, self._transcript
+        try:
+            for stream, data in await cell.ready():
+                transcript.append(stream, data)
+            await cell.send(self._orders, self._job.stdin.encode("utf-8", "replace"))
+            self._begun = time.monotonic()
+            self._changed.set()
+            most = output_stop(self._job.limits)
+            while True:
+                for stream, data in await cell.read():
+                    transcript.append(stream, data)
+                if transcript.total > most:
+                    self._changed.set()
+        except (EOFError, OSError):
+            if rest := cell.rest():
+                transcript.append(Stream.ERR, rest)
+
+    async def _guard(self, pump: asyncio.Task[None]) -> None:
+        """Until the output has ended: keep time, limits and orders from outside. Raises EngineGone."""
+        while not pump.done():
+            await self._wait_until(self._next_moment())
+            now = time.monotonic()
+            if self._asked is not None:
+                await self._end(Outcome.KILLED, self._asked, GRACE)
+            if self._transcript.total > output_stop(self._job.limits):
+                await self._end(Outcome.OUTPUT_LIMIT, "", 0.0)
+            if self._gauge.too_much:
+                await self._end(Outcome.OUT_OF_MEMORY, "", 0.0)
+            if self._deadline() <= now:
+                await self._end(Outcome.TIMED_OUT, "", GRACE)
+            await self._keep_still(now)
+            if now >= self._kill_at:
+                await self._kill(now)
+
+    def _measure(self, usage: Usage) -> None:
+        self._measured(usage)
+        if self._gauge.too_much:
+            self._changed.set()
+
+    async def _wait_until(self, moment: float) -> None:
+        self._changed.clear()
+        left = None if moment == float("inf") else max(0.0, moment - time.monotonic())
+        try:
+            async with asyncio.timeout(left):
+                await self._changed.wait()
+        except TimeoutError:
+            return
+
+    def _next_moment(self) -> float:
+        return self._kill_at if self._why is not None else min(self._deadline(), self._kill_at)
+
+    def _deadline(self) -> float:
+        """When its time is up: counted from the start of the code, not of the container, and not while paused."""
+        if self._begun is None or self._still_since is not None:
+            return float("inf")
+        return self._begun + self._still_seconds + self._job.limits.seconds
+
+    # ---- ends ----
+
+    async def _end(self, why: Outcome, reason: str, grace: float) -> None:
+        """Begin to end the run; the first reason stands."""
+        if self._why is not None:
+            return
+        self._why, self._reason = why, reason
+        self._kill_at = time.monotonic() + grace
+        self._still = False
+        await self._keep_still(time.monotonic())  # what is halted does not hear signals
+        if grace:
+            await self._cell.signal("SIGTERM")
+
+    async def _kill(self, now: float) -> None:
+        if self._killed:
+            raise EngineGone("It did not end a container when told to.", "Restart the Docker daemon.")
+        self._killed = True
+        self._kill_at = now + LAST_GRACE
+        await self._cell.signal("SIGKILL")
+
+    async def _keep_still(self, now: float) -> None:
+        if self._still is (self._still_since is not None):
+            return
+        await self._cell.pause(self._still)
+        if self._still:
+            self._still_since = now
+        else:
+            assert self._still_since is not None
+            self._still_seconds += now - self._still_since
+            self._still_since = None
+
+    def _ask_to_stop(self, why: str) -> None:
+        if self._asked is None:
+            self._asked = why
+            self._changed.set()
+
+    def _hold_still(self, still: bool) -> None:
+        if self._why is None and self._asked is None:
+            self._still = still
+            self._changed.set()
+
+    def _on_loop(self, function: Callable[..., None], argument: object) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function, argument)
+
+    # ---- the result ----
+
+    def _result(self, code: int, why: Outcome | None, reason: str) -> Result:
+        seconds = 0.0 if self._begun is None else time.monotonic() - self._begun - self._still_seconds
+        limit = self._job.limits.disk_mb << 20
+        ended = Ended(
+            status=code,
+            seconds=seconds,
+            why=why,
+            reason=reason,
+            curve=self._gauge.curve.thinned,
+            peak_memory=self._gauge.peak_memory,
+            disk_is_full=self._gauge.disk >= limit * DISK_FULL,
+        )
+        setting = replace(self._setting, versions=self._versions())
+        return verdict.result(self._job, setting, self._transcript, ended, self._cell.report)
+
+    def _versions(self) -> dict[str, str]:
+        found = {self._job.language.value: self._cell.version} if self._cell.version else {}
+        return {**self._setting.versions, **found}
+
+    def _last_words(self) -> str:
+        text, _ = self._transcript.text(Stream.ERR)
+        return " ".join(text.split())[-300:] or "it said nothing"
+
+
+class SettledRun:
+    """A run that was refused before it began."""
+
+    def __init__(self, job: Job, result: Result) -> None:
+        self.transcript = Transcript(job.limits.output_bytes)
+        self.transcript.end()
+        self._result = result
+
+    async def finished(self) -> Result:
+        return self._result
+
+    def stop(self, why: str) -> None:
+        """It is over."""
+
+
+def not_started(error: Denied, image: str) -> KnownError:
+    """What to say of an engine that does not make or start the container."""
+    if error.status == 404 and "image" in error.message.lower():
+        return KnownError(f"The image {image} is not there.", "Build it with: make images")
+    return KnownError(f"The container could not be started: {error.message.strip().rstrip('.')}.", "Open Doctor.")

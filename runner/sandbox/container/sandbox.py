@@ -1,0 +1,225 @@
+"""The container sandbox: one for gVisor (runsc) and for Docker (runc), whose difference is a field (spec X1, X3)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from runner.errors import KnownError
+from runner.request import Isolation, Language, Limits, NetworkMode
+from runner.result import Outcome
+from runner.sandbox import languages, leftovers, verdict
+from runner.sandbox.container import endpoint, starter
+from runner.sandbox.container.cell import Cell, remove
+from runner.sandbox.container.client import Client, Denied
+from runner.sandbox.container.run import ContainerRun, SettledRun, not_started
+from runner.sandbox.container.shape import HOST_LABEL, RUN_LABEL, Shape, host
+from runner.sandbox.contract import Job, Readiness
+from runner.sandbox.verdict import Setting
+from runner.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from runner.result import Usage
+
+PROTECTIONS = {
+    Isolation.GVISOR: ("kernel of its own (gVisor)",),
+    Isolation.DOCKER: ("system calls filtered (seccomp)",),
+}
+ALWAYS = (
+    "container of its own, removed afterwards",
+    "no network",
+    "read-only system, nothing of the host's",
+    "ordinary user, no privileges to gain",
+    "workspace in memory, limited in size",
+    "time, memory, processor, process and output limits",
+)
+PING_SECONDS = 2.0
+"""An engine that takes longer to say that it is there counts as hanging."""
+TRIAL_SECONDS = 20.0
+CLOSING_SECONDS = 0.7
+"""For stopped runs to be over at the end; the whole way out has 2 s."""
+CLOSING = "Stopped: the console is closing"
+NO_RUNTIME = {
+    Isolation.GVISOR: ("gVisor is not available here.", "Install runsc and register it: runsc install"),
+    Isolation.DOCKER: ("The container engine has no runtime runc.", "Install runc."),
+}
+NAMES = {Isolation.GVISOR: "runsc", Isolation.DOCKER: "runc"}
+
+
+class ContainerSandbox:
+    """Runs code in containers of the engine that Docker's own tools would use.
+
+    `images` names one for each language. Nothing here is bound to a loop between two runs.
+    """
+
+    def __init__(self, isolation: Isolation, images: Mapping[Language, str], client: Client | None = None) -> None:
+        self._isolation = isolation
+        self._images = dict(images)
+        self._given = client
+        self._runtime = ""
+        self._readiness: Readiness | None = None
+        self._runs: set[ContainerRun] = set()
+        self._left: set[str] = set()
+        """Containers that could not be removed while the engine was away."""
+
+    @property
+    def isolation(self) -> Isolation:
+        return self._isolation
+
+    async def check(self) -> Readiness:
+        """Find engine, runtime and images, and run something. Remembered once it works."""
+        if self._readiness is None:
+            try:
+                found = await self._examine()
+            except KnownError as error:
+                return Readiness(False, problem=error.what, remedy=error.remedy)
+            except Denied as error:
+                return Readiness(False, problem=f"The container engine refuses: {error.message}", remedy="Open Doctor.")
+            self._readiness = found
+        return self._readiness
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> ContainerRun | SettledRun:
+        if job.network is not NetworkMode.NONE:
+            raise KnownError("Containers have no network to give.", "Run the code without network.")
+        ready = await self.check()
+        if not ready.ready:
+            raise KnownError(ready.problem, ready.remedy)
+        return await self._started(job, ready, measured)
+
+    async def _started(
+        self, job: Job, ready: Readiness, measured: Callable[[Usage], None]
+    ) -> ContainerRun | SettledRun:
+        """Raises KnownError."""
+        client, setting = self._client(), self._setting(job, ready)
+        if result := verdict.refused(job, setting):
+            return SettledRun(job, result)
+        try:
+            orders = starter.orders(job)
+        except languages.BadContext as error:
+            return SettledRun(job, verdict.not_run(job, setting, f"{error}\n", str(error)))
+        self._tidy_up()
+        cell = await self._opened(
+            client, Shape(self._isolation, self._runtime, setting.image, job.language, job.limits)
+        )
+        run = ContainerRun(job, orders, cell, client, setting, measured, self._forget)
+        self._runs.add(run)
+        run.on_end(self._runs.discard)
+        return run
+
+    async def sweep(self) -> tuple[str, ...]:
+        """Remove the containers of consoles that are gone, and what was left when the engine went away."""
+        try:
+            return await self._sweep(self._client())
+        except (KnownError, Denied):
+            return ()
+
+    async def close(self) -> None:
+        """Stop every run. An engine that does not answer keeps nobody: what is left is swept next time."""
+        runs = list(self._runs)
+        for run in runs:
+            run.stop(CLOSING)
+        if runs:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING_SECONDS):
+                    await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
+        for run in list(self._runs):
+            run.abandon()
+            await run.finished()
+
+    # ---- what there is on this machine ----
+
+    def _client(self) -> Client:
+        """Raises KnownError where the address of the engine cannot be found out."""
+        if self._given is None:
+            self._given = Client(endpoint.find())
+        return self._given
+
+    async def _examine(self) -> Readiness:
+        """Raises KnownError and Denied."""
+        client = self._client()
+        told = await client.ask("GET", "/info", seconds=PING_SECONDS)
+        self._runtime = self._named_runtime(told.get("Runtimes") or {})
+        ids, absent = await self._find_images(client)
+        if not ids:
+            return Readiness(False, problem=f"There is no image to run code in: {absent[0]}.", remedy="make images")
+        versions = {"engine": str(told.get("ServerVersion", ""))}
+        protections = (*PROTECTIONS[self._isolation], *ALWAYS)
+        ready = Readiness(True, protections, tuple(absent), versions, images=ids)
+        versions |= await self._tried(ready)
+        return ready
+
+    def _named_runtime(self, runtimes: Mapping[str, Any]) -> str:
+        """The engine's name for it. Raises KnownError where it has none."""
+        wanted = NAMES[self._isolation]
+        alike = [name for name, one in runtimes.items() if str(one.get("path", "")).rpartition("/")[2] == wanted]
+        if wanted not in runtimes and not alike:
+            raise KnownError(*NO_RUNTIME[self._isolation])
+        return wanted if wanted in runtimes else alike[0]
+
+    async def _find_images(self, client: Client) -> tuple[dict[Language, str], list[str]]:
+        """The ids of the images that are there; what is missing, in words. Raises EngineGone."""
+        ids: dict[Language, str] = {}
+        absent: list[str] = []
+        for language, name in self._images.items():
+            try:
+                ids[language] = str((await client.ask("GET", f"/images/{name}/json"))["Id"])
+            except Denied as error:
+                absent.append(f"{language.value}: no image {name}" if error.status == 404 else error.message)
+        return ids, absent
+
+    async def _tried(self, ready: Readiness) -> dict[str, str]:
+        """The version of one interpreter, found by running something in it. Raises KnownError."""
+        language = next(language for language in Language if language in ready.images)
+        job = Job("trial", language, {Language.SHELL: "true"}.get(language, "1"), Limits(seconds=TRIAL_SECONDS))
+        result = await (await self._started(job, ready, lambda _usage: None)).finished()
+        if result.outcome is not Outcome.OK:
+            raise KnownError(
+                f"The {self._isolation.value} sandbox does not work here: {result.error}.", "Set SANDBOX_TYPE=local."
+            )
+        return {language.value: result.meta.versions.get(language.value, "")}
+
+    def _setting(self, job: Job, ready: Readiness) -> Setting:
+        """Raises KnownError where there is no image for the language."""
+        if not (image := job.image or ready.images.get(job.language, "")):
+            name = self._images.get(job.language, job.language.value)
+            raise KnownError(f"The image {name} is not there.", "Build it with: make images")
+        return Setting(ready.protections, {}, self._isolation, image)
+
+    # ---- containers ----
+
+    async def _opened(self, client: Client, shape: Shape) -> Cell:
+        """Raises KnownError."""
+        cell = Cell(client, shape)
+        try:
+            await cell.open()
+        except Denied as error:
+            raise not_started(error, shape.image) from error
+        return cell
+
+    def _forget(self, cell: Cell, gone: bool) -> None:
+        if not gone:
+            self._left.add(cell.name)
+
+    def _tidy_up(self) -> None:
+        """The engine is back: remove what could not be removed while it was away."""
+        if self._left:
+            spawn("sweep", self.sweep())
+
+    async def _sweep(self, client: Client) -> tuple[str, ...]:
+        wanted = json.dumps({"label": [f"{HOST_LABEL}={host()}"]})
+        listed = await client.ask("GET", "/containers/json", seconds=PING_SECONDS, all="1", filters=wanted)
+        removed: list[str] = []
+        for one in listed:
+            name = _run_of(one)
+            if (name in self._left or not leftovers.owner_lives(name)) and await remove(client, str(one["Id"])):
+                removed.append(name)
+        self._left &= set(map(_run_of, listed)) - set(removed)
+        return tuple(sorted(removed))
+
+
+def _run_of(listed: Mapping[str, Any]) -> str:
+    return str(listed["Labels"].get(RUN_LABEL, ""))

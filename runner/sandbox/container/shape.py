@@ -1,0 +1,125 @@
+"""What a container is like: hardening (spec X3) and limits (spec X4), as the engine's API wants them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.places import resources
+from runner.request import Isolation
+from runner.sandbox.container.starter import ENVIRONMENT, WORKSPACE, command
+
+if TYPE_CHECKING:
+    from runner.request import Language, Limits
+
+USER = 1000
+TEMPORARY_MB = 64
+"""Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
+OWN_PROCESSES = 2
+"""The init process and the starter's own."""
+GVISOR_THREADS = 256
+"""gVisor's own threads count against the container's limit: with 64 in all it ends before it has begun."""
+GVISOR_MB = 128
+"""For gVisor's kernel and the programs it maps, which count against the container's limit as well. With less it
+keeps reading programs from disk again instead of running out."""
+GVISOR_OWN_MB = 32
+"""Of these, what its kernel holds for itself: readings above the limit by more than this end a run."""
+RUN_LABEL = "assent.run"
+"""Carries the run's name, which says what process it belongs to (`leftovers.new_name`)."""
+HOST_LABEL = "assent.host"
+"""The machine that process is on: several may share an engine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All that decides what a container can do; two runs of equal shape may use containers made alike."""
+
+    isolation: Isolation
+    runtime: str
+    """Name under which the engine knows it."""
+    image: str
+    language: Language
+    limits: Limits
+
+
+def config(shape: Shape, name: str, word: str) -> dict[str, Any]:
+    """The body of the call that creates the container."""
+    limits = shape.limits
+    return {
+        "Image": shape.image,
+        "Entrypoint": [],
+        "Cmd": command(shape.language, limits, word),
+        "User": f"{USER}:{USER}",
+        "WorkingDir": WORKSPACE,
+        "Env": [f"{key}={value}" for key, value in ENVIRONMENT.items()],
+        "Hostname": "sandbox",
+        "Labels": {RUN_LABEL: name, HOST_LABEL: host()},
+        "NetworkDisabled": True,
+        "OpenStdin": True,
+        "StdinOnce": True,
+        "AttachStdin": True,
+        "AttachStdout": True,
+        "AttachStderr": True,
+        "HostConfig": _walls(shape) | _bounds(shape),
+    }
+
+
+def _walls(shape: Shape) -> dict[str, Any]:
+    hardening = ["no-new-privileges:true"]
+    if shape.isolation is Isolation.DOCKER:
+        hardening.append(f"seccomp={seccomp()}")
+    return {
+        "Runtime": shape.runtime,
+        "NetworkMode": "none",
+        "ReadonlyRootfs": True,
+        "CapDrop": ["ALL"],
+        "SecurityOpt": hardening,
+        "IpcMode": "private",
+        "Init": True,
+        "LogConfig": {"Type": "none", "Config": {}},
+        "Tmpfs": {
+            # Owner and not only mode: runc gives a mount the mode of the folder it covers.
+            WORKSPACE: f"rw,exec,nosuid,nodev,size={shape.limits.disk_mb}m,uid={USER},gid={USER},mode=0755",
+            "/tmp": f"rw,exec,nosuid,nodev,size={_temporary_mb(shape.limits)}m,uid={USER},gid={USER},mode=1777",
+        },
+        "ShmSize": _temporary_mb(shape.limits) << 20,
+    }
+
+
+def _bounds(shape: Shape) -> dict[str, Any]:
+    """The workspace is kept in memory and so counts against the memory limit as well."""
+    limits, gvisor = shape.limits, shape.isolation is Isolation.GVISOR
+    memory = limits.memory_mb + (GVISOR_MB if gvisor else 0) << 20
+    ulimits = {"core": 0, "nofile": 1024}
+    if gvisor:  # counts inside only; under runc it would count this user's processes on the whole machine
+        ulimits["nproc"] = limits.processes
+    return {
+        "Memory": memory,
+        "MemorySwap": memory,
+        "NanoCpus": int(limits.cpu_cores * 1e9),
+        "PidsLimit": limits.processes + OWN_PROCESSES + (GVISOR_THREADS if gvisor else 0),
+        "Ulimits": [{"Name": name, "Soft": value, "Hard": value} for name, value in ulimits.items()],
+    }
+
+
+def _temporary_mb(limits: Limits) -> int:
+    return min(limits.disk_mb, TEMPORARY_MB)
+
+
+@functools.cache
+def seccomp() -> str:
+    """Our own profile, as the engine takes it."""
+    return json.dumps(json.loads((resources() / "seccomp" / "sandbox.json").read_text("utf-8")), separators=(",", ":"))
+
+
+@functools.cache
+def host() -> str:
+    """This machine, and what part of it sees the same processes."""
+    try:
+        return f"{socket.gethostname()}-{os.stat('/proc/self/ns/pid').st_ino}"
+    except OSError:
+        return socket.gethostname()

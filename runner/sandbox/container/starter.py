@@ -1,0 +1,91 @@
+"""How code of each language is started in a container: an interpreter that waits, and what it is sent."""
+
+from __future__ import annotations
+
+import functools
+import json
+import marshal
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from runner.request import Language
+from runner.sandbox import languages
+from runner.sandbox.container.frames import MARK
+from runner.sandbox.imports import hint
+
+if TYPE_CHECKING:
+    from runner.request import Limits
+    from runner.sandbox.contract import Job
+
+HERE = Path(__file__).with_name("inside")
+WORKSPACE = "/workspace"
+ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": WORKSPACE,
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+    "USER": "sandbox",
+    "LOGNAME": "sandbox",
+}
+"""Everything the code finds in its environment, besides what the image itself sets."""
+
+
+def command(language: Language, limits: Limits, word: str) -> list[str]:
+    """The interpreter, which says that it is ready with marks that carry `word`, and waits for `orders`."""
+    mark = f"{MARK.decode()}{word}:"
+    match language:
+        case Language.PYTHON:
+            # Under a name of its own: code made by the program's `exec` would share that of a `-c` text.
+            run = "import sys; exec(compile(sys.argv.pop(1), '<assent>', 'exec'), {'__name__': 'assent'})"
+            return ["python3", "-I", "-B", "-X", "utf8", "-c", run, _text(language), mark]
+        case Language.JAVASCRIPT:
+            heap = f"--max-old-space-size={int(limits.memory_mb * languages.HEAP_SHARE)}"
+            return ["node", heap, "-e", _text(language), mark]
+        case Language.SHELL:
+            return ["bash", "--noprofile", "--norc", "-c", _text(language), "assent", mark]
+        case _:
+            assert_never(language)
+
+
+def orders(job: Job) -> bytes:
+    """What the waiting interpreter reads from its standard input before the code does. Raises BadContext."""
+    code = job.code.encode("utf-8", "surrogatepass")
+    match job.language:
+        case Language.PYTHON:
+            allowed = job.imports.allowed
+            told = {
+                "code": code,
+                "memory": job.limits.memory_mb << 20,
+                "context": languages.context(job),
+                "allowed": None if allowed is None else list(allowed),
+                "blocked": list(job.imports.blocked),
+                "hint": hint(job.imports),
+            }
+            return _framed(marshal.dumps(told, 2))
+        case Language.JAVASCRIPT:
+            return _framed(json.dumps({"code": job.code, "context": languages.context(job)}).encode())
+        case Language.SHELL:
+            names = languages.variables(job).items()
+            given = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in names).encode()
+            return b"%d %d %d\n" % (job.limits.memory_mb << 10, len(given), len(code)) + given + code
+        case _:
+            assert_never(job.language)
+
+
+def _framed(data: bytes) -> bytes:
+    return b"%08x\n" % len(data) + data
+
+
+@functools.cache
+def _text(language: Language) -> str:
+    match language:
+        case Language.PYTHON:
+            starter = (HERE.parent.parent / "inside" / "python.py").read_text("utf-8")
+            return starter + (HERE / "waiting.py").read_text("utf-8")
+        case Language.JAVASCRIPT:
+            return (HERE / "waiting.js").read_text("utf-8")
+        case Language.SHELL:
+            return (HERE / "waiting.sh").read_text("utf-8")
+        case _:
+            assert_never(language)

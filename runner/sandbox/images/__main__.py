@@ -1,0 +1,54 @@
+"""`make images`: builds the images that are missing, a line per step: image, percent, what is being done."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from typing import TYPE_CHECKING
+
+from runner.errors import KnownError
+from runner.sandbox.container.client import Client
+from runner.sandbox.container.endpoint import find
+from runner.sandbox.images.build import Builder, State
+from runner.sandbox.images.recipe import names, recipe
+from runner.sandbox.images.rootfs import source
+from runner.sandbox.images.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="images", description="Build the images that sandboxes start from.")
+    parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"which ones: {', '.join(names())} (all)")
+    parser.add_argument("--mirror", default="", metavar="URL", help="a Debian mirror; file:// and copy:// work too")
+    parser.add_argument("--again", action="store_true", help="build also what is there, for newer packages")
+    chosen = parser.parse_args(arguments)
+    try:
+        asyncio.run(_build(chosen.names or names(), chosen.mirror, chosen.again))
+    except KnownError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+async def _build(chosen: Sequence[str], mirror: str, again: bool) -> None:
+    recipes = [recipe(name) for name in chosen]
+    store = Store(Client(find()))
+    builder = Builder(store, await source(store.environment, mirror))
+    for each in recipes:
+        if not again and await builder.state(each) is State.READY:
+            _say(each.name, 1.0, "ready")
+            continue
+        async for step in builder.build(each):
+            _say(step.image, step.part, step.doing)
+
+
+def _say(name: str, part: float, doing: str) -> None:
+    sys.stdout.write(f"{name}\t{part * 100:.0f}\t{doing}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+"""What each image is made of: one file of `images/` per image."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from runner.errors import KnownError
+
+FOLDER = Path(__file__).resolve().parents[3] / "images"
+SCRIPT = FOLDER / "rootfs.sh"
+BASE = "shell"
+"""The image whose packages are in all others."""
+SUITE = "trixie"
+"""The Debian release that images are made of: Python 3.13, Node.js 20, Bash 5.2."""
+TAG = "1"
+"""Goes up when the sandbox needs something of an image that earlier ones do not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One image; two with the same `digest` are made in the same way."""
+
+    name: str
+    title: str
+    language: str
+    version: str
+    """The package whose version is the language's."""
+    command: tuple[str, ...]
+    packages: tuple[str, ...]
+    remove: tuple[str, ...]
+    """Paths below the root, as shell patterns, that the packages bring and nothing needs."""
+
+    @property
+    def tag(self) -> str:
+        return f"assent-{self.name}:{TAG}"
+
+    @property
+    def digest(self) -> str:
+        told = json.dumps([SUITE, asdict(self)], sort_keys=True).encode() + SCRIPT.read_bytes()
+        return hashlib.sha256(told).hexdigest()
+
+
+def names() -> tuple[str, ...]:
+    """Every image there is, by name."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+def recipe(name: str) -> Recipe:
+    """Raises KnownError where there is no image of that name."""
+    if name not in names():
+        raise KnownError(f"There is no image named {name!r}.", f"These exist: {', '.join(names())}.")
+    told = _read(name)
+    packages = dict.fromkeys([*_read(BASE)["packages"], *told["packages"]])
+    return Recipe(
+        name=name,
+        title=told["title"],
+        language=told["language"],
+        version=told["version"],
+        command=tuple(told["command"]),
+        packages=tuple(packages),
+        remove=tuple(told["remove"]),
+    )
+
+
+def _read(name: str) -> dict[str, Any]:
+    told = yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8"))
+    assert isinstance(told, dict)
+    return told

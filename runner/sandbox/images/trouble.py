@@ -1,0 +1,81 @@
+"""Why a build failed, in words, with what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import assert_never
+
+from runner.errors import KnownError
+from runner.sandbox.images.program import Failed
+from runner.sandbox.images.store import NotLoaded
+
+AGAIN = "then build the image again."
+CAUSES = (
+    (
+        r"engine: .*no space left on device",
+        "The container engine's disk is full.",
+        f"See 'docker system df' for what takes the space, free some, {AGAIN}",
+    ),
+    (
+        r"no space left on device",
+        "The disk is full.",
+        f"Free some space (an image takes up to 2 GB while it is built), {AGAIN}",
+    ),
+    (
+        r"cannot connect to the docker daemon|error during connect",
+        "The container engine does not answer.",
+        f"Start it (for example with 'sudo systemctl start docker'), {AGAIN}",
+    ),
+    (
+        r"permission denied.*docker\S*\.sock",
+        "The container engine does not let you in.",
+        "Add yourself to the group 'docker' (sudo adduser $USER docker) and log in anew.",
+    ),
+    (
+        r"could not resolve|failed to fetch|does not have a release file|unable to connect|connection timed out"
+        r"|no such host|network is unreachable",
+        "The packages for the image cannot be fetched.",
+        f"Check the network, or name a Debian mirror with --mirror, {AGAIN}",
+    ),
+    (
+        r"unable to locate package|has no installation candidate",
+        "The Debian mirror does not have a package that the image needs.",
+        f"Name another one with --mirror, {AGAIN}",
+    ),
+    (
+        r"no_pubkey|not signed|invalid signature|keyring",
+        "The signature of the Debian mirror cannot be checked.",
+        f"Install debian-archive-keyring, {AGAIN}",
+    ),
+    (
+        r"newuidmap|unshare|user namespace",
+        "This machine does not let an ordinary user unpack an image.",
+        "Build it as root, or without mmdebstrap installed.",
+    ),
+)
+"""A sign in what a program said, in any case -> what is wrong and what to do; the first that fits counts."""
+
+
+def known(failure: Failed | NotLoaded | OSError) -> KnownError:
+    """What to tell a person."""
+    match failure:
+        case Failed():
+            told, short = "\n".join(failure.told), _short(failure)
+        case NotLoaded():
+            told = short = f"engine: {failure}"
+        case OSError():
+            told, short = os.strerror(failure.errno or 0), str(failure)
+        case _:
+            assert_never(failure)
+    for sign, what, remedy in CAUSES:
+        if re.search(sign, told, re.IGNORECASE):
+            return KnownError(what, remedy)
+    return KnownError(f"The image could not be built: {short}.", "Build it again.")
+
+
+def _short(failure: Failed) -> str:
+    """The line that says most: mmdebstrap and apt mark theirs."""
+    marked = [line for line in failure.told if line.startswith("E: ")]
+    said = (marked or list(failure.told) or ["it gave no reason"])[0]
+    return f"{failure.program}: {said.removeprefix('E: ').rstrip('.')}"

@@ -1,0 +1,286 @@
+"""The images: what is in them, that they come out alike, and builds that do not end well."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.errors import KnownError
+from runner.sandbox.images import store
+from runner.sandbox.images.archive import LIST
+from runner.sandbox.images.build import LOADING, Builder, State
+from runner.sandbox.images.recipe import names, recipe
+from runner.sandbox.images.rootfs import DEBIAN, Here, InContainer
+from tests import engine
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Iterator
+
+    from runner.sandbox.images.build import Progress
+    from runner.sandbox.images.recipe import Recipe
+
+SHELL = recipe("shell")
+TELLS_VERSION = {
+    "python": ("python3", "-c", "import platform; print(platform.python_version())"),
+    "javascript": ("node", "-p", "process.versions.node"),
+    "shell": ("bash", "-c", "echo ${BASH_VERSION%(*}"),
+}
+NAMELESS = ("images", "--quiet", "--filter", "dangling=true", "--filter", "label=assent.recipe")
+STAND_IN = engine.KEPT / "debian.tar"
+"""A Debian that stands for the registry's."""
+LOOKS_AROUND = """
+id -u; pwd; touch /workspace/x && echo writes
+find / -xdev -perm /6000 2>/dev/null
+ls /usr/bin/apt* /usr/bin/dpkg* /usr/bin/perl* /var/lib/apt /var/lib/dpkg /usr/share/man 2>/dev/null
+"""
+
+
+@pytest.fixture
+def address() -> str:
+    engine.client()
+    return engine.address()
+
+
+@pytest.fixture
+def own(address: str) -> Iterator[tuple[str, Path]]:
+    """An engine that a test may kill."""
+    with tempfile.TemporaryDirectory(prefix="assent-") as folder:
+        at = Path(folder) / "e"
+        try:
+            yield engine.started(at), at
+        finally:
+            engine.stopped(at)
+            assert not at.exists()
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where builds put what they are working on; nothing may be left there."""
+    folder = tmp_path / "room"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
+    assert str(folder) not in Path("/proc/self/mountinfo").read_text()
+
+
+@pytest.mark.parametrize("name", engine.IMAGES)
+def test_an_image_says_what_it_is_and_holds_nothing_more(address: str, name: str) -> None:
+    told = json.loads(docker(address, "image", "inspect", recipe(name).tag))[0]["Config"]
+    labels = told["Labels"]
+    assert (told["User"], told["WorkingDir"], labels["assent.language"]) == ("1000:1000", "/workspace", name)
+    assert labels["org.opencontainers.image.version"] == labels["assent.version"]
+    assert run(address, name, *TELLS_VERSION[name]).split() == [labels["assent.version"]]
+    assert run(address, name, "sh", "-c", LOOKS_AROUND).split() == ["1000", "/workspace", "writes"]
+
+
+def test_python_of_an_image_is_compiled_ahead(address: str) -> None:
+    code = "import os, json; print(os.access(json.__cached__, os.R_OK))"
+    assert run(address, "python", "python3", "-c", code) == "True\n"
+
+
+def test_what_is_missing_or_made_from_an_earlier_recipe_is_told(address: str) -> None:
+    builder = engine.builder(address)
+    other = dataclasses.replace(SHELL, name="never-built")
+    changed = dataclasses.replace(SHELL, remove=("usr/games",))
+    states = [asyncio.run(builder.state(each)) for each in (SHELL, other, changed)]
+    assert states == [State.READY, State.MISSING, State.OLD]
+
+
+def test_an_image_is_the_same_from_a_registry_and_from_a_mirror(address: str, room: Path) -> None:
+    """The registry's Debian is built here as well: what matters is that another Debian does the work."""
+    here = engine.builder(address, keep=None)
+    assert isinstance(here.source, Here)
+    if not STAND_IN.exists():
+        part = STAND_IN.with_suffix(f".{os.getpid()}")
+        mirrors = here.source.mirrors.splitlines()
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--format=tar", "trixie", part, *mirrors], check=True)
+        part.replace(STAND_IN)
+    docker(address, "import", str(STAND_IN), DEBIAN)
+    before = set(docker(address, *NAMELESS).split())
+    there = Builder(here.store, InContainer(here.store.environment, here.source.mirrors))
+    images = set()
+    for builder in (here, there):
+        steps = build(builder, SHELL)
+        assert [step.part for step in steps] == sorted(step.part for step in steps)
+        assert (steps[0].part, steps[-1].part) == (0, 1)
+        images.add(docker(address, "image", "inspect", "--format", "{{.Id}}", SHELL.tag))
+    assert len(images) == 1
+    assert set(docker(address, *NAMELESS).split()) <= before
+    assert not docker(address, "ps", "--all", "--quiet", "--filter", "name=assent-build")
+
+
+def test_a_build_for_which_the_disk_is_too_small_says_so(address: str, room: Path) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", room], check=True)
+    try:
+        with pytest.raises(KnownError) as error:
+            build(engine.builder(address, keep=None), SHELL)
+        assert list(room.iterdir()) == []
+    finally:
+        subprocess.run(["umount", room], check=True)
+    assert error.value.what == "The disk is full."
+    assert "Free some space" in error.value.remedy
+
+
+def test_a_build_that_nobody_waits_for_any_more_ends(address: str, room: Path) -> None:
+    async def body() -> str:
+        steps = maker.build(SHELL)
+        async with contextlib.aclosing(steps):
+            async for step in steps:
+                if step.part > 0.3:
+                    return step.doing
+        return ""
+
+    maker = engine.builder(address, keep=None)
+    assert asyncio.run(body()) == "unpacking packages"
+
+
+@pytest.mark.parametrize("moment", ["before", "in the middle"])
+def test_an_engine_that_dies_while_it_gets_an_image_is_told(own: tuple[str, Path], room: Path, moment: str) -> None:
+    at, folder = own
+    daemon = int((folder / "docker.pid").read_text())
+
+    def kill(step: Progress) -> None:
+        if step.part > LOADING or moment == "before":
+            os.kill(daemon, signal.SIGKILL)
+
+    with pytest.raises(KnownError) as error:
+        build(engine.builder(at), recipe("javascript"), kill)
+    assert error.value.what == "Docker daemon not available."
+    assert "start the Docker daemon" in error.value.remedy
+
+
+def test_an_engine_that_hangs_while_it_gets_an_image_is_told(
+    own: tuple[str, Path], room: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, folder = own
+    daemon = int((folder / "docker.pid").read_text())
+    monkeypatch.setattr(store, "STALL_SECONDS", 0.3)
+
+    def halt(step: Progress) -> None:
+        if step.part > LOADING:
+            os.kill(daemon, signal.SIGSTOP)
+
+    try:
+        with pytest.raises(KnownError, match="does not answer"):
+            build(engine.builder(at), recipe("javascript"), halt)
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+
+
+def test_an_engine_whose_disk_is_full_is_told(address: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="assent-") as folder:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", folder], check=True)
+        try:
+            own = Path(folder) / "e"
+            builder = engine.builder(engine.started(own))
+            with pytest.raises(KnownError, match=r"The container engine's disk is full\. .*docker system df"):
+                build(builder, recipe("javascript"))
+        finally:
+            engine.stopped(own)
+            subprocess.run(["umount", folder], check=True)
+
+
+def test_packages_that_cannot_be_fetched_are_told(address: str, room: Path) -> None:
+    nowhere = Here("deb file:///nowhere trixie main")
+    with pytest.raises(KnownError, match=r"packages for the image cannot be fetched\. .*--mirror"):
+        build(Builder(engine.builder(address).store, nowhere), SHELL)
+
+
+def test_an_image_takes_the_place_of_the_one_before_it_unless_that_is_in_use(address: str) -> None:
+    """Images of one file, which is enough for an engine."""
+    what = dataclasses.replace(SHELL, name="test-replaced")
+    ids = []
+    try:
+        for version in ("1.0", "2.0", "3.0"):
+            build(Builder(engine.builder(address).store, _Tiny(version)), what)
+            ids.append(docker(address, "image", "inspect", "--format", "{{.Id}}", what.tag).strip())
+            if version == "2.0":
+                container = docker(address, "create", "--network=none", what.tag).strip()
+        left = docker(address, "images", "--all", "--quiet", "--no-trunc").split()
+        assert [id in left for id in ids] == [False, True, True]
+    finally:
+        docker(address, "rm", container)
+        docker(address, "image", "rm", *ids[1:])
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive"])
+def test_what_is_no_root_file_system_does_not_become_an_image(address: str, room: Path, content: bytes) -> None:
+    with pytest.raises(KnownError, match=r"What was built is no image for Shell: .*Build it again"):
+        build(Builder(engine.builder(address).store, _Tiny("1.0", content)), SHELL)
+    assert asyncio.run(engine.builder(address).state(SHELL)) is State.READY
+
+
+def test_the_command_builds_what_is_missing_and_tells_how_far_it_is(own: tuple[str, Path]) -> None:
+    at, _ = own
+    engine_of = {**os.environ, "DOCKER_HOST": at}
+    command = [sys.executable, "-m", "runner.sandbox.images", "shell"]
+    first, second = (subprocess.run(command, env=engine_of, capture_output=True, text=True) for _ in range(2))
+    lines = [line.split("\t") for line in first.stdout.splitlines()]
+    assert [int(part) for _, part, _ in lines] == sorted(int(part) for _, part, _ in lines)
+    assert lines[-1] == ["shell", "100", "ready"]
+    assert second.stdout == "shell\t100\tready\n"
+    gone = subprocess.run(command, env={**os.environ, "DOCKER_HOST": "unix:///nowhere"}, capture_output=True, text=True)
+    assert (gone.returncode, gone.stdout) == (1, "")
+    assert "Docker daemon not available." in gone.stderr
+
+
+def test_there_is_no_image_of_another_name() -> None:
+    with pytest.raises(KnownError, match=r"no image named '\.\./etc'.*javascript, python, python-data, shell"):
+        recipe("../etc")
+    assert all(recipe(name).packages for name in names())
+
+
+def build(builder: Builder, what: Recipe, at: Callable[[Progress], None] = lambda step: None) -> list[Progress]:
+    async def body() -> list[Progress]:
+        steps = []
+        async with contextlib.aclosing(builder.build(what)) as told:
+            async for step in told:
+                at(step)
+                steps.append(step)
+        return steps
+
+    return asyncio.run(body())
+
+
+def run(address: str, name: str, *command: str) -> str:
+    limits = ("--rm", "--network=none", "--read-only", "--tmpfs=/workspace:uid=1000,gid=1000", "--cap-drop=ALL")
+    return docker(address, "run", *limits, recipe(name).tag, *command)
+
+
+def docker(address: str, *command: str) -> str:
+    done = subprocess.run(["docker", "--host", address, *command], capture_output=True, check=False)
+    assert done.returncode == 0 or command[0] == "run", done.stderr
+    return done.stdout.decode()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tiny:
+    """A root file system that is nothing but the list of packages."""
+
+    version: str
+    content: bytes | None = None
+
+    async def unpack(self, recipe: Recipe, root: Path) -> AsyncGenerator[str]:
+        yield "I: creating tarball..."
+        if self.content is not None:
+            root.write_bytes(self.content)
+            return
+        listed = f"{recipe.version}_{self.version}-1_amd64\n".encode()
+        with tarfile.open(root, "w") as tar:
+            entry = tarfile.TarInfo(LIST)
+            entry.size = len(listed)
+            tar.addfile(entry, io.BytesIO(listed))

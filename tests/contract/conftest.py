@@ -1,0 +1,92 @@
+"""Every kind of sandbox, and one call to run something in it."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.available import OWN_IMAGES
+from runner.request import Isolation, Language, Limits
+from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.contract import Job
+from runner.sandbox.local import LocalSandbox
+from tests import engine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from runner.result import Result, Usage
+    from runner.sandbox.contract import Run, Sandbox
+
+KINDS = ("local", "docker", "gvisor")
+KNOWN_DIFFERENCES = {
+    ("gvisor", "tells processes"): "its kernel's own threads are in the group as well",
+    ("gvisor", "tells disk"): "its memory is one file: what of it are files cannot be seen from outside",
+    ("gvisor", "a caught MemoryError"): "it takes RLIMIT_DATA and does not keep to it: the run is ended",
+    ("local", "a share of the processor"): "only containers can bind it",
+    ("docker", "asks every process to end"): "the engine asks the first one, which asks its child",
+    ("gvisor", "asks every process to end"): "the engine asks the first one, which asks its child",
+}
+"""What is known to differ, and why. A test asks `lab.has(...)`; whatever is not named here must be alike."""
+
+
+class Lab:
+    """Runs jobs on one sandbox, each on the loop of its test."""
+
+    def __init__(self, kind: str, sandbox: Sandbox) -> None:
+        self.kind = kind
+        self.sandbox = sandbox
+        self.readings: list[Usage] = []
+
+    def lacks(self, what: str) -> bool:
+        """Whether this is one of the known differences."""
+        assert any(known == what for _, known in KNOWN_DIFFERENCES), f"{what} is no known difference"
+        return (self.kind, what) in KNOWN_DIFFERENCES
+
+    def run(self, code: str, language: Language = Language.PYTHON, **changes: Any) -> Result:
+        async def body() -> Result:
+            self.readings.clear()
+            return await (await self.sandbox.start(job(code, language, **changes), self.readings.append)).finished()
+
+        return asyncio.run(body())
+
+    def during(
+        self, code: str, act: Callable[[Run], Any], language: Language = Language.PYTHON, **changes: Any
+    ) -> Result:
+        """Run `code` and call `act` with the run once it has written something."""
+
+        async def body() -> Result:
+            run = await self.sandbox.start(job(code, language, **changes), self.readings.append)
+            while not run.transcript.total:
+                await asyncio.sleep(0.005)
+            act(run)
+            return await run.finished()
+
+        return asyncio.run(body())
+
+
+def job(code: str, language: Language = Language.PYTHON, **changes: Any) -> Job:
+    """A job with limits that suit a test; `changes` are fields of `Limits` or of `Job`."""
+    limits = {"seconds": 20.0, "memory_mb": 256, "disk_mb": 64, "processes": 64, "cpu_cores": 2.0}
+    limits |= {name: changes.pop(name) for name in list(changes) if name in Limits.__slots__}
+    return Job("test", language, code, Limits(**limits), **changes)
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
+    with tempfile.TemporaryDirectory(prefix="assent-test-") as root:
+        sandbox = _sandbox(request.param, Path(root))
+        ready = asyncio.run(sandbox.check())
+        assert ready.ready, ready
+        yield Lab(request.param, sandbox)
+        asyncio.run(sandbox.close())
+
+
+def _sandbox(kind: str, root: Path) -> Sandbox:
+    if kind == "local":
+        return LocalSandbox(root)
+    return ContainerSandbox(Isolation(kind), OWN_IMAGES, engine.client())

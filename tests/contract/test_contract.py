@@ -1,0 +1,309 @@
+"""What every sandbox does alike (spec X1): code, variables, results, output, limits, ends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.errors import KnownError
+from runner.request import Isolation, Language, NetworkMode
+from runner.result import Outcome
+from runner.sandbox.contract import Imports
+from tests.contract.conftest import job
+
+if TYPE_CHECKING:
+    from runner.sandbox.contract import Run
+    from tests.contract.conftest import Lab
+
+PYTHON, JAVASCRIPT, SHELL = Language.PYTHON, Language.JAVASCRIPT, Language.SHELL
+
+
+def test_says_what_it_is(lab: Lab) -> None:
+    ready = asyncio.run(lab.sandbox.check())
+    assert ready.protections
+    result = lab.run("print('on')")
+    assert lab.sandbox.isolation is result.meta.isolation is Isolation(lab.kind)
+    assert result.meta.runtime == lab.kind
+    assert result.meta.protections == ready.protections
+    assert result.meta.versions["python"].startswith("3.")
+    assert bool(result.meta.image) is (lab.kind != "local")
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (PYTHON, "import sys\nprint(n + 1, s)\nprint('err', file=sys.stderr)\nsys.exit(7)"),
+        (JAVASCRIPT, "console.log(n + 1, s); console.error('err'); process.exit(7)"),
+        (SHELL, 'echo $((n + 1)) "$s"; echo err >&2; exit 7'),
+    ],
+)
+def test_output_status_and_variables(lab: Lab, language: Language, code: str) -> None:
+    result = lab.run(code, language, context='{"n": 1, "s": "Zoë \\"$(id)"}')
+    assert (result.stdout, result.stderr) == ('2 Zoë "$(id)\n', "err\n")
+    assert (result.exit_code, result.outcome, result.error) == (7, Outcome.FAILED, "Exit code 7")
+
+
+def test_result_comes_out_and_output_is_not_taken_for_it(lab: Lab) -> None:
+    result = lab.run("import sys\nprint('{\"value\": 2}', file=sys.stderr)\nresult = {'sum': 3.5, 'none': None}")
+    assert result.value == {"sum": 3.5, "none": None}
+    assert result.stderr == '{"value": 2}\n'
+    assert lab.run("result = {1, 2}").value == "{1, 2}"
+    large = lab.run("result = 'x' * 9_000_000")
+    assert large.value is None
+    assert "larger than 8 MB" in large.stderr
+
+
+def test_it_is_the_main_module_in_its_workspace(lab: Lab) -> None:
+    code = "import os, sys\nprint(sys.argv, __file__, sys.path[0], os.getcwd(), __name__)\nopen('f', 'w').close()"
+    result = lab.run(code)
+    assert result.stdout == "['/workspace/main.py'] /workspace/main.py /workspace /workspace __main__\n"
+    assert result.outcome is Outcome.OK
+
+
+def test_errors_name_the_file_and_line(lab: Lab) -> None:
+    python = lab.run("x = 1\n1/0\n")
+    assert python.stderr.count("File ") == 1
+    assert 'File "/workspace/main.py", line 2' in python.stderr
+    script = lab.run("// first\nthrow new Error('went wrong')\n", JAVASCRIPT)
+    assert "/workspace/main.js:2" in script.stderr
+    assert "main.sh: line 1: nosuch: command not found" in lab.run("nosuch", SHELL).stderr
+
+
+def test_both_kinds_of_javascript_modules(lab: Lab) -> None:
+    assert lab.run("import fs from 'node:fs'; console.log(typeof fs.readFileSync, typeof require)", JAVASCRIPT).stdout \
+        == "function undefined\n"  # fmt: skip
+    assert lab.run("console.log(typeof require('fs').readFileSync, require.main === module)", JAVASCRIPT).stdout \
+        == "function true\n"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        (PYTHON, "import sys; print(sys.stdin.read()[::-1], end='')"),
+        (JAVASCRIPT, "console.log([...require('fs').readFileSync(0, 'utf8')].reverse().join(''))"),
+        (SHELL, "rev"),
+    ],
+)
+def test_standard_input(lab: Lab, language: Language, code: str) -> None:
+    assert lab.run(code, language, stdin="Zoë\nabc").stdout.split() == ["cba", "ëoZ"] or language is SHELL
+    assert lab.run("cat", SHELL, stdin="x" * 300_000).stdout == "x" * 300_000
+    assert lab.run("cat", SHELL).stdout == ""
+
+
+def test_imports_are_refused_before_and_while_running(lab: Lab) -> None:
+    rule = Imports(("math", "json"))
+    before = lab.run("import os\nprint('ran')", imports=rule)
+    assert (before.stdout, before.outcome, before.meta.blocked_imports) == ("", Outcome.FAILED, ("os",))
+    during = lab.run("name = 'o' + 's'\n__import__(name)", imports=rule)
+    assert during.meta.blocked_imports == ("os",)
+    assert "Allowed: math, json." in during.stderr
+    assert lab.run("exec('import os')", imports=rule).meta.blocked_imports == ("os",)
+    assert lab.run("import json, math\nresult = json.loads('[1]')", imports=rule).value == [1]
+
+
+def test_a_context_that_will_not_do(lab: Lab) -> None:
+    assert "context" in lab.run("print('ran')", context="[1]").error
+    result = lab.run("echo ran", SHELL, context='{"LD_PRELOAD": "x"}')
+    assert (result.stdout, result.outcome) == ("", Outcome.FAILED)
+
+
+def test_binary_output_and_split_characters(lab: Lab) -> None:
+    code = "import os, sys\nsys.stdout.buffer.write(bytes(range(256)) * 4)\nos.write(2, b'\\xff\\x00\\x1e\\x1fassent')"
+    result = lab.run(code)
+    assert result.outcome is Outcome.OK
+    assert result.stdout.count("\x00") == 4
+    assert result.stderr == "�\x00\x1e\x1fassent"
+    slow = "import os, time\nfor b in 'Zoë 🎈'.encode():\n    os.write(2, bytes([b])); time.sleep(0.005)"
+    assert lab.run(slow).stderr == "Zoë 🎈"
+
+
+def test_head_and_tail_of_long_output_are_kept(lab: Lab) -> None:
+    result = lab.run("for i in range(50000): print(i)", output_bytes=1000)
+    assert result.stdout.startswith("0\n1\n")
+    assert result.stdout.endswith("49999\n")
+    assert "output truncated" in result.stdout
+    assert result.meta.truncated
+    assert result.meta.dropped_stdout > 200_000
+
+
+def test_output_is_there_while_it_runs(lab: Lab) -> None:
+    seen: list[bytes] = []
+    result = lab.during(
+        "import time; print('on'); time.sleep(60)",
+        lambda run: (seen.extend(piece.data for piece in run.transcript.since(0).pieces), run.stop("Seen")),
+    )
+    assert b"".join(seen) == b"on\n"
+    assert (result.outcome, result.error) == (Outcome.KILLED, "Seen")
+    assert result.stderr == "Seen.\n"
+    assert result.duration < 15
+
+
+def test_output_without_end_is_ended(lab: Lab) -> None:
+    result = lab.run("yes xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", SHELL, output_bytes=1000)
+    assert result.outcome is Outcome.OUTPUT_LIMIT
+    assert "too much output" in result.error
+
+
+def test_time_is_up_with_a_chance_to_clean_up(lab: Lab) -> None:
+    bye = "signal.signal(signal.SIGTERM, lambda *_: (print('cleaned up'), sys.exit(0)))"
+    code = f"import signal, sys, time\n{bye}\ntime.sleep(60)"
+    result = lab.run(code, seconds=1.0)
+    assert (result.outcome, result.stdout, result.exit_code) == (Outcome.TIMED_OUT, "cleaned up\n", -1)
+    assert result.meta.timed_out
+    assert "timed out after 1 s" in result.stderr
+
+
+def test_what_does_not_want_to_end(lab: Lab) -> None:
+    code = "trap '' TERM INT HUP; (setsid sleep 61 &); echo on; while :; do sleep 1; done"
+    result = lab.run(code, SHELL, seconds=0.6)
+    assert (result.outcome, result.stdout) == (Outcome.TIMED_OUT, "on\n")
+    assert result.duration < 10
+
+
+def test_what_is_left_behind_ends_with_the_code(lab: Lab) -> None:
+    started = time.monotonic()
+    result = lab.run("(setsid sleep 62 >/dev/null 2>&1 &); nohup sleep 62 & echo on", SHELL)
+    assert result.outcome is Outcome.OK
+    assert time.monotonic() - started < 20
+
+
+MEMORY = [
+    (PYTHON, "x = []\nwhile True: x.append(bytearray(1 << 22))"),
+    (JAVASCRIPT, "const x = []; while (true) x.push(Buffer.alloc(1 << 22, 1))"),
+    (SHELL, 'x=aaaaaaaa; while :; do x="$x$x"; done'),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), MEMORY)
+def test_memory_runs_out(lab: Lab, language: Language, code: str) -> None:
+    result = lab.run(code, language, memory_mb=150)
+    assert (result.outcome, result.error) == (Outcome.OUT_OF_MEMORY, "Ran out of memory (150 MB limit)"), result
+    assert (result.peak_memory or 0) < 400 << 20
+
+
+def test_a_caught_memory_error_is_the_codes_own_affair(lab: Lab) -> None:
+    result = lab.run("try:\n    x = bytearray(1 << 30)\nexcept MemoryError:\n    print('caught')", memory_mb=128)
+    assert (result.stdout == "caught\n") is not lab.lacks("a caught MemoryError")
+
+
+def test_a_share_of_the_processor(lab: Lab) -> None:
+    code = "import time\nend = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass\nresult = time.process_time()"
+    used = lab.run(code, cpu_cores=0.3).value
+    assert isinstance(used, float)
+    assert (used < 0.9) is not lab.lacks("a share of the processor")
+
+
+def test_who_is_asked_to_end(lab: Lab) -> None:
+    code = "(trap 'echo asked; exit' TERM; sleep 60 & wait) & trap '' TERM; echo on; wait; wait"
+    result = lab.run(code, SHELL, seconds=1.0)
+    assert ("asked" in result.stdout) is not lab.lacks("asks every process to end")
+
+
+def test_disk_runs_out(lab: Lab) -> None:
+    code = "with open('big', 'wb') as f:\n    while True: f.write(bytes(1 << 20))"
+    assert lab.run(code, disk_mb=24).outcome is Outcome.OUT_OF_DISK
+    result = lab.run("cat /dev/zero > big", SHELL, disk_mb=24)
+    assert (result.outcome, result.error) == (Outcome.OUT_OF_DISK, "Ran out of disk space (24 MB limit)")
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/", "/run", "/etc", "/usr", "/dev"])
+def test_no_place_takes_more_than_the_limit(lab: Lab, place: str) -> None:
+    code = f"""
+total = 0
+try:
+    for number in range(40):
+        with open(f"{place}/f{{number}}", "wb") as f: total += f.write(bytes(1 << 20)) >> 20
+except OSError: pass
+print(total)
+"""
+    assert int(lab.run(code, disk_mb=16).stdout) <= 16
+
+
+def test_processes_are_bounded(lab: Lab) -> None:
+    probe = "for n in $(seq 60); do sleep 2 & done; wait"
+    result = lab.run(probe, SHELL, processes=32, seconds=3.0)
+    assert "Resource temporarily unavailable" in result.stderr
+    bomb = lab.run("bomb() { bomb | bomb & }; bomb; wait; sleep 60", SHELL, processes=32, seconds=1.5)
+    assert bomb.outcome in (Outcome.TIMED_OUT, Outcome.FAILED), bomb
+    assert lab.run("print('still here')").stdout == "still here\n"
+
+
+def test_usage_is_read_while_it_runs(lab: Lab) -> None:
+    code = (
+        "import time\nx = bytearray(60 << 20)\nopen('f', 'wb').write(bytes(10 << 20))\n"
+        "end = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass"
+    )
+    result = lab.run(code)
+    assert len(result.curve) >= 4 * 1.5, "less than 4 Hz"
+    assert list(result.curve) == lab.readings
+    assert max(usage.memory_bytes or 0 for usage in result.curve) > 60 << 20
+    assert 60 << 20 < (result.peak_memory or 0) < 220 << 20
+    assert max(usage.cpu_percent or 0 for usage in result.curve) > 20
+    if not lab.lacks("tells disk"):
+        assert max(usage.disk_bytes or 0 for usage in result.curve) >= 10 << 20
+    if not lab.lacks("tells processes"):
+        assert result.curve[-1].processes == 1
+
+
+def test_there_is_no_network(lab: Lab) -> None:
+    code = """
+import socket
+for family, address in ((socket.AF_INET, ("1.1.1.1", 53)), (socket.AF_INET, ("172.17.0.1", 80))):
+    try: socket.create_connection(address, 1); print("through")
+    except OSError: print("refused")
+"""
+    assert lab.run(code).stdout == "refused\nrefused\n"
+    with pytest.raises(KnownError, match="no network to give"):
+        lab.run("pass", network=NetworkMode.REGISTRIES)
+
+
+def test_an_ordinary_user_without_privileges(lab: Lab) -> None:
+    code = "id -u; grep -E '^(CapEff|CapBnd|NoNewPrivs)' /proc/self/status; touch /usr/x /etc/x 2>&1 | wc -l"
+    words = lab.run(code, SHELL).stdout.split()
+    assert int(words[0]) >= 1000
+    assert dict(zip(words[1:-1:2], words[2:-1:2], strict=True))["CapEff:"] == "0" * 16
+    assert words[-1] == "2"
+
+
+def test_nothing_of_one_run_is_there_in_the_next(lab: Lab) -> None:
+    lab.run("touch /workspace/a /tmp/a /dev/shm/a 2>/dev/null; echo", SHELL)
+    assert lab.run("ls -A /workspace /tmp /dev/shm", SHELL).stdout.count("a\n") == 0
+
+
+def test_stops_from_another_thread_and_after_the_end_do_no_harm(lab: Lab) -> None:
+    runs: list[Run] = []
+
+    async def body() -> None:
+        run = await lab.sandbox.start(job("import time; time.sleep(60)"), lambda _usage: None)
+        await asyncio.to_thread(run.stop, "at once")
+        runs.append(run)
+        assert (await run.finished()).error == "at once"
+        run.stop("again")
+
+    asyncio.run(body())
+    runs[0].stop("too late")
+
+
+def test_many_at_once(lab: Lab) -> None:
+    async def one(number: int) -> str:
+        run = await lab.sandbox.start(job(f"print({number})", memory_mb=64), lambda _usage: None)
+        return (await run.finished()).stdout
+
+    async def body() -> list[str]:
+        return list(await asyncio.gather(*(one(number) for number in range(8))))
+
+    assert asyncio.run(body()) == [f"{number}\n" for number in range(8)]
+
+
+def test_close_stops_every_run(lab: Lab) -> None:
+    async def body() -> None:
+        runs = [await lab.sandbox.start(job("import time; time.sleep(60)"), lambda _usage: None) for _ in range(2)]
+        await lab.sandbox.close()
+        for run in runs:
+            assert (await run.finished()).outcome in (Outcome.KILLED, Outcome.ENGINE_LOST)
+        await lab.sandbox.sweep()
+
+    asyncio.run(body())

@@ -1,0 +1,166 @@
+"""The engine dies, hangs or is not there (spec X9): words instead of errors, nothing kept waiting, nothing left."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.available import OWN_IMAGES
+from runner.engine import Engine
+from runner.errors import KnownError
+from runner.places import Places
+from runner.request import Isolation, Language
+from runner.result import Outcome
+from runner.rooms import Rooms
+from runner.sandbox.choose import choose
+from runner.sandbox.container.client import Client
+from runner.sandbox.container.endpoint import Endpoint
+from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.local import LocalSandbox
+from runner.settings import load
+from tests import engine
+from tests.contract.conftest import job
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from runner.sandbox.contract import Run
+
+pytestmark = pytest.mark.asyncio
+
+SLEEPS = "import time; print('on', flush=True); time.sleep(120)"
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """The folder of an engine of the test's own, which it may kill."""
+    with tempfile.TemporaryDirectory(prefix="assent-test-engine-") as parent:
+        place = Path(parent, "engine")
+        engine.fill(engine.started(place), ("python",))
+        yield place
+        engine.stopped(place)
+
+
+def process(folder: Path) -> int:
+    return int((folder / "docker.pid").read_text())
+
+
+def sandbox_at(url: str, isolation: Isolation = Isolation.DOCKER) -> ContainerSandbox:
+    return ContainerSandbox(isolation, {Language.PYTHON: OWN_IMAGES[Language.PYTHON]}, Client(Endpoint(url)))
+
+
+async def begun(sandbox: ContainerSandbox) -> Run:
+    """A run that sleeps, once it has said so."""
+    run = await sandbox.start(job(SLEEPS), lambda _usage: None)
+    while not run.transcript.total:
+        await asyncio.sleep(0.01)
+    return run
+
+
+async def test_killed_during_a_run_and_swept_when_it_is_back(folder: Path) -> None:
+    sandboxes = [sandbox_at(engine.started(folder), kind) for kind in (Isolation.DOCKER, Isolation.GVISOR)]
+    runs = [await begun(sandbox) for sandbox in sandboxes]
+    os.kill(process(folder), signal.SIGKILL)
+    for run in runs:
+        result = await run.finished()
+        assert (result.outcome, result.stdout) == (Outcome.ENGINE_LOST, "on\n")
+        assert result.error.startswith("The container engine stopped working during the run: ")
+        assert "Docker daemon not available" in result.stderr
+    with pytest.raises(KnownError, match=r"Docker daemon not available\. Set SANDBOX_TYPE=local or start"):
+        await sandboxes[0].start(job(SLEEPS), lambda _usage: None)
+
+    for file in ("docker.pid", "exec/containerd/containerd.pid"):  # where nobody reaps, they name dead processes
+        (folder / file).unlink(missing_ok=True)
+    url = engine.started(folder)
+    again = await sandboxes[0].start(job("print('again')"), lambda _usage: None)
+    assert (await again.finished()).stdout == "again\n"
+    for sandbox in sandboxes:
+        await sandbox.sweep()
+        await sandbox.close()
+    assert await Client(Endpoint(url)).ask("GET", "/containers/json", all="1") == []
+
+
+async def test_hanging_during_a_run(folder: Path) -> None:
+    sandbox = sandbox_at(engine.started(folder))
+    stopped, closed = await begun(sandbox), await begun(sandbox)
+    os.kill(process(folder), signal.SIGSTOP)
+    try:
+        stopped.stop("Enough")
+        result = await stopped.finished()
+        assert result.outcome is Outcome.ENGINE_LOST
+        assert "does not answer" in result.error
+        before = time.monotonic()
+        await sandbox.close()
+        assert time.monotonic() - before < 2
+        assert (await closed.finished()).outcome is Outcome.ENGINE_LOST
+    finally:
+        os.kill(process(folder), signal.SIGCONT)
+    client = Client(Endpoint(engine.started(folder)))
+    async with asyncio.timeout(20):  # it may still be at what it was told while it hung
+        while await client.ask("GET", "/containers/json", all="1"):
+            await sandbox.sweep()
+
+
+@contextlib.asynccontextmanager
+async def silent(path: Path) -> AsyncIterator[str]:
+    """An engine that takes connections and never says a word."""
+    open_lines: list[asyncio.StreamWriter] = []
+    server = await asyncio.start_unix_server(lambda _reader, writer: open_lines.append(writer), path)
+    try:
+        yield f"unix://{path}"
+    finally:
+        server.close()
+        for line in open_lines:
+            line.close()
+
+
+async def test_hanging_from_the_start_gives_way_to_the_local_sandbox(tmp_path: Path) -> None:
+    async with silent(tmp_path / "s") as url:
+        taken = await choose("auto", (LocalSandbox(tmp_path / "runs"), sandbox_at(url)))
+        assert taken.sandbox.isolation is Isolation.LOCAL
+        assert taken.why == "The strongest that works here. docker: The Docker daemon does not answer."
+        assert await sandbox_at(url).sweep() == ()
+
+
+async def test_hanging_holds_neither_the_start_nor_the_way_out(tmp_path: Path) -> None:
+    async with silent(tmp_path / "s") as url:
+        places = Places.under(tmp_path / "home")
+        rooms = Rooms(places, load(places, {}), (LocalSandbox(tmp_path / "runs"), sandbox_at(url)))
+        console = Engine(rooms)
+        before = time.monotonic()
+        await console.start(gateway=False)
+        assert rooms.why_this_sandbox == "", "it was not waited for"
+        await console.close("Leaving")
+        assert time.monotonic() - before < 2
+
+
+async def test_absent(tmp_path: Path) -> None:
+    sandbox = sandbox_at(f"unix://{tmp_path}/none", Isolation.GVISOR)
+    ready = await sandbox.check()
+    assert (ready.ready, ready.problem) == (False, "Docker daemon not available.")
+    assert ready.remedy == "Set SANDBOX_TYPE=local or start the Docker daemon."
+    await sandbox.sweep()
+    await sandbox.close()
+
+
+@pytest.fixture
+def client() -> Client:
+    return engine.client()
+
+
+async def test_an_image_that_is_not_there(client: Client) -> None:
+    missing = await ContainerSandbox(Isolation.DOCKER, {Language.PYTHON: "assent-nowhere:1"}, client).check()
+    assert "no image assent-nowhere:1" in missing.problem
+    assert missing.remedy == "make images"
+    names = {Language.PYTHON: OWN_IMAGES[Language.PYTHON], Language.SHELL: "assent-nowhere:1"}
+    sandbox = ContainerSandbox(Isolation.DOCKER, names, client)
+    with pytest.raises(KnownError, match="image assent-nowhere:1 is not there"):
+        await sandbox.start(job("ls", Language.SHELL), lambda _usage: None)

@@ -1,0 +1,103 @@
+"""The container engine that tests run on: a real one with real gVisor, started at first use and gone at the end.
+
+One that `packaging/engine.sh start` has started already is used as it is, and stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import functools
+import os
+import subprocess
+import tempfile
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from runner.sandbox.container.client import Client
+from runner.sandbox.container.endpoint import Endpoint
+from runner.sandbox.images.build import Builder, State
+from runner.sandbox.images.recipe import recipe
+from runner.sandbox.images.rootfs import source
+from runner.sandbox.images.store import Store
+
+SCRIPT = Path(__file__).resolve().parents[1] / "packaging" / "engine.sh"
+KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assent" / "images"
+"""Where built images wait for the next time; a machine that has none builds them, which takes half a minute."""
+IMAGES = ("python", "javascript", "shell")
+FOLDERS = "assent-tests-engine-"
+
+
+def address() -> str:
+    """Where it answers. Where there is none, the test is skipped, or fails where everything is required."""
+    found, why = _running()
+    if found:
+        return found
+    if os.environ.get("ASSENT_REQUIRE_ALL"):
+        pytest.fail(f"container engine: {why}")
+    pytest.skip(f"container engine: {why}")
+
+
+def client() -> Client:
+    """A client of it; it has all images that tests need."""
+    fill(address())
+    return Client(Endpoint(address()))
+
+
+def started(folder: Path) -> str:
+    """Start one of its own in `folder` (`stopped` ends it) and say where it answers."""
+    address()  # skips where there can be none
+    done = _engine("start", folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def stopped(folder: Path) -> None:
+    assert _engine("stop", folder).returncode == 0
+
+
+def builder(at: str, keep: Path | None = KEPT) -> Builder:
+    store = Store(Client(Endpoint(at)))
+    return Builder(store, asyncio.run(source(store.environment)), keep)
+
+
+@functools.cache
+def _running() -> tuple[str, str]:
+    """Where it answers, or why nowhere."""
+    if (already := _engine("status")).returncode == 0:
+        return already.stdout.strip(), ""
+    _clear_away()
+    folder = Path(tempfile.gettempdir()) / f"{FOLDERS}{os.getpid()}"
+    done = _engine("start", folder)
+    if done.returncode:
+        return "", done.stderr.strip()
+    atexit.register(stopped, folder)
+    return done.stdout.strip(), ""
+
+
+@functools.cache
+def fill(at: str, images: tuple[str, ...] = IMAGES) -> None:
+    """Give the engine there the images that it does not have."""
+    maker = builder(at)
+
+    async def body() -> None:
+        for name in images:
+            if await maker.state(recipe(name)) is not State.READY:
+                async with aclosing(maker.build(recipe(name))) as steps:
+                    async for _ in steps:
+                        pass
+
+    asyncio.run(body())
+
+
+def _clear_away() -> None:
+    """Engines of tests that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
+        if not Path("/proc", folder.name.removeprefix(FOLDERS)).exists():
+            stopped(folder)
+
+
+def _engine(verb: str, *folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([SCRIPT, verb, *folder], capture_output=True, text=True, check=False)
