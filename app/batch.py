@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSizePolicy, QV
 from app import phrases
 from app.parts.amounts import counted
 from app.parts.code import CodeView
+from app.parts.column import ScrollColumn
 from app.parts.plain import plain_label
 from app.review.approval import STOPPERS
 from app.review.buttons import DecisionButton
@@ -165,8 +166,12 @@ class Batch(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(px(18), px(16), px(18), px(14))
         column.setSpacing(px(8))
-        for label in (self.heading, self.what, self.left_out):
-            column.addWidget(label)
+        column.addWidget(self.heading)
+        listed = ScrollColumn("What would be approved")
+        listed.column.addWidget(self.what)
+        listed.column.addWidget(self.left_out)
+        listed.setMaximumHeight(px(150))
+        column.addWidget(listed)
         column.addWidget(self.code, 1)
         column.addLayout(row)
         self.resize(px(720), px(560))

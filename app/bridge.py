@@ -122,6 +122,20 @@ class Bridge(QObject):
         """End every run and deny every open question."""
         self._host.post(lambda engine: engine.stop_all())
 
+    # ---- modes ----
+
+    def guard(self) -> None:
+        """Ask about everything again."""
+        self._ask(lambda engine: engine.modes.guard(), lambda _: None)
+
+    def lock(self) -> None:
+        """Deny everything from now on."""
+        self._ask(lambda engine: engine.modes.lock(), lambda _: None)
+
+    def trust(self, agent: str, seconds: float) -> None:
+        """Approve what `agent` asks up to HIGH for `seconds`; `failed` says why not."""
+        self._ask(lambda engine: engine.modes.trust(agent, seconds), lambda _: None)
+
     # ---- what is remembered ----
 
     def grants(self) -> tuple[Grant, ...]:
@@ -181,6 +195,10 @@ class Bridge(QObject):
             return await engine.add_agent(name)
 
         self._ask(work, lambda token: self.agent_added.emit(name, token))
+
+    def send_test(self, agent: str) -> None:
+        """Ask for something harmless in the name of `agent`, so that a person sees what asking is like."""
+        self._ask(lambda engine: engine.submit(test_request(agent)), lambda _: None)
 
     def revoke_agent(self, name: str) -> None:
         self._ask(lambda engine: engine.revoke_agent(name), lambda _: None)
@@ -251,3 +269,12 @@ class Bridge(QObject):
             self.failed.emit(str(error))
             return
         told(future.result())
+
+
+def test_request(agent: str) -> Submission:
+    """The first request of a new agent: harmless, and it says where it comes from."""
+    from runner.request import Language, Tool
+    from runner.submission import Submission
+
+    code = 'print("Assent works: this was shown to you before it ran.")\n'
+    return Submission(agent, Tool.CODE_EXECUTE, Language.PYTHON, code, "Test request, sent from this window")

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app import phrases
+from app.modes import ModeButton
 from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label, tip
@@ -25,15 +26,20 @@ class Toolbar(QWidget):
     """Reacts to the store; says when Stop all is wanted. Of one height, whatever it says."""
 
     stop_all = Signal()
+    go = Signal()
+    """The palette is wanted."""
 
     def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._look = look
         self._shield = plain_label()
-        self.mode = plain_label("Guarded", "title")
-        self.mode.setToolTip("Every request above LOW asks you")
-        self.mode.setAccessibleName("Mode: Guarded. Every request above LOW asks you.")
+        self.mode = ModeButton(cases, look)
+        self.anywhere = QPushButton("Go anywhere  Ctrl+K")
+        self.anywhere.setProperty("kind", "quiet")
+        self.anywhere.setToolTip("Find a page, a request, an agent or a command")
+        self.anywhere.setAutoDefault(False)
+        self.anywhere.clicked.connect(self.go)
         self.stop = QPushButton(" Stop all")
         self.stop.setToolTip("Stop every run and deny every question (Ctrl+Shift+S)")
         self.stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
@@ -57,6 +63,7 @@ class Toolbar(QWidget):
         row.addWidget(self.mode)
         row.addSpacing(px(6))
         row.addWidget(self.stop)
+        row.addWidget(self.anywhere)
         row.addWidget(self.state, 1)
         look.changed.connect(self._paint_icon)
         cases.happened.connect(self.refresh)

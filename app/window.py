@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
 from app.banners import Banners
+from app.commands import Commands
 from app.deciding import Deciding
 from app.navigation import PAGES, Navigation
 from app.parts.amounts import counted
@@ -58,6 +59,7 @@ class Window(QWidget):
         self.navigation = Navigation(look)
         self.fatigue = Fatigue(cases, parent=self)
         self.deciding = Deciding(cases, bridge, look)
+        self.commands = Commands(self, cases, bridge, look)
         self._stack = QStackedWidget()
         self._add_page("Queue", self.deciding)
         self._lay_out()
@@ -107,7 +109,9 @@ class Window(QWidget):
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel
 
-        return AgentsPanel(self._cases, self._bridge, self._look)
+        panel = AgentsPanel(self._cases, self._bridge, self._look)
+        panel.tested.connect(partial(self.show_page, "Queue"))
+        return panel
 
     def _make_rules(self) -> QWidget:
         from app.remembering.panel import RulesPanel
@@ -138,7 +142,7 @@ class Window(QWidget):
         self._stack.addWidget(page)
 
     @Slot()
-    def _show_add_agent(self) -> None:
+    def show_add_agent(self) -> None:
         self.show_page("Agents")
         self.page("Agents").begin_adding()  # type: ignore[attr-defined]
 
@@ -190,9 +194,10 @@ class Window(QWidget):
                 self.show_page("Doctor")
             case "settings":
                 self.show_page("Settings")
-            case "grants" | "remembered" | "fatigue":
-                if name != "grants":
-                    self.banners.unsay(name)
+            case "grants":
+                self.show_page("Rules")
+            case "fatigue":
+                self.banners.unsay(name)
                 self.show_page("Rules")
             case _ if name == VAULT:
                 self._show_secrets()
@@ -259,7 +264,8 @@ class Window(QWidget):
         if not isinstance(made, str):
             from app.remembering import words
 
-            self.banners.say("remembered", Tone.GOOD, f"Remembered. {words.ends(made)}", "Rules")
+            # Not as a banner: that would move the buttons of the request that still waits.
+            self.toolbar.say(f"Remembered, see Rules. {words.ends(made)}")
 
     @Slot(str)
     def _tired(self, what: str) -> None:
@@ -303,7 +309,7 @@ class Window(QWidget):
         self.navigation.wanted.connect(self.show_page)
         self.toolbar.stop_all.connect(self.stop_all)
         self.banners.wanted.connect(self._act)
-        self.deciding.add_agent.connect(self._show_add_agent)
+        self.deciding.add_agent.connect(self.show_add_agent)
         self.deciding.review.remember_wanted.connect(self._remember_shown)
         self._bridge.remembered.connect(self._remembered)
         self.fatigue.noticed.connect(self._tired)
@@ -315,6 +321,8 @@ class Window(QWidget):
             self._key(f"Ctrl+{number}", partial(self.show_page, page.name))
         self._key("F1", partial(self.show_page, "Help"))
         self._key("F5", self._refresh_page)
+        self._key("Ctrl+K", self.commands.open_palette)
+        self._key("?", self.commands.open_keys)
         self._key("Ctrl+Shift+S", self.stop_all)
         self._key("Ctrl+Q", self.frame.close_wanted.emit)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from tests.components import require
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ROOT / "packaging/requirements"
@@ -130,16 +133,70 @@ def _text(path: Path) -> str:
     return path.read_text("utf-8", "replace") if path.is_file() else ""
 
 
-def test_a_wheel_holds_the_program_and_its_resources(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from this checkout as it is."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("assent-*.whl")
+    (built,) = folder.glob("assent-*.whl")
+    return built
+
+
+def test_a_wheel_holds_the_program_and_its_resources(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     ours = {name for name in tracked() if name.startswith(("app/", "runner/", "resources/"))}
     shipped = {name for name in ours if (ROOT / name).is_file()}
     assert shipped
     assert shipped <= names
     assert not [name for name in names if name.startswith("tests/")]
+
+
+FROM_THE_WHEEL = """
+import sys
+from pathlib import Path
+from PySide6.QtWidgets import QApplication
+import app, runner
+from app.help.panel import HelpPanel
+from app.look import Look
+from runner.request import Language, Request, Tool
+from runner.risk.assess import assess
+
+site = Path(sys.argv[1])
+assert {Path(package.__file__).parent.parent for package in (app, runner)} == {site}, (app, runner)
+look = Look(QApplication([]))
+assert look.font().exactMatch() and look.mono().exactMatch()
+look.pixmap("shield-check")
+assert assess(Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.SHELL, "rm -rf /")).findings
+assert HelpPanel(look).view.toPlainText().startswith("Getting started")
+"""
+
+
+def test_an_installed_wheel_finds_everything_it_needs(wheel: Path, tmp_path: Path) -> None:
+    """Away from the checkout: its commands, fonts, icons, rules and help, and the whole path with the sandbox."""
+    require("bubblewrap")
+    require("node")
+    site = tmp_path / "site"
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(site),
+        str(wheel),
+    ]
+    subprocess.run(install, check=True, capture_output=True)
+    environment = {**os.environ, "PYTHONPATH": str(site), "PYTHONSAFEPATH": "1"}
+    for command in (
+        [str(site / "bin" / "assent"), "self-test"],
+        [sys.executable, "-c", FROM_THE_WHEEL, str(site)],
+    ):
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_make_lists_the_commands_it_has() -> None:

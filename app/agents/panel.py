@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -40,6 +40,9 @@ SEEN_MS = 5000
 
 class AgentsPanel(QWidget):
     """Adding answers with a token that is shown once."""
+
+    tested = Signal()
+    """A test request is on its way to the queue."""
 
     def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,6 +118,11 @@ class AgentsPanel(QWidget):
         self.welcome.welcome(name, token, self._cases.address)
         self._stack.setCurrentWidget(self.welcome)
         self.look_again()
+
+    @Slot(str)
+    def _test(self, name: str) -> None:
+        self._bridge.send_test(name)
+        self.tested.emit()
 
     @Slot(str)
     def _failed(self, why: str) -> None:
@@ -213,6 +221,7 @@ class AgentsPanel(QWidget):
         self.add.clicked.connect(self._add)
         self.revoke.clicked.connect(self._ask_revoke)
         self.welcome.done.connect(self._done)
+        self.welcome.test.connect(self._test)
         self.view.selectionModel().currentChanged.connect(self._choice_changed)
         self.model.modelReset.connect(self._choice_changed)
         self._seen.timeout.connect(self.look_again)

@@ -33,10 +33,13 @@ class Welcome(QFrame):
     """Token and snippets are forgotten when the person is done."""
 
     done = Signal()
+    test = Signal(str)
+    """A test request in the name of this agent is wanted."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._snippets: tuple[Snippet, ...] = ()
+        self._name = ""
         self.setProperty("card", True)
         self._title = plain_label(role="title")
         once = plain_label(ONCE, wrap=True)
@@ -56,6 +59,10 @@ class Welcome(QFrame):
         self.text.setTabChangesFocus(True)
         self.text.setAccessibleName("Configuration to paste")
         self.copy_text = CopyButton("Copy configuration", "Copy the configuration")
+        self.try_it = QPushButton("Send a test request")
+        self.try_it.setToolTip("Asks you to run one harmless line in the name of this agent")
+        self.try_it.setAutoDefault(False)
+        self.try_it.clicked.connect(self._test)
         self.copied = QCheckBox("I have copied it")
         self.close_button = QPushButton("Done")
         self.close_button.setProperty("kind", "primary")
@@ -66,6 +73,7 @@ class Welcome(QFrame):
 
     def welcome(self, name: str, token: str, address: str) -> None:
         """Show what belongs to the new agent `name`."""
+        self._name = name
         self._title.setText(f"{name} may connect")
         self.token.setText(token)
         self.token.setCursorPosition(0)
@@ -89,6 +97,10 @@ class Welcome(QFrame):
         self.file.setText("" if found is None else f"Goes into {found.file}" if found.file else "Run this command")
 
     @Slot()
+    def _test(self) -> None:
+        self.test.emit(self._name)
+
+    @Slot()
     def _finish(self) -> None:
         """Nothing of the token stays in the window."""
         self._snippets = ()
@@ -108,6 +120,7 @@ class Welcome(QFrame):
         second.addWidget(self.client)
         second.addWidget(self.file, 1)
         second.addWidget(self.copy_text)
+        last.addWidget(self.try_it)
         last.addStretch()
         last.addWidget(self.copied)
         last.addWidget(self.close_button)

@@ -30,6 +30,7 @@ class BatchBar(QWidget):
         self.mark = self._button("Select all", "Select every request that is alike (X)", self.mark_group)
         self._marked = plain_label(role="strong")
         self.batch = self._button("Approve\N{HORIZONTAL ELLIPSIS}", "See exactly what would be approved", self.approve)
+        self.batch.setProperty("kind", "")
         self.none = self._button("Clear", "Select nothing", self.clear)
         self._group = self._row(look, self._alike, self.list, self.mark)
         self._selection = self._row(look, self._marked, self.none, self.batch)

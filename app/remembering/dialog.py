@@ -9,7 +9,6 @@ from PySide6.QtCore import QStringListModel, Qt, QTimer, Slot
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QHBoxLayout, QListView, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
-from app.parts.amounts import counted
 from app.parts.badge import Badge
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
@@ -134,6 +133,13 @@ class RememberDialog(QDialog):
         self.told.say(Tone.BAD, why)
         self.told.show()
 
+    def done(self, result: int) -> None:
+        """Gone: the window below goes on where it was, also where no window manager gives it the focus back."""
+        active, below = self.isActiveWindow(), self.parentWidget()
+        super().done(result)
+        if active and below is not None:
+            below.activateWindow()
+
     # ---- building ----
 
     def _lay_out(self) -> None:
@@ -190,7 +196,8 @@ class RememberDialog(QDialog):
 def _summary(found: Preview) -> str:
     if not found.looked_at:
         return "There is no history yet to compare with."
-    past = f"Of the last {counted(found.looked_at, 'request')} it would have covered {len(found.covered)}"
+    latest = "one request so far" if found.looked_at == 1 else f"last {found.looked_at} requests"
+    past = f"Of the {latest} it would have covered {len(found.covered)}"
     denied = sum(one.verdict is Verdict.DENIED for one in found.covered)
     return f"{past}; {denied} of them {'was' if denied == 1 else 'were'} denied." if denied else f"{past}."
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from app import phrases
 from app.history.reader import Reader
 from app.parts.badge import Badge
+from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
@@ -65,6 +66,8 @@ class Trial(QWidget):
         self.code.setTabChangesFocus(True)
         self.code.setAccessibleName("Program to try")
         self.code.setPlaceholderText("Paste a program here. It is not run.")
+        self.past = CodeView(look)
+        self.past.setAccessibleName("Code of the request")
         self.ask = QPushButton("What would happen?")
         self.told = Notice(look, Tone.BAD, "")
         self.badge = Badge(look, Level.LOW)
@@ -105,10 +108,18 @@ class Trial(QWidget):
     @Slot()
     def _show_source(self) -> None:
         pasted = not self.which.currentData()
-        for widget in (self.agent, self.language, self.code):
+        for widget in (self.agent, self.language, self.code, self.ask):
             widget.setVisible(pasted)
-        self._filler.setVisible(not pasted)
+        self.past.setVisible(not pasted)
         self._allow()
+
+    @Slot()
+    def _chosen(self) -> None:
+        """A past request needs no more than to be chosen."""
+        self._show_source()
+        self._forget()
+        if self.which.currentData():
+            self._ask()
 
     @Slot()
     def _forget(self) -> None:
@@ -117,10 +128,11 @@ class Trial(QWidget):
         self.told.hide()
         for widget in (self.badge, self.verdict, self.steps, self.findings):
             widget.hide()
+        self.past.set_code("", "")
 
     @Slot()
     def _allow(self) -> None:
-        self.ask.setEnabled(bool(self.which.currentData() or self.code.toPlainText().strip()))
+        self.ask.setEnabled(bool(self.code.toPlainText().strip()))
 
     @Slot()
     def _ask(self) -> None:
@@ -148,6 +160,9 @@ class Trial(QWidget):
         )
         self.badge.show()
         self.verdict.show()
+        if self.which.currentData():
+            language = found.request.language.value if found.request.language else ""
+            self.past.set_code(found.request.code, language, found.assessment.findings)
 
     # ---- building ----
 
@@ -161,12 +176,11 @@ class Trial(QWidget):
         grid.addWidget(self.which, 0, 0, 1, 2)
         grid.addWidget(self.agent, 1, 0)
         grid.addWidget(self.language, 1, 1)
-        self._filler = QWidget()
         left = QVBoxLayout()
         left.setSpacing(px(8))
         left.addLayout(grid)
         left.addWidget(self.code, 1)
-        left.addWidget(self._filler, 1)
+        left.addWidget(self.past, 1)
         left.addWidget(self.ask, 0, Qt.AlignmentFlag.AlignLeft)
         answer = ScrollColumn("What would happen")
         answer.column.setSpacing(px(12))
@@ -185,8 +199,8 @@ class Trial(QWidget):
         both.addWidget(answer, 1)
 
     def _connect(self) -> None:
-        self.which.currentIndexChanged.connect(self._show_source)
-        for combo in (self.which, self.agent, self.language):
+        self.which.currentIndexChanged.connect(self._chosen)
+        for combo in (self.agent, self.language):
             combo.currentIndexChanged.connect(self._forget)
         self.code.textChanged.connect(self._forget)
         self.code.textChanged.connect(self._allow)

@@ -37,6 +37,7 @@ class Editor(QPlainTextEdit):
         self.setFont(look.mono())
         self.setAccessibleName("Code, being changed. Ctrl+Enter when done, Escape to leave it as it was.")
         self.setTabChangesFocus(False)
+        self.document().setDocumentMargin(look.px(6))
         self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance("0"))
         self._numbers = _Numbers(self)
         self._pause = QTimer(self)

@@ -34,6 +34,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
+    request: Request
+    """What it is about, as it would be sent today."""
     assessment: Assessment
     """As the rules raised it."""
     verdict: Verdict | None
@@ -48,24 +50,28 @@ def explain(
     """Runs the same questions as the engine and changes nothing. `registered`: when the agent was added."""
     weighed = policy.weigh(request, assessed)
     if (denied := modes.denies(request)) is not None:
-        return Explanation(weighed, denied.verdict, (Step("Mode", denied.reason),))
+        return Explanation(request, weighed, denied.verdict, (Step("Mode", denied.reason),))
     settled = policy.decide(request, weighed)
     rule = policy.rule(request)
     steps = [Step("Level", f"{weighed.level.name}: {weighed.reasons[0]}"), Step("Rules", _about(rule, policy))]
     if not isinstance(settled, Ask):
         done = "Approved without asking" if settled.verdict is Verdict.APPROVED else "Denied"
-        return Explanation(weighed, settled.verdict, (*steps, Step("Then", f"{done}, by rule {settled.rule}.")))
+        return Explanation(
+            request, weighed, settled.verdict, (*steps, Step("Then", f"{done}, by rule {settled.rule}."))
+        )
     closed = policy.closed_to_grants(request, weighed.level)
     grant = None if closed else grants.find(request, weighed, registered)
     if grant is not None:
         steps.append(Step("Remembered", f"{grant.name} covers it; used {grant.used} of {grant.uses} times."))
-        return Explanation(weighed, Verdict.APPROVED, (*steps, Step("Then", "Approved by what you remembered.")))
+        return Explanation(
+            request, weighed, Verdict.APPROVED, (*steps, Step("Then", "Approved by what you remembered."))
+        )
     steps.append(Step("Remembered", closed or "Nothing that you remembered covers it."))
     if (trusted := modes.trusts(request, weighed, settled)) is not None:
-        return Explanation(weighed, trusted.verdict, (*steps, Step("Mode", trusted.reason)))
+        return Explanation(request, weighed, trusted.verdict, (*steps, Step("Mode", trusted.reason)))
     asked = settled.blocked or "Approve or deny it then."
     steps.append(Step("Then", f"You are asked, with {settled.window:g} s to answer. {asked}"))
-    return Explanation(weighed, None, tuple(steps))
+    return Explanation(request, weighed, None, tuple(steps))
 
 
 def _about(rule: Rule | None, policy: Policy) -> str:

@@ -25,7 +25,9 @@ from app.window import Window
 from runner.agents import Agent
 from runner.assessment import Capability, Level, Touch
 from runner.decision import Decider, Verdict
-from runner.events import CallsRefused, EngineTroubled
+from runner.difference import difference
+from runner.editing import Draft, Earlier
+from runner.events import CallsRefused, EngineTroubled, ModeChanged
 from runner.places import Places
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Subject, make
@@ -281,6 +283,73 @@ def doctor_working(scene: Scene) -> None:
     scene.window.show_page("Doctor")
 
 
+def editing(scene: Scene) -> None:
+    waiting(scene)
+    review = scene.window.deciding.review
+    review.press_edit()
+    review.editor.setPlainText(METRICS.replace("token = ", "# token = "))
+    until(lambda: any(call[0] == "draft" for call in scene.bridge.calls))
+    _, request_id, code = next(call for call in scene.bridge.calls if call[0] == "draft")
+    card = scene.cases.card(request_id)
+    assert card is not None
+    found = feed.assessment(Level.MEDIUM, feed.finding(2, "Uses a network library.", Level.MEDIUM))
+    scene.bridge.drafted.emit(request_id, code, Draft(replace(card.request, code=code), found, ""))
+
+
+def edited(scene: Scene) -> None:
+    editing(scene)
+    scene.window.deciding.review.foot.done.click()
+
+
+def changes(scene: Scene) -> None:
+    waiting(scene)
+    review = scene.window.deciding.review
+    assert review.card is not None
+    before = METRICS.replace("import requests\n", "").replace("r = requests.post", "r = post")
+    review._earlier_known(review.card.id, Earlier(time.time() - 400, difference(before, METRICS)))
+    review.tabs.setCurrentIndex(1)
+
+
+def missed(scene: Scene) -> None:
+    waiting(scene)
+    card = scene.window.deciding.review.card
+    assert card is not None
+    scene.hear(feed.decided(card.request, Verdict.EXPIRED, Decider.ENGINE))
+
+
+def alike(scene: Scene) -> None:
+    for number in range(7):
+        scene.hear(feed.asked(feed.request(f"print(open('part-{number}.csv').read())", title=f"Read part {number}")))
+    waiting(scene)
+    scene.window.deciding.queue.bar.mark.click()
+
+
+def batch(scene: Scene) -> None:
+    alike(scene)
+    worst = next(card.id for card in scene.cases.waiting() if card.level is Level.CRITICAL)
+    scene.window.deciding.queue.model.marked.add(worst)
+    scene.window.deciding.queue.bar.batch.click()
+
+
+def palette(scene: Scene) -> None:
+    waiting(scene)
+    scene.window.commands.open_palette()
+
+
+def keys(scene: Scene) -> None:
+    scene.window.commands.open_keys()
+
+
+def lockdown(scene: Scene) -> None:
+    scene.hear((ModeChanged("lockdown"),))
+
+
+def trust(scene: Scene) -> None:
+    waiting(scene)
+    scene.hear((ModeChanged("trust", "claude-code", time.monotonic() + 899),))
+    scene.window.commands.ask_trust("claude-code", 15)
+
+
 def question(scene: Scene) -> None:
     waiting(scene)
     scene.window.stop_all()
@@ -380,7 +449,7 @@ def trial(scene: Scene) -> None:
         Step("Remembered", "Nothing that you remembered covers it."),
         Step("Then", "You are asked, with 60 s to answer. Approve or deny it then."),
     )
-    scene.bridge.explained.emit(scene.bridge.calls[-1][1], Explanation(found, None, steps))
+    scene.bridge.explained.emit(scene.bridge.calls[-1][1], Explanation(feed.request(METRICS), found, None, steps))
 
 
 SCENES: dict[str, Callable[[Scene], None]] = {
@@ -394,6 +463,16 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "queue-withdrawn": withdrawn,
     "queue-trouble": trouble,
     "queue-many": many,
+    "queue-editing": editing,
+    "queue-edited": edited,
+    "queue-changes": changes,
+    "queue-missed": missed,
+    "queue-alike": alike,
+    "queue-batch": batch,
+    "palette": palette,
+    "keys": keys,
+    "mode-lockdown": lockdown,
+    "mode-trust": trust,
     "queue-question": question,
     "agents": page("Agents", waiting),
     "agents-empty": page("Agents", empty),

@@ -105,9 +105,8 @@ def test_when_it_is_remembered_the_dialog_goes_and_the_window_says_until_when(de
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     with desk.qtbot.waitSignal(dialog.finished):
         desk.bridge.remembered.emit(card.id, grant(card.request, choice))
-    assert desk.window.banners.text("remembered").startswith("Remembered. Ends after 10 uses or at ")
-    desk.window._act("remembered")
-    assert desk.window.shown_page == "Rules"
+    assert desk.window.toolbar.state.text().startswith("Remembered, see Rules. Ends after 10 uses or at ")
+    desk.qtbot.waitUntil(desk.window.frame.isActiveWindow)
 
 
 def test_what_cannot_be_remembered_says_why_and_keeps_the_dialog(desk: Desk) -> None:
@@ -240,7 +239,9 @@ def test_the_dry_run_asks_and_shows_every_step(desk: Desk) -> None:
     name, number, asked = desk.bridge.calls[-1]
     assert name == "explain_program"
     assert asked == Submission("claude-code", Tool.CODE_EXECUTE, Language.SHELL, "rm -rf /")
-    told = Explanation(feed.assessment(Level.CRITICAL), None, (Step("Level", "CRITICAL: it deletes"),))
+    told = Explanation(
+        feed.request("rm -rf /"), feed.assessment(Level.CRITICAL), None, (Step("Level", "CRITICAL: it deletes"),)
+    )
     desk.bridge.explained.emit(number - 1, told)
     assert not trial.verdict.isVisible(), "the answer to another question"
     desk.bridge.explained.emit(number, told)
@@ -394,7 +395,10 @@ def test_the_page_reads_the_history_for_requests_to_try(desk: Desk, places: Plac
     page.tabs.setCurrentIndex(1)
     desk.qtbot.waitUntil(lambda: page.trial.which.count() == 4)
     page.trial.which.setCurrentIndex(1)
-    desk.qtbot.mouseClick(page.trial.ask, Qt.MouseButton.LeftButton)
-    assert desk.bridge.calls[-1][0] == "explain_past" and desk.bridge.calls[-1][2] == "m0002"
-    assert not page.trial.code.isVisible()
+    name, number, request_id = desk.bridge.calls[-1]
+    assert name == "explain_past" and request_id == "m0002" and not page.trial.code.isVisible()
+    told = Explanation(feed.request("print(2)\nprint(3)"), feed.assessment(), Verdict.DENIED, (Step("Mode", "No."),))
+    desk.bridge.explained.emit(number, told)
+    assert page.trial.verdict.text() == "It would be denied without asking."
+    assert page.trial.past.isVisible() and page.trial.past.line_count == 2
     page.trial.reader.close()

@@ -1,0 +1,115 @@
+"""Going anywhere, the sheet of keys, and the modes: none of them decides about a request by itself."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from app.keys import KEYS, KeySheet
+from app.palette import Palette
+from app.question import Question
+from runner.events import ModeChanged
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QDialog
+
+    from tests.gui.conftest import Desk
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def opened(desk: Desk, kind: type[QDialog]) -> QDialog:
+    found = [dialog for dialog in desk.window.findChildren(kind) if dialog.isVisible()]
+    assert len(found) == 1
+    return found[0]
+
+
+def palette(desk: Desk, text: str) -> Palette:
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_K, CONTROL)
+    found = opened(desk, Palette)
+    assert isinstance(found, Palette)
+    found.field.setText(text)
+    return found
+
+
+def confirm(desk: Desk, yes: bool) -> None:
+    question = opened(desk, Question)
+    assert isinstance(question, Question)
+    (question.yes if yes else question.no).click()
+
+
+def test_the_palette_goes_to_a_page(desk: Desk) -> None:
+    found = palette(desk, "doc")
+    desk.qtbot.keyClick(found.field, Qt.Key.Key_Return)
+    assert desk.window.shown_page == "Doctor"
+    assert desk.bridge.calls == []
+
+
+def test_the_palette_brings_a_request_on_screen_and_enter_does_not_answer_it(desk: Desk) -> None:
+    desk.ask(feed.request("print(1)", title="The first"))
+    other = desk.ask(feed.request("open('x')", title="The <b>second</b>"))
+    desk.rested()
+    found = palette(desk, "second waits")
+    assert found.list.count() == 1
+    desk.qtbot.keyClick(found.field, Qt.Key.Key_Return)
+    assert desk.review.card is not None and desk.review.card.id == other.id
+    assert desk.answers == []
+    desk.review.approve.press_key()
+    assert desk.answers == [], "what the palette brought on screen took a key at once"
+
+
+def test_the_palette_says_when_nothing_has_that_name(desk: Desk) -> None:
+    found = palette(desk, "no such thing at all")
+    assert found.list.count() == 0 and found.none.isVisible()
+    desk.qtbot.keyClick(found.field, Qt.Key.Key_Return)
+    assert desk.window.shown_page == "Queue"
+
+
+def test_a_question_mark_shows_every_key(desk: Desk) -> None:
+    desk.review.focus_neutral()
+    desk.qtbot.keyClick(desk.review.nothing, Qt.Key.Key_Question)
+    sheet = opened(desk, KeySheet)
+    for _, keys in KEYS:
+        for key, what in keys:
+            assert f"{key}: {what}" in sheet.accessibleDescription()
+
+
+def test_lockdown_asks_first_and_is_visible(desk: Desk) -> None:
+    desk.ask()
+    desk.window.toolbar.mode.lock.emit()
+    confirm(desk, yes=False)
+    assert desk.bridge.calls == []
+    desk.window.toolbar.mode.lock.emit()
+    confirm(desk, yes=True)
+    assert desk.bridge.calls == [("lock",)]
+    desk.hear((ModeChanged("lockdown"),))
+    assert desk.window.toolbar.mode.text() == "Lockdown"
+    desk.window.toolbar.mode.guard.emit()
+    assert desk.bridge.calls[-1] == ("guard",)
+
+
+def test_trust_names_one_agent_asks_first_and_shows_a_clock(desk: Desk) -> None:
+    mode = desk.window.toolbar.mode
+    mode.fill()
+    (trusted,) = [action.menu() for action in mode.choices.actions() if action.menu() is not None]
+    (agent,) = [action.menu() for action in trusted.actions()]
+    assert agent.title() == "claude-code"
+    agent.actions()[1].trigger()
+    confirm(desk, yes=True)
+    assert desk.bridge.calls == [("trust", "claude-code", 900.0)]
+    desk.hear((ModeChanged("trust", "claude-code", time.monotonic() + 900),))
+    assert mode.text().startswith("Trust: claude-code 1")
+    desk.hear((ModeChanged("guarded"),))
+    assert mode.text() == "Guarded" and not mode._tick.isActive()
+
+
+def test_a_new_agent_can_send_a_test_request(desk: Desk) -> None:
+    desk.window.show_page("Agents")
+    desk.bridge.agent_added.emit("codex", "as_" + "0" * 48)
+    panel = desk.window.page("Agents")
+    panel.welcome.try_it.click()  # type: ignore[attr-defined]
+    assert ("send_test", "codex") in desk.bridge.calls
+    assert desk.window.shown_page == "Queue"
