@@ -102,12 +102,6 @@ def _long(ecosystem: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, _folded(name)) for name in sorted(popular(ecosystem)) if len(name) >= SHORTEST)
 
 
-@cache
-def _long(ecosystem: str) -> tuple[tuple[str, str], ...]:
-    """The names that are long enough to be mistaken, each with what it reads as."""
-    return tuple((name, _folded(name)) for name in sorted(popular(ecosystem)) if len(name) >= SHORTEST)
-
-
 def _folded(name: str) -> str:
     """Names that read the same come out the same: separators, doubled letters, digits for letters."""
     plain = name.translate(str.maketrans("0135", "oles")).replace("-", "").replace("vv", "w").replace("rn", "m")
