@@ -279,6 +279,15 @@ class Window(QWidget):
         self.frame.bring_to_front()
         self.show_page("Queue")
 
+    def stop_all_in_front(self) -> None:
+        """From the tray: the question is asked where it can be seen."""
+        self.frame.bring_to_front()
+        self.stop_all()
+
+    def lock_in_front(self) -> None:
+        self.frame.bring_to_front()
+        self.commands.ask_lock()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if not self._painted:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 REFRESH_MS = 15_000
 """How often ends of time are looked at while somebody can see them."""
+SOON_MS = 1000
+"""After a decision, before the history is looked through for what is approved often."""
 ORDER = (
     "The first rule that matches counts; one that allows gives way to any that denies. What you remembered answers "
     "only what you would be asked. Lockdown denies before all of these."
@@ -62,6 +64,10 @@ class RulesPanel(QWidget):
         self.suggested = Group(look, "Suggestions")
         self._tick = QTimer(self)
         self._tick.setInterval(REFRESH_MS)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(SOON_MS)
+        self._soon.timeout.connect(bridge.ask_suggestions)
         self._lay_out()
         self.otherwise.say(OTHERWISE)
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
@@ -85,8 +91,9 @@ class RulesPanel(QWidget):
         ours = (GrantsChanged, EngineTroubled, TroubleCleared, GatewayOpened)
         if self.isVisible() and any(isinstance(event, ours) for event in events):
             self._show()
-        if self.isVisible() and any(isinstance(event, (GrantsChanged, RequestDecided)) for event in events):
-            self._bridge.ask_suggestions()
+        news = any(isinstance(event, (GrantsChanged, RequestDecided)) for event in events)
+        if news and self.isVisible() and not self._soon.isActive():
+            self._soon.start()
 
     @Slot()
     def _show(self) -> None:

@@ -140,9 +140,8 @@ class Grants:
             self.read()
 
     async def _write(self, grants: Mapping[str, Grant]) -> None:
-        text = json.dumps({"schema": SCHEMA, "grants": [plain(grant) for grant in grants.values()]}, indent=2)
         try:
-            await asyncio.to_thread(replace_file, self._file, text + "\n")
+            await asyncio.to_thread(_save, self._file, tuple(grants.values()))
         except OSError as error:
             raise KnownError(
                 f"What is remembered could not be written to {self._file}: {error.strerror}.",
@@ -153,6 +152,11 @@ class Grants:
 def plain(grant: Grant) -> dict[str, Any]:
     """As JSON data, for the file and for the ledger."""
     return {**asdict(grant), "level": grant.level.name}
+
+
+def _save(file: Path, grants: tuple[Grant, ...]) -> None:
+    text = json.dumps({"schema": SCHEMA, "grants": [plain(grant) for grant in grants]}, indent=2)
+    replace_file(file, text + "\n")
 
 
 def _read(file: Path) -> dict[str, Grant]:

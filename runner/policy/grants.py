@@ -8,6 +8,7 @@ import re
 import secrets
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from runner.assessment import Level, Touch
@@ -202,8 +203,10 @@ def longest_for(level: Level) -> float:
     return LONGEST_HIGH if level is Level.HIGH else LONGEST
 
 
+@lru_cache(maxsize=4)
 def program(request: Request) -> str:
     """SHA-256 (hex) over all that says what the program does, whoever sends it and with whatever limits."""
+    # Kept for the latest: every grant for one program asks for it, and code may have a megabyte.
     deciding = request.deciding()
     for outside in ("agent", "limits", "isolation", "image"):
         del deciding[outside]

@@ -12,12 +12,13 @@ import pytest
 import pytest_asyncio
 from mcp.shared.exceptions import MCPError
 
+from app.screen import virtual_screen
 from runner.audit.verify import verify
 from runner.decision import Decider, Verdict
 from runner.result import Outcome
 from runner.tasks import spawn
 from tests.components import require
-from tests.path.desktop import Desktop, processes, screen, until
+from tests.path.desktop import Desktop, processes, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -34,7 +35,7 @@ GUARD_SECONDS = 0.6
 def display() -> Iterator[str]:
     require("screen")
     require("bubblewrap")
-    with screen() as name:
+    with virtual_screen() as name:
         yield name
 
 
