@@ -214,6 +214,15 @@ class Settings:
         "", "Image that runs code in containers; empty takes Assent's own.",
         group=CONTAINER, env="DOCKER_IMAGE", yaml="security.sandbox.image", restart=True,
     )
+    warm_containers: int = setting(
+        1, "How many containers are kept started for each language, so that runs begin at once; 0 keeps none.",
+        group=CONTAINER, yaml="security.sandbox.pool.size", at_least=0, at_most=16,
+    )
+    warm_languages: tuple[str, ...] = setting(
+        ("python",), "The languages for which containers are kept started.",
+        group=CONTAINER, yaml="security.sandbox.pool.languages",
+        choices="python javascript shell", synonyms=(("bash", "shell"), ("node", "javascript")),
+    )
     docker_memory_mb: int = setting(
         0, "Memory of a container; 0 takes the limit of the run.",
         group=CONTAINER, env="DOCKER_MEMORY_LIMIT", yaml="security.sandbox.docker.memory_limit",

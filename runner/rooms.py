@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from runner import available
+from runner import available, intake
 from runner.agents import Agents
 from runner.audit import artifacts
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
@@ -17,12 +18,15 @@ from runner.places import Places
 from runner.policy.decide import Policy
 from runner.policy.grantfile import Grants
 from runner.policy.rulefile import read
-from runner.request import Isolation
+from runner.request import Isolation, Language, Tool
 from runner.risk import own
 from runner.sandbox.choose import choose
+from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.secrets import Secrets
 from runner.settings import Loaded, load
 from runner.signer import signing_key
+from runner.submission import Submission
+from runner.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from runner.case import Book
     from runner.decision import Decision
     from runner.gateway.server import Gateway
-    from runner.request import Language, Request
+    from runner.request import Request
     from runner.result import Result
     from runner.sandbox.choose import Choice
     from runner.sandbox.contract import Sandbox
@@ -134,8 +138,16 @@ class Rooms:
             wanted = choose(settings.sandbox_type, self._sandboxes, fall_back=settings.sandbox_fallback)
             sweeping = asyncio.gather(*(sandbox.sweep() for sandbox in self._sandboxes))
             self._choice, _ = await asyncio.gather(wanted, sweeping)
+            await self._warm()
         finally:
             self._looking.set()
+
+    async def _warm(self) -> None:
+        """Have containers of the settings' own limits ready, where the sandbox is one of containers."""
+        sandbox, settings = self.sandbox, self.settings
+        if isinstance(sandbox, ContainerSandbox):
+            usual = intake.limits(Submission("", Tool.CODE_EXECUTE), settings, sandbox.isolation)
+            await sandbox.warm(map(Language, settings.warm_languages), usual, settings.warm_containers)
 
     async def sandbox_known(self) -> None:
         """Wait until it is known which sandbox there is, or that there is none."""
@@ -153,10 +165,13 @@ class Rooms:
         await self.sandbox_known()
         if self._choice is None:
             return {"isolation": "none", "problem": "There is no sandbox to run in."}
-        ready = await self._choice.sandbox.check()
+        sandbox = self._choice.sandbox
+        ready = await sandbox.check()
+        warmth = sandbox.warmth if isinstance(sandbox, ContainerSandbox) else None
         return {
             "isolation": self.isolation.value,
             "chosen": self._choice.why,
+            "warm": None if warmth is None else asdict(warmth),
             "protections": list(ready.protections),
             "missing": list(ready.missing),
             "versions": ready.versions,
@@ -191,6 +206,8 @@ class Rooms:
         if self.grants.problem:
             self.grants.read()
         self.policy = self._make_policy()
+        if self._choice is not None:
+            spawn("warm pool anew", self._warm())
 
     def _make_policy(self) -> Policy:
         unreadable = bool(self.problems or self.grants.problem)

@@ -36,6 +36,8 @@ TITLES = {
     "burst": "Calls at once",
     "max_pending": "Open requests per agent",
     "docker_image": "Image",
+    "warm_containers": "Kept started",
+    "warm_languages": "Kept started for",
     "docker_memory_mb": "Memory",
     "docker_cpu_cores": "Processor",
     "python_image": "Image for Python",

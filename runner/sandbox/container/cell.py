@@ -11,6 +11,7 @@ from runner.sandbox import leftovers, report
 from runner.sandbox.container.client import CALL_SECONDS, Denied, EngineGone
 from runner.sandbox.container.frames import Frames, Marks
 from runner.sandbox.container.shape import config
+from runner.tasks import spawn
 
 if TYPE_CHECKING:
     from runner.sandbox.container.client import Client, Plug
@@ -48,21 +49,34 @@ class Cell:
         """What the starter inside has handed out."""
         return report.TOO_LARGE if self._marks.oversized else report.parse(self._marks.report)
 
+    @property
+    def _title(self) -> str:
+        return f"assent-{self.name}"
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is still plugged in."""
+        return self._plug is not None and not self._plug.ended
+
     async def open(self) -> None:
         """Make and start the container. Raises EngineGone and Denied, leaving nothing."""
+        make = config(self.shape, self.name, self._word)
+        making = spawn("make a container", self._client.ask("POST", "/containers/create", make, name=self._title))
         try:
+            self.id = str((await asyncio.shield(making))["Id"])
             # Plugged in before the start, or the output of a fast program would be lost.
-            made = await self._client.ask(
-                "POST", "/containers/create", config(self.shape, self.name, self._word), name=f"assent-{self.name}"
-            )
-            self.id = str(made["Id"])
             self._plug = await self._client.plug_in(
                 f"/containers/{self.id}/attach", stream="1", stdin="1", stdout="1", stderr="1"
             )
             await self._client.ask("POST", f"/containers/{self.id}/start", seconds=READY_SECONDS)
         except BaseException:
-            await asyncio.shield(self.remove())
+            await asyncio.shield(self._undo(making))
             raise
+
+    async def _undo(self, making: asyncio.Task[object]) -> None:
+        """An engine that is just making the container goes on with it, whoever has left."""
+        await asyncio.wait({making}, timeout=SIGNAL_SECONDS)
+        await self.remove(SIGNAL_SECONDS)
 
     async def ready(self) -> list[tuple[Stream, bytes]]:
         """Wait until the interpreter is; what was written until then. Raises EngineGone, EOFError, OSError."""
@@ -123,7 +137,7 @@ class Cell:
         """Remove the container with all it holds; False when the engine could not be told within `seconds`."""
         if self._plug is not None:
             await self._plug.close()
-        return await remove(self._client, self.id or f"assent-{self.name}", seconds)
+        return await remove(self._client, self.id or self._title, seconds)
 
 
 async def remove(client: Client, container: str, seconds: float = CALL_SECONDS) -> bool:

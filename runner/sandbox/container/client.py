@@ -137,9 +137,9 @@ class Plug:
             self._line.writer.write_eof()
 
     @property
-    def can_end(self) -> bool:
-        """Whether `last` means anything."""
-        return self._line.writer.can_write_eof()
+    def ended(self) -> bool:
+        """Whether the other side has ended it and nothing is left to read."""
+        return not self._first and self._line.reader.at_eof()
 
     async def close(self) -> None:
         await self._line.close()

@@ -14,16 +14,18 @@ from runner.sandbox import languages, leftovers, verdict
 from runner.sandbox.container import endpoint, starter
 from runner.sandbox.container.cell import Cell, remove
 from runner.sandbox.container.client import Client, Denied
-from runner.sandbox.container.run import ContainerRun, SettledRun, not_started
+from runner.sandbox.container.pool import Pool
+from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
 from runner.sandbox.container.shape import HOST_LABEL, RUN_LABEL, Shape, host
 from runner.sandbox.contract import Job, Readiness
 from runner.sandbox.verdict import Setting
 from runner.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
 
     from runner.result import Usage
+    from runner.sandbox.container.pool import Warmth
 
 PROTECTIONS = {
     Isolation.GVISOR: ("kernel of its own (gVisor)",),
@@ -63,6 +65,7 @@ class ContainerSandbox:
         self._runtime = ""
         self._readiness: Readiness | None = None
         self._runs: set[ContainerRun] = set()
+        self._pool: Pool | None = None
         self._left: set[str] = set()
         """Containers that could not be removed while the engine was away."""
 
@@ -102,13 +105,31 @@ class ContainerSandbox:
         except languages.BadContext as error:
             return SettledRun(job, verdict.not_run(job, setting, f"{error}\n", str(error)))
         self._tidy_up()
-        cell = await self._opened(
-            client, Shape(self._isolation, self._runtime, setting.image, job.language, job.limits)
+        cell = await self._cell(
+            Shape(self._isolation, self._runtime, setting.image, job.language, job.limits).container
         )
         run = ContainerRun(job, orders, cell, client, setting, measured, self._forget)
         self._runs.add(run)
-        run.on_end(self._runs.discard)
+        self._count()
+        run.on_end(self._over)
         return run
+
+    async def warm(self, languages: Iterable[Language], limits: Limits, size: int) -> None:
+        """Keep `size` containers ready for each of `languages` from now on; runs with other limits start cold.
+
+        Does nothing where the sandbox does not work. Belongs to the loop it is called on.
+        """
+        ready = await self.check()
+        if self._pool is None:
+            self._pool = Pool(self._waiting, self._forget)
+        there = [(language, ready.images[language]) for language in languages if language in ready.images]
+        shapes = [Shape(self._isolation, self._runtime, image, language, limits) for language, image in there]
+        self._pool.keep([shape.container for shape in shapes], size)
+
+    @property
+    def warmth(self) -> Warmth | None:
+        """The state of the warm pool; None without one."""
+        return None if self._pool is None else self._pool.warmth
 
     async def sweep(self) -> tuple[str, ...]:
         """Remove the containers of consoles that are gone, and what was left when the engine went away."""
@@ -122,10 +143,12 @@ class ContainerSandbox:
         runs = list(self._runs)
         for run in runs:
             run.stop(CLOSING)
-        if runs:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(CLOSING_SECONDS):
-                    await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
+        ends: list[Coroutine[Any, Any, object]] = [run.finished() for run in runs]
+        if self._pool is not None:
+            ends.append(self._pool.close())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_SECONDS):
+                await asyncio.gather(*ends, return_exceptions=True)
         for run in list(self._runs):
             run.abandon()
             await run.finished()
@@ -191,14 +214,40 @@ class ContainerSandbox:
 
     # ---- containers ----
 
-    async def _opened(self, client: Client, shape: Shape) -> Cell:
+    async def _cell(self, shape: Shape) -> Cell:
+        """One that waits, else a new one. Raises KnownError."""
+        warm = self._pool.take(shape) if self._pool is not None else None
+        return warm or await self._opened(shape)
+
+    async def _waiting(self, shape: Shape) -> Cell:
+        """A new one, once its interpreter waits. Raises KnownError."""
+        cell = await self._opened(shape)
+        try:
+            await cell.ready()
+        except (EOFError, OSError) as error:
+            self._forget(cell, await cell.remove())
+            raise KnownError(f"A container did not start: {error}.", "Open Doctor.") from error
+        except BaseException:
+            self._forget(cell, await cell.remove(LOST_SECONDS))
+            raise
+        return cell
+
+    async def _opened(self, shape: Shape) -> Cell:
         """Raises KnownError."""
-        cell = Cell(client, shape)
+        cell = Cell(self._client(), shape)
         try:
             await cell.open()
         except Denied as error:
             raise not_started(error, shape.image) from error
         return cell
+
+    def _over(self, run: ContainerRun) -> None:
+        self._runs.discard(run)
+        self._count()
+
+    def _count(self) -> None:
+        if self._pool is not None:
+            self._pool.runs(len(self._runs))
 
     def _forget(self, cell: Cell, gone: bool) -> None:
         if not gone:

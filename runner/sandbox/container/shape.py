@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import socket
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runner.places import resources
@@ -44,6 +44,12 @@ class Shape:
     image: str
     language: Language
     limits: Limits
+
+    @property
+    def container(self) -> Shape:
+        """Without what only concerns the run and not the container: its time, and how much output is kept."""
+        plain = replace(self.limits, seconds=0.0, output_bytes=0)
+        return replace(self, limits=plain)
 
 
 def config(shape: Shape, name: str, word: str) -> dict[str, Any]:

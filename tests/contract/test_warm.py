@@ -1,0 +1,109 @@
+"""The warm pool (spec X6): used once, refilled, never in the way, nothing left."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.available import OWN_IMAGES
+from runner.engine import Engine
+from runner.places import Places
+from runner.request import Isolation, Language, Limits
+from runner.result import Outcome
+from runner.rooms import Rooms
+from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.contract import Job
+from runner.settings import load
+from tests import engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.result import Result
+    from runner.sandbox.container.client import Client
+
+pytestmark = pytest.mark.asyncio
+LIMITS = Limits(cpu_cores=2.0, memory_mb=128)
+
+
+@pytest.fixture
+def client() -> Client:
+    return engine.client()
+
+
+@pytest.fixture(params=[Isolation.DOCKER, Isolation.GVISOR])
+def sandbox(request: pytest.FixtureRequest, client: Client) -> ContainerSandbox:
+    return ContainerSandbox(request.param, OWN_IMAGES, client)
+
+
+async def filled(sandbox: ContainerSandbox, count: int) -> None:
+    async with asyncio.timeout(60):
+        while sandbox.warmth is None or sandbox.warmth.ready < count:
+            await asyncio.sleep(0.02)
+
+
+async def run(sandbox: ContainerSandbox, code: str, language: Language = Language.PYTHON, **limits: Any) -> Result:
+    wanted = Limits(**{"cpu_cores": 2.0, "memory_mb": 128, **limits})
+    return await (await sandbox.start(Job("test", language, code, wanted), lambda _usage: None)).finished()
+
+
+async def containers(client: Client) -> list[Any]:
+    """Those of this process."""
+    listed = await client.ask("GET", "/containers/json", all="1", filters='{"label": ["assent.run"]}')
+    return [one for one in listed if f"-{os.getpid()}-" in one["Labels"]["assent.run"]]
+
+
+async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client: Client) -> None:
+    await sandbox.warm([Language.PYTHON, Language.SHELL], LIMITS, 1)
+    await filled(sandbox, 2)
+    first = await run(sandbox, "open('left', 'w').close(); open('/tmp/left', 'w').close(); print('a')", seconds=7.0)
+    await filled(sandbox, 2)
+    second = await run(sandbox, "import os; print(os.listdir('.'), os.listdir('/tmp'))")
+    assert (first.stdout, second.stdout) == ("a\n", "['main.py'] []\n")
+    assert (await run(sandbox, "cat", Language.SHELL)).outcome is Outcome.OK
+    assert (await run(sandbox, "print('other limits')", memory_mb=96)).stdout == "other limits\n"
+    warmth = sandbox.warmth
+    assert warmth is not None and (warmth.wanted, warmth.hits, warmth.misses) == (2, 3, 1)
+    await sandbox.close()
+    assert await containers(client) == []
+
+
+async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, client: Client) -> None:
+    await sandbox.warm([Language.PYTHON], LIMITS, 1)
+    await filled(sandbox, 1)
+    for one in await containers(client):
+        await client.ask("POST", f"/containers/{one['Id']}/kill", signal="SIGKILL")
+    assert (await run(sandbox, "print('cold')")).stdout == "cold\n"
+    await sandbox.close()
+    assert await containers(client) == []
+
+
+async def test_more_runs_at_once_than_are_waiting(sandbox: ContainerSandbox, client: Client) -> None:
+    await sandbox.warm([Language.PYTHON], LIMITS, 2)
+    await filled(sandbox, 2)
+    results = await asyncio.gather(*(run(sandbox, f"print({number})") for number in range(5)))
+    assert [result.stdout for result in results] == [f"{number}\n" for number in range(5)]
+    await sandbox.warm([Language.PYTHON], LIMITS, 0)
+    assert sandbox.warmth is not None and sandbox.warmth.wanted == 0
+    async with asyncio.timeout(20):
+        while await containers(client):
+            await asyncio.sleep(0.02)
+    await sandbox.close()
+
+
+async def test_the_console_keeps_some_and_says_so(client: Client, tmp_path: Path) -> None:
+    sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, client)
+    places = Places.under(tmp_path)
+    console = Engine(Rooms(places, load(places, {"ASSENT_WARM_LANGUAGES": "python,bash"}), (sandbox,)))
+    await console.start(gateway=False)
+    await console.rooms.sandbox_known()
+    await filled(sandbox, 2)
+    facts = await console.rooms.facts()
+    warm = facts["warm"]
+    assert isinstance(warm, dict) and (warm["ready"], warm["wanted"]) == (2, 2)
+    assert facts["chosen"] == "The strongest that works here."
+    await console.close("over")
+    assert await containers(client) == []
