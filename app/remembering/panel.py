@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
+from app import phrases
 from app.parts.column import ScrollColumn
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
@@ -35,6 +36,7 @@ ORDER = (
     "The first rule that matches counts; one that allows gives way to any that denies. What you remembered answers "
     "only what you would be asked. Lockdown denies before all of these."
 )
+ALL_ASKED = "Until this is corrected, everything is asked."
 NO_RULES = "None. They are written in {file}, and asked from top to bottom."
 NO_GRANTS = "Nothing. The button Remember beside Approve makes these; CRITICAL requests are always asked."
 OTHERWISE = (
@@ -56,6 +58,7 @@ class RulesPanel(QWidget):
         self._places = places
         self._listed: object = None
         self.problem = Notice(look, Tone.BAD, "", "Begin anew")
+        self.wrong = Notice(look, Tone.BAD, "")
         self.tabs = QTabBar()
         self.trial = Trial(cases, bridge, look, places.ledger)
         self.rules = Group(look, "1  Your rules")
@@ -104,6 +107,9 @@ class RulesPanel(QWidget):
         self._listed = (rules, grants, problem)
         self.problem.say(Tone.BAD, problem, "Begin anew")
         self.problem.setVisible(bool(problem))
+        wrong = rules.problems if rules is not None else ()
+        self.wrong.say(Tone.BAD, "\n".join((*map(phrases.visible, wrong), ALL_ASKED)))
+        self.wrong.setVisible(bool(wrong))
         written = rules.rules if rules is not None else ()
         self.rules.show_rows(
             [rule_row(self._look, number, rule) for number, rule in enumerate(written, 1)],
@@ -149,11 +155,13 @@ class RulesPanel(QWidget):
         column.setSpacing(px(8))
         column.addLayout(head)
         column.addWidget(self.problem)
+        column.addWidget(self.wrong)
         column.addWidget(self._pages, 1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(card)
         self.problem.hide()
+        self.wrong.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -216,6 +216,15 @@ def test_a_broken_file_is_told_with_a_way_out(desk: Desk) -> None:
     assert ("begin_grants_anew",) in desk.bridge.calls
 
 
+def test_a_rule_that_cannot_be_used_is_told_with_its_line(desk: Desk, places: Places) -> None:
+    (places.config / "rules.yaml").write_text("rules:\n  - {name: good}\n  - {name: bad, action: perhaps}")
+    desk.bridge.written = read(places)
+    page = rules_page(desk)
+    assert page.wrong.isVisible() and page.wrong.text.startswith("rules.yaml, line 3: action 'perhaps'")
+    assert page.wrong.text.endswith("everything is asked.")
+    assert [row.heading.text() for row in page.rules.rows] == ["1. good"]
+
+
 def test_a_suggestion_opens_the_dialog_about_that_request(desk: Desk) -> None:
     page = rules_page(desk)
     assert ("ask_suggestions",) in desk.bridge.calls
