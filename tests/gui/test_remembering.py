@@ -223,6 +223,12 @@ def test_a_rule_that_cannot_be_used_is_told_with_its_line(desk: Desk, places: Pl
     assert page.wrong.isVisible() and page.wrong.text.startswith("rules.yaml, line 3: action 'perhaps'")
     assert page.wrong.text.endswith("everything is asked.")
     assert [row.heading.text() for row in page.rules.rows] == ["1. good"]
+    (places.config / "rules.yaml").write_text("rules:\n  - {name: good}\n  - {name: bad, action: deny}")
+    desk.qtbot.mouseClick(page.again, Qt.MouseButton.LeftButton)
+    assert [call[0] for call in desk.bridge.calls[-2:]] == ["reload_settings", "ask_suggestions"]
+    desk.bridge.written = read(places)
+    desk.bridge.suggested.emit(())
+    assert [row.heading.text() for row in page.rules.rows] == ["1. good", "2. bad"] and not page.wrong.isVisible()
 
 
 def test_a_suggestion_opens_the_dialog_about_that_request(desk: Desk) -> None:
