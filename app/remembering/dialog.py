@@ -64,6 +64,9 @@ class RememberDialog(QDialog):
         # What has just appeared takes no click that was meant for something else.
         self._resting = _timer(self, round(REST_SECONDS * 1000), self._rested)
         self._lay_out()
+        # Within the window, also where the text is twice as large.
+        room = parent.window().size()
+        self.resize(min(look.px(640), room.width() - 40), min(look.px(500), room.height() - 40))
         self._connect()
         self._changed()
         self.cancel.setFocus()
@@ -185,7 +188,6 @@ class RememberDialog(QDialog):
         column.addWidget(self.told)
         column.addLayout(buttons)
         self.told.hide()
-        self.resize(px(640), px(500))
 
     def _connect(self) -> None:
         self.save.setProperty("kind", "primary")
