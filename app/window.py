@@ -251,7 +251,7 @@ class Window(QWidget):
         card = self.deciding.review.card
         if card is not None and card.level is not None:
             title = phrases.title(card.request)
-            self._remember(About(card.id, card.digest, card.request.agent, title, card.level))
+            self._remember(About(card.id, card.digest, card.request.agent, title, card.level, card.waiting))
 
     @Slot(object)
     def _remember(self, about: About) -> None:

@@ -120,7 +120,7 @@ class Remembering:
         request, assessment = await self._about(request_id)
         if request.digest != digest:
             raise KnownError("What was on screen is not this request.", "Look at it again.")
-        grant = make(request, assessment, choice, self._rooms.grants.now(), self._rooms.grants.session)
+        grant = self._make(request, assessment, choice)
         await self._rooms.book.append(MADE, "", {"request": request_id, **plain(grant)})
         await self._rooms.grants.add(grant)
         self._engine.publish(GrantsChanged())
@@ -152,7 +152,7 @@ class Remembering:
     async def preview(self, request_id: str, choice: Choice) -> Preview:
         """What the grant would be, and which of the last requests it would have covered. Raises KnownError."""
         request, assessment = await self._about(request_id)
-        grant = make(request, assessment, choice, self._rooms.grants.now(), self._rooms.grants.session)
+        grant = self._make(request, assessment, choice)
         return await asyncio.to_thread(self._look_back, grant)
 
     async def explain_past(self, request_id: str) -> Explanation:
@@ -176,6 +176,11 @@ class Remembering:
     def _registered(self, agent: str) -> float:
         """When the agent of that name was added, in seconds since the epoch; 0 for one that nobody added."""
         return max((one.created_at for one in self._rooms.agents.all() if one.name == agent), default=0.0)
+
+    def _make(self, request: Request, assessment: Assessment, choice: Choice) -> Grant:
+        if why := self._rooms.policy.closed_to_grants(request, assessment.level):
+            raise KnownError(why, "Approve it each time.")
+        return make(request, assessment, choice, self._rooms.grants.now(), self._rooms.grants.session)
 
     async def _about(self, request_id: str) -> tuple[Request, Assessment]:
         case = self._cases.find(request_id)

@@ -103,6 +103,15 @@ async def test_critical_is_never_remembered(stage: Stage) -> None:
         await remember(stage, ticket)
 
 
+async def test_what_would_never_count_is_not_made(stage: Stage) -> None:
+    ticket = await denied(stage)
+    (stage.places.config / "rules.yaml").write_text("{")
+    stage.engine.reload()
+    with pytest.raises(KnownError, match="cannot be read"):
+        await remember(stage, ticket)
+    assert kinds(stage) == []
+
+
 async def test_revoked_is_asked_again_and_the_ledger_is_whole(stage: Stage) -> None:
     grant = await remember(stage, await denied(stage))
     await unasked(stage)

@@ -381,6 +381,7 @@ class JavaScript(Machine):
 
     def branch_free(self, node: Node | None) -> None:
         """A body that certainly runs."""
+        self.budget.spend(5)
         if node is not None:
             self.block(node.named_children if node.type == "statement_block" else [node])
 
@@ -656,7 +657,7 @@ class JavaScript(Machine):
             self.crumbs += 1
         if operator in ("==", "===", "!=", "!==", "<", ">", "<=", ">=", "in", "instanceof"):
             return UNKNOWN
-        return fold.added(left, right, operator)
+        return self.weighed(fold.added(left, right, operator))
 
     def assignment(self, node: Node) -> Value:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")

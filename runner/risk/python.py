@@ -174,7 +174,7 @@ class Python(Machine):
     def augmented(self, node: ast.AugAssign) -> None:
         left = self.value(node.target)
         right = self.value(node.value)
-        value = fold.added(left, right, OPERATORS.get(type(node.op), "?"))
+        value = self.weighed(fold.added(left, right, OPERATORS.get(type(node.op), "?")))
         if value.texts and len(value.text) > 3:
             value = Value(value.texts, labels=value.labels - fold.ASSEMBLED | left.labels | right.labels)
         self.bind(node.target, value)
@@ -299,6 +299,7 @@ class Python(Machine):
         if turns:
             # A text that grows turn by turn: how names and commands are put together.
             for turn in turns:
+                self.budget.spend(5)
                 self.bind(node.target, turn)
                 self.block(node.body)
             return
@@ -508,7 +509,7 @@ class Python(Machine):
         if kind == "/" and (left.name.startswith("pathlib") or right.name.startswith("pathlib")):
             whole = concatenate((left, right), "/")
             return Value(whole.texts, left.name or right.name, whole.labels)
-        return fold.added(left, right, kind)
+        return self.weighed(fold.added(left, right, kind))
 
     def template(self, node: ast.JoinedStr) -> Value:
         return concatenate(self.value(part) for part in node.values) if node.values else text("")
@@ -597,6 +598,7 @@ class Python(Machine):
         assert whole.items is not None
         items: list[Value] = []
         for item in whole.items:
+            self.budget.spend(5)
             self.bind(target, item)
             items.append(self.value(element))
         return Value(items=items, labels=whole.labels)

@@ -104,6 +104,8 @@ def test_f1_opens_it_from_anywhere_and_the_keys_go_through_it(desk: Desk) -> Non
         desk.qtbot.keyClick(panel.tabs, Qt.Key.Key_Right)
     assert titles == [page.title for page in PAGES]
     desk.qtbot.keyClick(panel.tabs, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is panel.search
+    desk.qtbot.keyClick(panel.search, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is panel.view
 
 
@@ -115,6 +117,26 @@ def test_a_link_is_followed_by_keyboard_within_the_help(qtbot: QtBot, panel: Hel
     assert panel.tabs.currentIndex() == 1
     assert panel.view.document().begin().text() == "Security"
     assert panel.view.verticalScrollBar().value() == 0
+
+
+def test_words_are_found_one_after_the_other_and_from_the_top_again(qtbot: QtBot, panel: HelpPanel) -> None:
+    panel.tabs.setCurrentIndex(2)
+    panel.view.setFocus()
+    qtbot.keyClick(panel.view, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert panel.search.hasFocus()
+    qtbot.keyClicks(panel.search, "DOCKER_IMAGE")
+    first = panel.view.textCursor().selectionStart()
+    assert panel.view.textCursor().selectedText() == "DOCKER_IMAGE"
+    assert panel.view.verticalScrollBar().value() > 0
+    qtbot.keyClick(panel.search, Qt.Key.Key_Return)
+    assert panel.view.textCursor().selectionStart() > first
+    qtbot.keyClick(panel.search, Qt.Key.Key_Return)
+    assert panel.view.textCursor().selectionStart() == first
+    qtbot.keyClicks(panel.search, "S")
+    assert panel.found.text() == "Not on this page"
+    panel.search.clear()
+    panel.tabs.setCurrentIndex(0)
+    assert panel.found.text() == ""
 
 
 @pytest.mark.parametrize("link", ["https://example.com/", "file:///etc/passwd", "../../README.md", "mailto:a@b"])

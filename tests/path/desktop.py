@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 from mcp import Client
+from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from PySide6.QtGui import QColor, QImage
@@ -105,6 +106,14 @@ class Desktop:
         http = create_mcp_http_client(headers={"Authorization": f"Bearer {self.token}"})
         address = f"http://127.0.0.1:{door['port']}/mcp"
         async with http, Client(streamable_http_client(address, http_client=http), mode=era) as client:
+            yield client
+
+    @asynccontextmanager
+    async def bridged(self, era: str = "auto") -> AsyncIterator[Client]:
+        """A client that speaks to `assent mcp`, whether there is a console or not."""
+        environment = {"ASSENT_HOME": str(self.home), "ASSENT_TOKEN": self.token}
+        command = StdioServerParameters(command=sys.executable, args=["-m", "app", "mcp"], env=environment)
+        async with Client(command, mode=era) as client:
             yield client
 
     @asynccontextmanager

@@ -122,6 +122,32 @@ async def test_killed_while_running_leaves_no_process_and_runs_nothing_twice(des
     assert verify(desktop.places.ledger).ok
 
 
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_the_bridge_outlives_the_console(desktop: Desktop, era: str) -> None:
+    """Killed in the middle of a call, away, and back on another port: each is told, and the next call works."""
+    async with desktop.bridged(era) as client:
+        call = ask(client, "echo never")
+        await until(lambda: desktop.phase() == "asked")
+        desktop.kill()
+        lost = await call
+        assert lost is not None and lost.is_error
+        assert "The connection to Assent broke before the answer came" in text(lost)
+        away = await ask(client, "echo away")
+        assert away is not None and away.is_error
+        assert "Assent is not running" in text(away)
+        assert "nothing was run" in text(away)
+        await desktop.start()
+        await until(lambda: desktop.phase() == "closed")
+        call = ask(client, "echo $((6 * 7))")
+        await until(lambda: desktop.phase() == "asked")
+        await approve(desktop)
+        assert text(await call) == "42"
+    assert desktop.quit() == 0
+    ran, never = desktop.records()
+    assert ran.result is not None and ran.result.stdout == "42\n"
+    assert never.result is None
+
+
 async def test_killed_while_writing_keeps_what_was_acknowledged(desktop: Desktop) -> None:
     answered = 0
     async with desktop.doomed_client() as client:
