@@ -212,7 +212,12 @@ class Remembering:
 
     def _worth(self, group: Iterable[Record]) -> bool:
         by_person = [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
-        approved = [one for one in by_person if one.row.verdict is Verdict.APPROVED]
+        # With another digest it was the person's own version that was approved, not this program.
+        approved = [
+            one
+            for one in by_person
+            if one.row.verdict is Verdict.APPROVED and one.decision and one.decision.digest == one.request.digest
+        ]
         if len(approved) < OFTEN or len(approved) < len(by_person):
             return False
         latest = approved[0]

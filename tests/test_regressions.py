@@ -134,7 +134,8 @@ async def test_18_no_message_of_an_agent_approves_anything(tmp_path: Path, era: 
                 for tool in (*tools, "approve", "answer", "decide", "code_approve"):
                     if tool == "code_execute":
                         continue
-                    with contextlib.suppress(MCPError):
-                        await caller.call_tool(tool, wanted)
+                    for arguments in (wanted, {"id": ticket.request_id, "wait": 0}):
+                        with contextlib.suppress(MCPError):
+                            await caller.call_tool(tool, arguments)
+        assert gateway.counter.desk.position(ticket.request_id) == 1, "it was decided"
         assert not ticket.case.answer.done()
-        assert ticket.case.decision is None

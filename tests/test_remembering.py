@@ -271,3 +271,17 @@ async def test_what_is_approved_again_and_again_is_suggested(stage: Stage) -> No
     assert found.latest.id == ticket.request_id and found.times == 3
     await remember(stage, ticket)
     assert await stage.engine.remembering.suggestions() == ()
+
+
+async def test_what_was_approved_only_in_another_version_is_not_suggested(stage: Stage) -> None:
+    editing = stage.engine.editing
+    for _ in range(3):
+        ticket = await stage.asked()
+        draft = await editing.draft(ticket.request_id, "print('better')")
+        runs = len(stage.sandbox.runs)
+        edited = draft.request.digest
+        assert await editing.approve(ticket.request_id, ticket.case.request.digest, "print('better')", edited) == ""
+        await stage.until(lambda runs=runs: len(stage.sandbox.runs) > runs)
+        stage.sandbox.runs[-1].finish("x")
+        await ticket.answered(5)
+    assert await stage.engine.remembering.suggestions() == ()

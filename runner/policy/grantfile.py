@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 MOST_GRANTS = 200
-MOST_BYTES = 4 << 20
+MOST_BYTES = 64 << 20
+"""More than `MOST_GRANTS` grants of the longest kind take."""
 
 
 class Grants:
