@@ -104,7 +104,9 @@ class Window(QWidget):
     def _make_history(self) -> QWidget:
         from app.history.panel import HistoryPanel
 
-        return HistoryPanel(self._cases, self._look, self._places)
+        panel = HistoryPanel(self._cases, self._look, self._places)
+        panel.detail.try_wanted.connect(self._try_request)
+        return panel
 
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel
@@ -258,6 +260,11 @@ class Window(QWidget):
         from app.remembering.dialog import RememberDialog
 
         RememberDialog(self, about, self._bridge, self._look).open()
+
+    @Slot(str, str)
+    def _try_request(self, request_id: str, words: str) -> None:
+        self.show_page("Rules")
+        self.page("Rules").try_request(request_id, words)  # type: ignore[attr-defined]
 
     @Slot(str, object)
     def _remembered(self, _request_id: str, made: Grant | str) -> None:

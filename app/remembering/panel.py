@@ -96,6 +96,11 @@ class RulesPanel(QWidget):
         if self.trial.isVisible():
             self.trial.look_again()
 
+    def try_request(self, request_id: str, words: str) -> None:
+        """What would happen to a past request now."""
+        self.tabs.setCurrentIndex(1)
+        self.trial.try_request(request_id, words)
+
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         ours = (GrantsChanged, EngineTroubled, TroubleCleared, GatewayOpened)

@@ -418,3 +418,24 @@ def test_the_page_reads_the_history_for_requests_to_try(desk: Desk, places: Plac
     assert page.trial.verdict.text() == "It would be denied without asking."
     assert page.trial.past.isVisible() and page.trial.past.line_count == 2
     page.trial.reader.close()
+
+
+def test_from_the_history_one_can_ask_what_would_happen_now(desk: Desk, places: Places) -> None:
+    from app.history.panel import HistoryPanel
+    from tests.gui.record import ledger, many
+
+    ledger(places.ledger, many(120))
+    desk.window.show_page("History")
+    history = desk.window.page("History")
+    assert isinstance(history, HistoryPanel)
+    desk.qtbot.waitUntil(lambda: history.detail.record is not None)
+    history.list.chosen.emit("m0003")
+    desk.qtbot.waitUntil(lambda: history.detail.record is not None and history.detail.record.row.id == "m0003")
+    desk.qtbot.mouseClick(history.detail.try_now, Qt.MouseButton.LeftButton)
+    page = rules_page(desk)
+    assert desk.bridge.calls[-1][0] == "explain_past" and desk.bridge.calls[-1][2] == "m0003"
+    desk.qtbot.waitUntil(lambda: page.trial.which.count() == 102)
+    assert page.trial.which.currentData() == "m0003" and page.trial.which.currentText() == "Request 3"
+    page.trial.reader.close()
+    history._reader.close()
+    history.list._reader.close()
