@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
+import signal
 import sys
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +22,12 @@ from runner.audit.verify import verify
 from runner.decision import Decider, Verdict
 from runner.gateway import door
 from runner.gateway.snippets import configurations
-from runner.tasks import spawn
 from tests.components import AGENTS, require
 from tests.path.desktop import PATIENCE, Desktop, button, until
 from tests.path.mock_model import SAID, serving
 
 if TYPE_CHECKING:
+    from asyncio.subprocess import Process
     from collections.abc import AsyncIterator, Iterator
 
     from tests.path.mock_model import Model
@@ -56,6 +59,14 @@ async def desktop(tmp_path: Path, display: str) -> AsyncIterator[Desktop]:
     await desktop.start()
     yield desktop
     desktop.end()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The agent's home and working folder."""
+    folder = tmp_path / "agent"
+    folder.mkdir()
+    return folder
 
 
 def configuration(desktop: Desktop, way: str) -> str:
@@ -93,25 +104,35 @@ def codex(folder: Path, model: Model, configured: str) -> tuple[list[str], dict[
     return command, {"CODEX_HOME": str(folder), "MOCK_KEY": "none"}
 
 
-async def said(command: list[str], environment: dict[str, str], folder: Path) -> str:
-    """What the program wrote at the end."""
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), **environment},
-        cwd=folder,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        async with asyncio.timeout(2 * PATIENCE):
-            out, err = await process.communicate()
-    finally:
-        if process.returncode is None:
-            process.kill()
+@asynccontextmanager
+async def asking(desktop: Desktop, folder: Path, way: str, code: str) -> AsyncIterator[Process]:
+    """The program, made to ask; its question is on the screen."""
+    arguments = {"language": "python", "title": "Add two numbers", "code": code}
+    with serving(arguments) as model:
+        program = claude if way.startswith("claude") else codex
+        command, environment = program(folder, model, configuration(desktop, way))
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            env={"PATH": os.environ["PATH"], "HOME": str(folder), **environment},
+            cwd=folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            await until(lambda: desktop.phase() == "asked" or process.returncode is not None)
+            assert process.returncode is None, await process.communicate()
+            yield process
+        finally:
+            kill(process)
             await process.wait()
-    assert process.returncode == 0, err.decode()
-    return out.decode()
+
+
+def kill(process: Process) -> None:
+    """kill -9 of the program and of all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 async def approve(desktop: Desktop, shot: Path) -> None:
@@ -125,33 +146,36 @@ async def approve(desktop: Desktop, shot: Path) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_a_real_agent_waits_for_the_click_and_reports_the_output(
-    desktop: Desktop, tmp_path: Path, way: str
+    desktop: Desktop, folder: Path, way: str
 ) -> None:
     one, other = random.randrange(10**6), random.randrange(10**6)
-    arguments = {
-        "language": "python",
-        "title": "Add two numbers",
-        "code": f"one, other = {one}, {other}\nprint('sum:', one + other)\n",
-    }
-    folder = tmp_path / "agent"
-    folder.mkdir()
-    program = claude if way.startswith("claude") else codex
-    with serving(arguments) as model:
-        saying = spawn(way, said(*program(folder, model, configuration(desktop, way)), folder))
-        try:
-            await until(lambda: desktop.phase() == "asked" or saying.done())
-            assert not saying.done(), saying.result()
-            await approve(desktop, SHOTS / f"agent-{way}-asked.png")
-            told = await saying
-        finally:
-            saying.cancel()
+    code = f"one, other = {one}, {other}\nprint('sum:', one + other)\n"
+    async with asking(desktop, folder, way, code) as process:
+        await approve(desktop, SHOTS / f"agent-{way}-asked.png")
+        async with asyncio.timeout(PATIENCE):
+            out, err = await process.communicate()
     desktop.press(HISTORY)
     await asyncio.to_thread(desktop.photograph, SHOTS / f"agent-{way}-recorded.png")
-    assert told.startswith(SAID)
-    assert f"sum: {one + other}" in told
+    assert process.returncode == 0, err.decode()
+    assert out.decode().startswith(SAID)
+    assert f"sum: {one + other}" in out.decode()
     assert desktop.quit() == 0
     (record,) = desktop.records()
-    assert (record.request.agent, record.request.code) == (way, arguments["code"])
+    assert (record.request.agent, record.request.code) == (way, code)
     assert record.decision is not None
     assert (record.decision.verdict, record.decision.by) == (Verdict.APPROVED, Decider.PERSON)
     assert verify(desktop.places.ledger).ok
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_the_question_of_a_real_agent_that_is_killed_is_withdrawn(
+    desktop: Desktop, folder: Path, way: str
+) -> None:
+    async with asking(desktop, folder, way, "print('never')") as process:
+        kill(process)
+        await until(lambda: desktop.phase() == "closed")
+    assert desktop.quit() == 0
+    (record,) = desktop.records()
+    assert record.decision is not None
+    assert record.decision.verdict is Verdict.WITHDRAWN
+    assert record.result is None
