@@ -11,7 +11,7 @@ WINDOW := $(QT) bubblewrap $(NODE)
 SCREEN := xvfb xdotool
 TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 
-.PHONY: help run demo test agents lint bench images lock clean
+.PHONY: help run demo test agents lint bench images gallery lock clean
 
 help:
 	@echo "make run     open the console"
@@ -21,6 +21,7 @@ help:
 	@echo "make lint    check style, types and architecture"
 	@echo "make bench   measure, against a floor measured in the same run"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
+	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"
 	@echo "make lock    write the lock files anew"
 	@echo "make clean   remove what the other commands made"
 
@@ -54,6 +55,10 @@ bench:
 images:
 	@$(SETUP) run
 	@$(BIN)/python -m runner.sandbox.images $(ARGS)
+
+gallery:
+	@$(SETUP) dev $(WINDOW)
+	@$(BIN)/python -m tests.gui.gallery $(ARGS)
 
 lock:
 	@$(SETUP) dev

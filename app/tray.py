@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.window import Window
 
 NOTICE_MS = 8000
-NO_TRAY = "There is no system tray here, so notices appear only in this window and in the task bar."
+NO_TRAY = "No system tray here: notices appear on the desktop and in this window."
 
 
 _PICTURES = {
