@@ -111,10 +111,23 @@ class Toolbar(QWidget):
 
     def _details(self) -> str:
         lines = [f"Agents connect to {self._cases.address}"] if self._cases.address else []
-        protections = self._cases.sandbox.get("protections")
+        sandbox = self._cases.sandbox
+        lines += [str(sandbox["chosen"])] if sandbox.get("chosen") else []
+        lines += _warmth(sandbox.get("warm"))
+        protections = sandbox.get("protections")
         if isinstance(protections, (list, tuple)):
             lines += [str(one) for one in protections]
         return "\n".join(lines)
 
     def _paint_icon(self) -> None:
         self._shield.setPixmap(self._look.pixmap("shield-check", "accent_ink", 18))
+
+
+def _warmth(told: object) -> list[str]:
+    """The warm pool in words: how many wait, for how long, and how many runs found one."""
+    if not isinstance(told, dict) or not told["wanted"]:
+        return []
+    runs = told["hits"] + told["misses"]
+    used = f"; {told['hits']} of {runs} runs began in one" if runs else ""
+    waiting = f", the oldest for {told['oldest']:.0f} s" if told["ready"] else ""
+    return [f"{told['ready']} of {told['wanted']} containers wait started{waiting}{used}"]

@@ -20,7 +20,7 @@ from app.remembering.fatigue import Fatigue
 from app.toolbar import Toolbar
 from app.vault import BANNER as VAULT
 from app.vault import VaultNotice
-from runner.events import AgentsChanged, GatewayOpened, TroubleCleared
+from runner.events import AgentsChanged, GatewayOpened, RunFinished, TroubleCleared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,7 +172,7 @@ class Window(QWidget):
             self.frame.setWindowTitle(title)
         if any(isinstance(event, (AgentsChanged, GatewayOpened)) for event in events):
             self._cases.know_agents(self._bridge.agents())
-        if any(isinstance(event, (GatewayOpened, TroubleCleared)) for event in events):
+        if any(isinstance(event, (GatewayOpened, TroubleCleared, RunFinished)) for event in events):
             self._bridge.ask_sandbox()
 
     @Slot(str)

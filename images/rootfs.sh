@@ -6,6 +6,8 @@
 # REMOVE (patterns of paths to leave out) and SOURCE_DATE_EPOCH (the time that all files bear).
 # On Debian it needs mmdebstrap; elsewhere it is run in a container of Debian, where it installs that first.
 set -eu
+# Neither what is told nor any order may depend on the language of this machine.
+export LC_ALL=C
 
 # Called back by mmdebstrap with the folder in which everything has been unpacked.
 if [ "${1:-}" = --finish ]; then
@@ -46,7 +48,7 @@ END
     [ ! -e usr/bin/mawk ] || ln -sf mawk usr/bin/awk
     if [ -d usr/share/ca-certificates ]; then
         mkdir -p etc/ssl/certs
-        find usr/share/ca-certificates -name '*.crt' | LC_ALL=C sort | xargs cat >etc/ssl/certs/ca-certificates.crt
+        find usr/share/ca-certificates -name '*.crt' | sort | xargs cat >etc/ssl/certs/ca-certificates.crt
         rm -rf usr/share/ca-certificates
     fi
     for provider in usr/lib/*-linux-gnu/blas/libblas.so.3 usr/lib/*-linux-gnu/lapack/liblapack.so.3; do

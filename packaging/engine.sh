@@ -86,7 +86,6 @@ configure() {
     "ip6tables": false,
     "ip-forward": false,
     "cgroup-parent": "/$group",
-    "shutdown-timeout": 1,
     "runtimes": {
         "runsc": {"path": "$runsc", "runtimeArgs": ["--network=none"]},
         "runsc-net": {"path": "$runsc", "runtimeArgs": ["--network=host"]}
@@ -126,41 +125,40 @@ start() {
 members() {
     # In the engine's control group: what runs in containers. By name: containerd, its shims, gVisor's own processes.
     find /sys/fs/cgroup -path "*/$group/*" -name cgroup.procs -exec cat {} + 2>/dev/null || true
-    for each in /proc/[0-9]*; do
-        if tr '\0' ' ' <"$each/cmdline" 2>/dev/null | grep -q -F -e "$folder/exec/" -e "$folder/daemon.json"; then
-            echo "${each#/proc/}"
-        fi
-    done
+    # Listed before grep starts, which would find itself.
+    commands=$(echo /proc/[0-9]*/cmdline)
+    # shellcheck disable=SC2086 # a list of paths without blanks
+    grep -l -a -F -e "$folder/exec/" -e "$folder/daemon.json" $commands 2>/dev/null | cut -d/ -f3
 }
 
+# Everything goes, so nothing has to end in good order.
 stop() {
     [ -d "$folder" ] || return 0
     # The only files outside: sockets that containerd's shims leave when they are killed.
     sockets=$(find "$folder/exec" -name address -exec sed -n 's,^unix:///run/containerd/,/run/containerd/,p' {} + || true)
     if running; then
-        if answers; then
-            timeout 5 docker --host "$host" ps -q | xargs -r timeout 5 docker --host "$host" kill >/dev/null 2>&1 || true
-        fi
-        kill "$pid" 2>/dev/null || true
-        tries=$((STOP_SECONDS * 10))
-        while running && [ "$tries" -gt 0 ]; do
-            tries=$((tries - 1))
-            sleep 0.1
-        done
+        kill -KILL "$pid" || true
     fi
-    # Whatever an engine that died on its own has left.
-    tries=50
-    while left=$(members | sort -u) && [ -n "$left" ] && [ "$tries" -gt 0 ]; do
-        # shellcheck disable=SC2086 # a list of process ids
-        kill -KILL $left 2>/dev/null || true
+    tries=$((STOP_SECONDS * 10))
+    while left=$(members | sort -u) && [ -n "$left" ]; do
         tries=$((tries - 1))
+        # shellcheck disable=SC2086 # a list of process ids
+        [ "$tries" -gt 0 ] || fail "These processes of the container engine do not end:" $left
+        # shellcheck disable=SC2086
+        kill -KILL $left 2>/dev/null || true
         sleep 0.1
+    done
+    # shellcheck disable=SC2086 # a list of paths without blanks
+    rm -f $sockets
+    for each in /sys/class/net/br-*; do
+        bridge=${each##*/}
+        if [ -d "$each" ] && grep -q -a -F -e "${bridge#br-}" "$folder"/data/network/files/* 2>/dev/null; then
+            ip link delete "$bridge"
+        fi
     done
     cut -d' ' -f5 /proc/self/mountinfo | grep -F "$folder/" | sort -r | while read -r mounted; do
         umount -l "$mounted" || true
     done
-    # shellcheck disable=SC2086 # a list of paths without blanks
-    rm -f $sockets
     find /sys/fs/cgroup -depth -type d \( -name "$group" -o -path "*/$group/*" \) -exec rmdir {} + 2>/dev/null || true
     rm -rf "$folder"
 }

@@ -19,10 +19,15 @@ def sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     """All there may be; none is looked at yet, so this costs nothing."""
     named = images(settings)
     return (
-        LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash),
+        local_sandbox(settings),
         ContainerSandbox(Isolation.DOCKER, named),
         ContainerSandbox(Isolation.GVISOR, named),
     )
+
+
+def local_sandbox(settings: Settings) -> LocalSandbox:
+    """The one that needs no engine, with the interpreters that the settings name."""
+    return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash)
 
 
 def images(settings: Settings) -> dict[Language, str]:

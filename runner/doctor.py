@@ -149,9 +149,10 @@ async def _sandboxes(loaded: Loaded) -> list[Check]:
 def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
     name = {GVISOR: "gVisor", DOCKER: "Docker"}[isolation]
     if ready.ready:
-        gaps = f" Missing: {'; '.join(ready.missing)}." if ready.missing else ""
-        what = f"Active: {'; '.join(ready.protections)}.{gaps}"
-        return Check(name, State.WARN if gaps else State.OK, what, ready.remedy)
+        if ready.missing:
+            what = f"Works, but not for every language: {'; '.join(ready.missing)}."
+            return Check(name, State.WARN, what, "make images")
+        return Check(name, State.OK, f"Active: {'; '.join(ready.protections)}.")
     if wanted == isolation.value:
         return Check(name, State.BAD, ready.problem, ready.remedy)
     if wanted != "auto":

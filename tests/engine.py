@@ -20,7 +20,7 @@ from runner.sandbox.container.client import Client
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.images.build import Builder, State
 from runner.sandbox.images.recipe import recipe
-from runner.sandbox.images.rootfs import source
+from runner.sandbox.images.rootfs import Source, source
 from runner.sandbox.images.store import Store
 
 SCRIPT = Path(__file__).resolve().parents[1] / "packaging" / "engine.sh"
@@ -59,8 +59,13 @@ def stopped(folder: Path) -> None:
 
 
 def builder(at: str, keep: Path | None = KEPT) -> Builder:
-    store = Store(Client(Endpoint(at)))
-    return Builder(store, asyncio.run(source(store.environment)), keep)
+    return Builder(Store(Client(Endpoint(at))), _source(), keep)
+
+
+@functools.cache
+def _source() -> Source:
+    """Where an engine could be started there is mmdebstrap: never in a container."""
+    return asyncio.run(source({}))
 
 
 @functools.cache
@@ -82,12 +87,14 @@ def fill(at: str, images: tuple[str, ...] = IMAGES) -> None:
     """Give the engine there the images that it does not have."""
     maker = builder(at)
 
+    async def one(name: str) -> None:
+        if await maker.state(recipe(name)) is not State.READY:
+            async with aclosing(maker.build(recipe(name))) as steps:
+                async for _ in steps:
+                    pass
+
     async def body() -> None:
-        for name in images:
-            if await maker.state(recipe(name)) is not State.READY:
-                async with aclosing(maker.build(recipe(name))) as steps:
-                    async for _ in steps:
-                        pass
+        await asyncio.gather(*map(one, images))
 
     asyncio.run(body())
 

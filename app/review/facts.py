@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from runner.assessment import Finding, Touch
 
 REASONS_SHOWN = 4
+IMAGE_LENGTH = 19
+"""Characters of an image's id that are shown; the history has all of it."""
 _MB = 1 << 20
 
 
@@ -65,7 +67,8 @@ class Facts(ScrollColumn):
         self._narrow()
         self.findings.setVisible(bool(self._found))
         self._touch.show_pairs(_touched(assessment.touch) if assessment else ())
-        self._where.show_pairs(_where(card))
+        chosen = [("Chosen", str(sandbox["chosen"]))] if sandbox.get("chosen") else []
+        self._where.show_pairs([*_where(card), *chosen])
         self._protections.show_lines(card.protections or _texts(sandbox.get("protections")))
         self._missing.show_lines(_texts(sandbox.get("missing")))
         self._limits.show_pairs(_limits(card))
@@ -181,7 +184,7 @@ def _where(card: Card) -> list[tuple[str, str]]:
     request = card.request
     pairs = [("Sandbox", phrases.isolation(request.isolation).capitalize()), ("Network", phrases.network(request))]
     if request.image:
-        pairs.append(("Image", phrases.visible(request.image)))
+        pairs.append(("Image", phrases.visible(request.image[:IMAGE_LENGTH])))
     if request.files:
         pairs.append(("Files", _listed(request.files)))
     if request.packages:

@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.available import OWN_IMAGES
 from runner.errors import KnownError
+from runner.request import Language
 from runner.sandbox.images import store
 from runner.sandbox.images.archive import LIST
 from runner.sandbox.images.build import LOADING, Builder, State
 from runner.sandbox.images.recipe import names, recipe
-from runner.sandbox.images.rootfs import DEBIAN, Here, InContainer
+from runner.sandbox.images.rootfs import DEBIAN, Here, InContainer, source
 from tests import engine
 
 if TYPE_CHECKING:
@@ -38,7 +40,6 @@ TELLS_VERSION = {
     "javascript": ("node", "-p", "process.versions.node"),
     "shell": ("bash", "-c", "echo ${BASH_VERSION%(*}"),
 }
-NAMELESS = ("images", "--quiet", "--filter", "dangling=true", "--filter", "label=assent.recipe")
 STAND_IN = engine.KEPT / "debian.tar"
 """A Debian that stands for the registry's."""
 LOOKS_AROUND = """
@@ -55,8 +56,14 @@ def address() -> str:
 
 
 @pytest.fixture
-def own(address: str) -> Iterator[tuple[str, Path]]:
-    """An engine that a test may kill."""
+def own() -> Iterator[tuple[str, Path]]:
+    """An engine that a test may kill, and its folder."""
+    with _engine_of_its_own() as at:
+        yield at
+
+
+@contextlib.contextmanager
+def _engine_of_its_own() -> Iterator[tuple[str, Path]]:
     with tempfile.TemporaryDirectory(prefix="assent-") as folder:
         at = Path(folder) / "e"
         try:
@@ -100,27 +107,54 @@ def test_what_is_missing_or_made_from_an_earlier_recipe_is_told(address: str) ->
     assert states == [State.READY, State.MISSING, State.OLD]
 
 
-def test_an_image_is_the_same_from_a_registry_and_from_a_mirror(address: str, room: Path) -> None:
+@dataclasses.dataclass(frozen=True)
+class _Command:
+    """What the command said when it built an image, when it was there, and where no engine is."""
+
+    at: str
+    first: subprocess.CompletedProcess[str]
+    again: subprocess.CompletedProcess[str]
+    nowhere: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="module")
+def command() -> Iterator[_Command]:
+    """`make images` on an engine that has none yet."""
+
+    def images(at: str) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "DOCKER_HOST": at}
+        words = [sys.executable, "-m", "runner.sandbox.images", "shell"]
+        return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+
+    with _engine_of_its_own() as (at, _):
+        yield _Command(at, images(at), images(at), images("unix:///nowhere"))
+
+
+def test_the_command_builds_what_is_missing_and_tells_how_far_it_is(command: _Command) -> None:
+    lines = [line.split("\t") for line in command.first.stdout.splitlines()]
+    assert [int(part) for _, part, _ in lines] == sorted(int(part) for _, part, _ in lines)
+    assert (lines[0], lines[-1]) == (["shell", "0", "starting"], ["shell", "100", "ready"])
+    assert command.again.stdout == "shell\t100\tready\n"
+    assert (command.nowhere.returncode, command.nowhere.stdout) == (1, "")
+    assert "Docker daemon not available." in command.nowhere.stderr
+
+
+def test_an_image_is_the_same_from_a_registry_and_from_a_mirror(command: _Command, room: Path) -> None:
     """The registry's Debian is built here as well: what matters is that another Debian does the work."""
-    here = engine.builder(address, keep=None)
+    here = engine.builder(command.at)
     assert isinstance(here.source, Here)
     if not STAND_IN.exists():
         part = STAND_IN.with_suffix(f".{os.getpid()}")
         mirrors = here.source.mirrors.splitlines()
         subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--format=tar", "trixie", part, *mirrors], check=True)
         part.replace(STAND_IN)
-    docker(address, "import", str(STAND_IN), DEBIAN)
-    before = set(docker(address, *NAMELESS).split())
-    there = Builder(here.store, InContainer(here.store.environment, here.source.mirrors))
-    images = set()
-    for builder in (here, there):
-        steps = build(builder, SHELL)
-        assert [step.part for step in steps] == sorted(step.part for step in steps)
-        assert (steps[0].part, steps[-1].part) == (0, 1)
-        images.add(docker(address, "image", "inspect", "--format", "{{.Id}}", SHELL.tag))
-    assert len(images) == 1
-    assert set(docker(address, *NAMELESS).split()) <= before
-    assert not docker(address, "ps", "--all", "--quiet", "--filter", "name=assent-build")
+    docker(command.at, "import", str(STAND_IN), DEBIAN)
+    image = ("image", "inspect", "--format", "{{.Id}}", SHELL.tag)
+    before = docker(command.at, *image)
+    steps = build(Builder(here.store, InContainer(here.store.environment, here.source.mirrors)), SHELL)
+    assert steps[1].doing == "preparing"
+    assert docker(command.at, *image) == before
+    assert not docker(command.at, "ps", "--all", "--quiet")
 
 
 def test_a_build_for_which_the_disk_is_too_small_says_so(address: str, room: Path) -> None:
@@ -195,7 +229,8 @@ def test_an_engine_whose_disk_is_full_is_told(address: str) -> None:
 
 
 def test_packages_that_cannot_be_fetched_are_told(address: str, room: Path) -> None:
-    nowhere = Here("deb file:///nowhere trixie main")
+    nowhere = asyncio.run(source({}, "file:///nowhere"))
+    assert nowhere == Here("deb copy:///nowhere trixie main")
     with pytest.raises(KnownError, match=r"packages for the image cannot be fetched\. .*--mirror"):
         build(Builder(engine.builder(address).store, nowhere), SHELL)
 
@@ -224,18 +259,9 @@ def test_what_is_no_root_file_system_does_not_become_an_image(address: str, room
     assert asyncio.run(engine.builder(address).state(SHELL)) is State.READY
 
 
-def test_the_command_builds_what_is_missing_and_tells_how_far_it_is(own: tuple[str, Path]) -> None:
-    at, _ = own
-    engine_of = {**os.environ, "DOCKER_HOST": at}
-    command = [sys.executable, "-m", "runner.sandbox.images", "shell"]
-    first, second = (subprocess.run(command, env=engine_of, capture_output=True, text=True) for _ in range(2))
-    lines = [line.split("\t") for line in first.stdout.splitlines()]
-    assert [int(part) for _, part, _ in lines] == sorted(int(part) for _, part, _ in lines)
-    assert lines[-1] == ["shell", "100", "ready"]
-    assert second.stdout == "shell\t100\tready\n"
-    gone = subprocess.run(command, env={**os.environ, "DOCKER_HOST": "unix:///nowhere"}, capture_output=True, text=True)
-    assert (gone.returncode, gone.stdout) == (1, "")
-    assert "Docker daemon not available." in gone.stderr
+def test_sandboxes_start_from_these_images() -> None:
+    assert {language: recipe(language.value).tag for language in Language} == OWN_IMAGES
+    assert {recipe(name).language for name in names()} == {language.value for language in Language}
 
 
 def test_there_is_no_image_of_another_name() -> None:

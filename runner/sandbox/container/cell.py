@@ -119,10 +119,12 @@ class Cell:
             await self._client.ask("POST", f"/containers/{self.id}/{'pause' if still else 'unpause'}")
 
     async def status(self) -> tuple[int, bool]:
-        """Wait for the end: exit status, and whether memory ran out. Raises EngineGone and Denied."""
-        ended = await self._client.ask("POST", f"/containers/{self.id}/wait", seconds=None)
+        """Wait for the end: exit status, and whether it is for want of memory. Raises EngineGone and Denied."""
+        code = int((await self._client.ask("POST", f"/containers/{self.id}/wait", seconds=None))["StatusCode"])
+        if code == 0:
+            return code, False
         state = (await self._client.ask("GET", f"/containers/{self.id}/json"))["State"]
-        return int(ended["StatusCode"]), bool(state["OOMKilled"])
+        return code, bool(state["OOMKilled"])
 
     async def pid(self) -> int:
         """The first process, as the engine's machine counts. Raises EngineGone and Denied."""

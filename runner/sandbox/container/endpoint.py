@@ -80,7 +80,9 @@ class Line:
     async def close(self) -> None:
         self.writer.close()
         with contextlib.suppress(OSError, TimeoutError):
-            await asyncio.wait_for(self.writer.wait_closed(), ENDED_SECONDS)
+            # Not wait_for: until Python 3.12 it may swallow that its caller is cancelled.
+            async with asyncio.timeout(ENDED_SECONDS):
+                await self.writer.wait_closed()
         if self._helper is not None and self._helper.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self._helper.terminate()

@@ -14,6 +14,7 @@ from runner.result import Usage
 from runner.sandbox.container.client import Denied, EngineGone
 from runner.sandbox.container.shape import GVISOR_OWN_MB
 from runner.sandbox.usage import Curve
+from runner.sandbox.watch import FIRST_READING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,8 +66,11 @@ class Gauge:
     async def follow(self) -> None:
         """Take readings until cancelled or the container is gone."""
         self._begun = time.monotonic()
+        await asyncio.sleep(FIRST_READING)  # a run that is over by then is not slowed by it
         with contextlib.suppress(EngineGone, Denied):
-            if self._client.endpoint.local and (source := group(await self._cell.pid(), self._cell.id)):
+            if not (pid := await self._cell.pid()):  # over already
+                return
+            if self._client.endpoint.local and (source := group(pid, self._cell.id)):
                 await self._often(source)
             else:
                 await self._from_engine()

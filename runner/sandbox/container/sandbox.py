@@ -16,7 +16,7 @@ from runner.sandbox.container.cell import Cell, remove
 from runner.sandbox.container.client import Client, Denied
 from runner.sandbox.container.pool import Pool
 from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
-from runner.sandbox.container.shape import HOST_LABEL, RUN_LABEL, Shape, host
+from runner.sandbox.container.shape import HOST_LABEL, NAMES, RUN_LABEL, Shape, host
 from runner.sandbox.contract import Job, Readiness
 from runner.sandbox.verdict import Setting
 from runner.tasks import spawn
@@ -49,7 +49,6 @@ NO_RUNTIME = {
     Isolation.GVISOR: ("gVisor is not available here.", "Install runsc and register it: runsc install"),
     Isolation.DOCKER: ("The container engine has no runtime runc.", "Install runc."),
 }
-NAMES = {Isolation.GVISOR: "runsc", Isolation.DOCKER: "runc"}
 
 
 class ContainerSandbox:

@@ -16,6 +16,8 @@ from runner.sandbox.container.starter import ENVIRONMENT, WORKSPACE, command
 if TYPE_CHECKING:
     from runner.request import Language, Limits
 
+NAMES = {Isolation.GVISOR: "runsc", Isolation.DOCKER: "runc"}
+"""Runtimes, as engines usually call them."""
 USER = 1000
 TEMPORARY_MB = 64
 """Size of /tmp and of /dev/shm; what is large belongs in the workspace."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="images", description="Build the images that sandboxes start from.")
     parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"which ones: {', '.join(names())} (all)")
-    parser.add_argument("--mirror", default="", metavar="URL", help="a Debian mirror; file:// and copy:// work too")
+    parser.add_argument("--mirror", default="", metavar="URL", help="a Debian mirror; file:///... for one on a disk")
     parser.add_argument("--again", action="store_true", help="build also what is there, for newer packages")
     chosen = parser.parse_args(arguments)
     try:
@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KnownError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

@@ -73,6 +73,8 @@ async def source(engine: dict[str, str], mirror: str = "") -> Source:
     `engine` are the variables that tell Docker's own program where the engine is.
     """
     mirrors = f"deb {mirror} {SUITE} main" if mirror else await _mirrors()
+    # What apt does not copy it looks for below the new root.
+    mirrors = mirrors.replace("deb file:", "deb copy:")
     return Here(mirrors) if shutil.which("mmdebstrap") else InContainer(engine, mirrors)
 
 
