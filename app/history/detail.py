@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from app.look import Look
     from runner.audit.search import Record
 
+VERSION = "Your version"
+"""The tab of what a person approved in place of what was asked."""
 CHOOSE = ("Nothing chosen", "Choose a request to see its code, its output and who decided.")
 _DOT = " \N{MIDDLE DOT} "
 
@@ -70,7 +72,7 @@ class Detail(QFrame):
         self.told = plain_label(role="muted", wrap=True)
         self.no_output = EmptyState(look, "ban", "Nothing ran", "There is no output.")
         self.facts = RecordFacts(look, open_folder)
-        self.extras = {name: CodeView(look) for name in ("Result", "Variables", "Input")}
+        self.extras = {name: CodeView(look) for name in (VERSION, "Result", "Variables", "Input")}
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._lay_out()
         self.output.saved.connect(self._saved)
@@ -144,12 +146,13 @@ class Detail(QFrame):
         """Tabs for what most requests do not have."""
         request = record.request
         texts = {
+            VERSION: words.edited(record),
             "Result": words.value(record),
             "Variables": "" if request.context in ("", "{}") else request.context,
             "Input": request.stdin,
         }
         for name, view in self.extras.items():
-            view.set_code(texts[name], "")
+            view.set_code(texts[name], request.language.value if name == VERSION and request.language else "")
             self.tabs.setTabVisible(self.tabs.indexOf(view), bool(texts[name]))
 
     @Slot(str)

@@ -395,7 +395,8 @@ class Machine:
         if (known := function.results.get(key)) is not None:
             return known
         if function.active or len(function.results) >= (MOST_SIMPLE_CALLS if function.simple else MOST_CALLS):
-            return Value(labels=labels_of(args) | labels_of(named.values()))
+            unresolved = {"unresolved"} if any(arg.texts for arg in args) else NO_LABELS
+            return Value(labels=labels_of(args) | labels_of(named.values()) | unresolved)
         outside = self.scope, self.branches
         self.scope, self.branches = Scope(function.scope), 0
         self.depth += 1
