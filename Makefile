@@ -6,19 +6,22 @@ QT := libglib2.0-0 libegl1 libgl1 libxkbcommon0 libxkbcommon-x11-0 libxcb-cursor
 	libxcb-xkb1 libxcb-shape0 libdbus-1-3 libfontconfig1
 # Only where there is no node at all: a newer one than Debian's may be installed.
 NODE := $(shell command -v node >/dev/null 2>&1 || echo nodejs)
+NPM := $(shell command -v npm >/dev/null 2>&1 || echo npm)
 WINDOW := $(QT) bubblewrap $(NODE)
 SCREEN := xvfb xdotool
 TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 
-.PHONY: help run demo test lint bench images lock clean
+.PHONY: help run demo test agents lint bench images gallery lock clean
 
 help:
 	@echo "make run     open the console"
 	@echo "make demo    show the main job on a virtual screen, leaving screenshots in build/demo"
 	@echo "make test    run the tests"
+	@echo "make agents  install Claude Code and Codex (760 MB), so that the tests drive them too"
 	@echo "make lint    check style, types and architecture"
 	@echo "make bench   measure, against a floor measured in the same run"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
+	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"
 	@echo "make lock    write the lock files anew"
 	@echo "make clean   remove what the other commands made"
 
@@ -35,6 +38,10 @@ test:
 	@packaging/engine.sh install || echo "Tests on containers are skipped."
 	@$(BIN)/python -m pytest $(ARGS)
 
+agents:
+	@$(SETUP) dev $(TESTS) $(NPM)
+	@packaging/agents.sh
+
 lint:
 	@$(SETUP) dev
 	@$(BIN)/ruff check .
@@ -48,6 +55,10 @@ bench:
 images:
 	@$(SETUP) run
 	@$(BIN)/python -m runner.sandbox.images $(ARGS)
+
+gallery:
+	@$(SETUP) dev $(WINDOW)
+	@$(BIN)/python -m tests.gui.gallery $(ARGS)
 
 lock:
 	@$(SETUP) dev

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.parts.notice import Notice, Tone
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 GRAVE = frozenset({"ledger", "gateway", "sandbox"})
 """While one of these is in trouble nothing can be run."""
+SHOWN = 2
+"""Notices at a time; the window may be 600 high."""
 ACTIONS = {
     "ledger": "Begin a new history",
     "gateway": "",
@@ -39,10 +41,18 @@ class Banners(QWidget):
         self._cases = cases
         self._look = look
         self._notices: dict[str, Notice] = {}
+        self._all = False
+        self._more = QPushButton()
+        self._more.setProperty("kind", "quiet")
+        self._more.setAutoDefault(False)
+        self._more.clicked.connect(self._toggle)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(look.px(6))
-        self.setVisible(False)
+        self._foot = QVBoxLayout()
+        self._foot.addWidget(self._more, alignment=Qt.AlignmentFlag.AlignLeft)
+        self._column.addLayout(self._foot)
+        self._fold()
         cases.happened.connect(self._take)
 
     def say(self, name: str, tone: Tone, text: str, action: str = "", closable: bool = True) -> Notice:
@@ -52,10 +62,11 @@ class Banners(QWidget):
             notice = self._notices[name] = Notice(self._look, tone, text, action, closable)
             notice.acted.connect(lambda: self.wanted.emit(name))
             notice.closed.connect(lambda: self.unsay(name))
-            self._column.addWidget(notice)
+            # The grave ones stay on top.
+            self._column.insertWidget(0 if name in GRAVE else self._column.count() - 1, notice)
         else:
             notice.say(tone, text, action)
-        self.setVisible(True)
+        self._fold()
         return notice
 
     def unsay(self, name: str) -> None:
@@ -64,7 +75,23 @@ class Banners(QWidget):
             self._column.removeWidget(notice)
             notice.hide()
             notice.deleteLater()
-        self.setVisible(bool(self._notices))
+        self._fold()
+
+    def _fold(self) -> None:
+        """Two at a time, so that work goes on below them; the others are one press away."""
+        rows = (self._column.itemAt(number) for number in range(self._column.count()))
+        notices = [notice for row in rows if row is not None and (notice := row.widget()) is not None]
+        for number, notice in enumerate(notices):
+            notice.setVisible(self._all or number < SHOWN)
+        hidden = max(0, len(notices) - SHOWN)
+        self._more.setText("Show fewer" if self._all else f"and {hidden} more")
+        self._more.setVisible(hidden > 0)
+        self.setVisible(bool(notices))
+
+    @Slot()
+    def _toggle(self) -> None:
+        self._all = not self._all
+        self._fold()
 
     def text(self, name: str) -> str:
         """What `name` says now; empty where it says nothing."""

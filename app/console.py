@@ -74,9 +74,15 @@ class Console(QObject):
     def _start(self) -> None:
         """The window is on the screen: now the heavy part."""
         self.host.start()
+        from app.desktop import Desktop
+        from app.notices import Notices
         from app.tray import Tray
 
         self.tray = Tray(self.cases, self.look, self.window, self)
+        self.desktop = Desktop(self)
+        self.notices = Notices(self.cases, self.window, self.desktop, self)
+        self.notices.fallback.connect(self.tray.say)
+        self.leave.leaving.connect(self.desktop.close)
         self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)
         self.window.vault.look_again()
 

@@ -6,7 +6,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from app import phrases
@@ -49,13 +49,14 @@ class ModeButton(QToolButton):
     def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
-        self._look = look
-        self._icon = ""
         self.choices = QMenu(self)
         self.choices.aboutToShow.connect(self.fill)
         self.setMenu(self.choices)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setProperty("kind", "mode")
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands after the words
+        look.dress(self, "chevron-down", size=14)
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)
         self._tick.timeout.connect(self.refresh)
@@ -67,7 +68,7 @@ class ModeButton(QToolButton):
         """Say which mode counts now."""
         mode, said = Mode(self._cases.mode.mode), words(self._cases)
         if said != self.text():
-            self.setText(f"{said}")
+            self.setText(said)
             self.setToolTip(MEANINGS[mode])
             self.setAccessibleName(f"Mode: {said}. {MEANINGS[mode]} Opens a menu of modes.")
         if self.property("mode") != mode.value:

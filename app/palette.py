@@ -38,6 +38,7 @@ class Palette(QDialog):
         px = look.px
         self._ways = tuple(ways)
         self._found: list[Way] = []
+        self.setProperty("framed", True)
         self.setWindowTitle("Go anywhere")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.field = QLineEdit()
@@ -48,6 +49,8 @@ class Palette(QDialog):
         self.list.setAccessibleName("Where to go")
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.itemClicked.connect(self._go)
         self.none = plain_label("Nothing has this name.", "muted")
         column = QVBoxLayout(self)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+WIDTH = 420
+
+
 class Question(QDialog):
     """Opened with `open`, never with `exec`. The focus starts on the button that changes nothing."""
 
@@ -22,7 +25,11 @@ class Question(QDialog):
         self.setWindowTitle(title)
         self.setAccessibleDescription(what)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        heading, text = plain_label(title, "title"), plain_label(what, wrap=True)
+        heading, text = plain_label(title, "title", wrap=True), plain_label(what, wrap=True)
+        for label in (heading, text):
+            label.ensurePolished()
+            # Said outright: a dialog does not ask labels that wrap how high they are.
+            label.setMinimumHeight(label.heightForWidth(WIDTH - 40))
         self.no = QPushButton("Cancel")
         self.yes = QPushButton(yes)
         self.yes.setProperty("kind", "danger")
@@ -43,7 +50,7 @@ class Question(QDialog):
         column.addWidget(text)
         column.addSpacing(6)
         column.addLayout(buttons)
-        self.setMinimumWidth(380)
+        self.setFixedWidth(WIDTH)
         self.no.setFocus()
 
     @Slot(int)

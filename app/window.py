@@ -104,7 +104,9 @@ class Window(QWidget):
     def _make_history(self) -> QWidget:
         from app.history.panel import HistoryPanel
 
-        return HistoryPanel(self._cases, self._look, self._places)
+        panel = HistoryPanel(self._cases, self._look, self._places)
+        panel.detail.try_wanted.connect(self._try_request)
+        return panel
 
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel
@@ -251,13 +253,18 @@ class Window(QWidget):
         card = self.deciding.review.card
         if card is not None and card.level is not None:
             title = phrases.title(card.request)
-            self._remember(About(card.id, card.digest, card.request.agent, title, card.level))
+            self._remember(About(card.id, card.digest, card.request.agent, title, card.level, card.waiting))
 
     @Slot(object)
     def _remember(self, about: About) -> None:
         from app.remembering.dialog import RememberDialog
 
         RememberDialog(self, about, self._bridge, self._look).open()
+
+    @Slot(str, str)
+    def _try_request(self, request_id: str, words: str) -> None:
+        self.show_page("Rules")
+        self.page("Rules").try_request(request_id, words)  # type: ignore[attr-defined]
 
     @Slot(str, object)
     def _remembered(self, _request_id: str, made: Grant | str) -> None:
@@ -278,6 +285,15 @@ class Window(QWidget):
         """What a notice leads to: the window, with the queue on it. It never decides anything."""
         self.frame.bring_to_front()
         self.show_page("Queue")
+
+    def stop_all_in_front(self) -> None:
+        """From the tray: the question is asked where it can be seen."""
+        self.frame.bring_to_front()
+        self.stop_all()
+
+    def lock_in_front(self) -> None:
+        self.frame.bring_to_front()
+        self.commands.ask_lock()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

@@ -60,13 +60,15 @@ class Agents:
         self._met: set[str] = set()
         self._written_at = 0.0
         self._first_seen: Callable[[Agent], None] = lambda _agent: None
+        self._lost: Callable[[Agent], None] = lambda _agent: None
         self._stamp: tuple[int, int] | None = None
         self.problem = ""
-        self._refresh()
+        self.refresh()
 
-    def listen(self, first_seen: Callable[[Agent], None]) -> None:
-        """Hear of each agent once, when it is first seen since the start."""
+    def listen(self, first_seen: Callable[[Agent], None], lost: Callable[[Agent], None]) -> None:
+        """Hear of each agent once, when it is first seen since the start, and when another process revoked it."""
         self._first_seen = first_seen
+        self._lost = lost
 
     def all(self) -> tuple[Agent, ...]:
         """In the order in which they were added, revoked ones too."""
@@ -82,7 +84,7 @@ class Agents:
                 f"{name[:60]!r} cannot be an agent's name.",
                 "Use up to 40 letters, digits, dots, hyphens and underscores.",
             )
-        self._refresh()
+        self.refresh()
         if (known := self._agents.get(name)) and not known.revoked:
             raise KnownError(f"There is an agent called {name} already.", "Revoke it first, or choose another name.")
         token = TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
@@ -93,7 +95,7 @@ class Agents:
 
     def revoke(self, name: str) -> None:
         """Its token is worth nothing from now on. Raises KnownError where there is no such agent."""
-        self._refresh()
+        self.refresh()
         agent = self._agents.get(name)
         if agent is None:
             raise KnownError(f"There is no agent called {name[:60]}.", "Look at the list of agents.")
@@ -106,7 +108,7 @@ class Agents:
 
     def recognize(self, token: str) -> Agent | None:
         """Whose token this is. Takes the same time for every wrong token."""
-        self._refresh()
+        self.refresh()
         digest = _digest(token)
         found = None
         for agent in self._agents.values():
@@ -146,12 +148,13 @@ class Agents:
         _write(self._file, agents)
         self._stamp = _stamp(self._file)
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
         """Read the file again if another process (`assent agents`) has written it."""
         stamp = _stamp(self._file)
         if stamp == self._stamp:
             return
         self._stamp = stamp
+        before = self._agents
         try:
             self._agents = _read(self._file)
             self.problem = ""
@@ -163,6 +166,15 @@ class Agents:
                 f"The list of agents in {self._file} could not be read ({type(error).__name__}: {error}). "
                 "No agent is known until it is repaired or agents are added anew."
             )
+            return
+        for agent in before.values():
+            if not agent.revoked and not self._holds(agent):
+                self._lost(agent)
+
+    def _holds(self, agent: Agent) -> bool:
+        """Whether the token of `agent` still counts."""
+        now = self._agents.get(agent.name)
+        return now is not None and not now.revoked and now.token_sha256 == agent.token_sha256
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

@@ -168,13 +168,13 @@ def _add_agent(arguments: argparse.Namespace, places: Places) -> int:
     import os
 
     from runner.agents import Agents
-    from runner.gateway.snippets import configurations
+    from runner.gateway.snippets import configurations, own_command
     from runner.settings import load
 
     port = load(places, os.environ).settings.port
     token = Agents(places).add(arguments.name)
     print(f"Token of {arguments.name}, shown this once:\n\n    {token}\n")
-    for snippet in configurations(arguments.name, token, f"http://127.0.0.1:{port}/mcp"):
+    for snippet in configurations(arguments.name, token, f"http://127.0.0.1:{port}/mcp", own_command()):
         where = f"put into {snippet.file}" if snippet.file else "run"
         print(f"--- {snippet.client}: {where}\n{snippet.text.rstrip()}\n")
     return 0

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runner import available
 from runner.agents import Agents
 from runner.audit.search import History
-from runner.available import local_sandbox, sandboxes
 from runner.errors import KnownError
 from runner.gateway import door
 from runner.policy.rulefile import read
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.places import Places
-    from runner.sandbox.contract import Sandbox
+    from runner.sandbox.contract import Readiness
     from runner.settings import Loaded
 
 LITTLE_SPACE = 500_000_000
@@ -44,6 +44,9 @@ WINDOW_LIBRARIES = {
     "libfontconfig.so.1": "libfontconfig1",
 }
 """What Qt's window plugin loads -> the Debian package that has it."""
+
+
+GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
 
 
 class State(StrEnum):
@@ -81,8 +84,7 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
         ("Display", _display),
     )
     found = [await asyncio.to_thread(_tried, name, check) for name, check in own]
-    containers = await asyncio.gather(*(_container(one) for one in sandboxes(loaded.settings)[1:]))
-    return (*found[:3], *await _sandbox(loaded), *containers, *found[3:])
+    return (*found[:3], *await _sandboxes(loaded), *found[3:])
 
 
 def _tried(name: str, check: Callable[[], Check]) -> Check:
@@ -133,14 +135,32 @@ def _space(folder: Path) -> Check:
     return Check("Disk space", State.OK, f"{free / 1e9:,.1f} GB are free.")
 
 
-async def _sandbox(loaded: Loaded) -> list[Check]:
-    """The sandbox and its languages: what protects, what cannot be had here, and what is missing."""
+async def _sandboxes(loaded: Loaded) -> list[Check]:
+    """Every sandbox there may be: what protects, what cannot be had here, and what is missing."""
     settings = loaded.settings
-    sandbox = local_sandbox(settings)
-    try:
-        ready = await sandbox.check()
-    finally:
-        await sandbox.close()
+    all_of_them = available.sandboxes(settings)
+    found = {sandbox.isolation: await sandbox.check() for sandbox in all_of_them}
+    await asyncio.gather(*(sandbox.close() for sandbox in all_of_them))
+    local = found[Isolation.LOCAL]
+    checks = [_container(isolation, found[isolation], settings.sandbox_type) for isolation in (GVISOR, DOCKER)]
+    return [*checks, *_local(local, settings.supported_languages)]
+
+
+def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
+    name = {GVISOR: "gVisor", DOCKER: "Docker"}[isolation]
+    if ready.ready:
+        if ready.missing:
+            what = f"Works, but not for every language: {'; '.join(ready.missing)}."
+            return Check(name, State.WARN, what, "make images")
+        return Check(name, State.OK, f"Active: {'; '.join(ready.protections)}.")
+    if wanted == isolation.value:
+        return Check(name, State.BAD, ready.problem, ready.remedy)
+    if wanted != "auto":
+        return Check(name, State.OK, f"Not used, as the settings have it. {ready.problem}")
+    return Check(name, State.WARN, f"Code runs in a weaker sandbox meanwhile. {ready.problem}", ready.remedy)
+
+
+def _local(ready: Readiness, wanted: tuple[str, ...]) -> list[Check]:
     if not ready.ready:
         return [Check("Local sandbox", State.BAD, ready.problem, ready.remedy)]
     absent = tuple(line for line in ready.missing if line.split(":")[0] not in list(Language))
@@ -149,20 +169,8 @@ async def _sandbox(loaded: Loaded) -> list[Check]:
     fix = "" if walled else "sudo apt-get install bubblewrap"
     return [
         Check("Local sandbox", State.OK if walled else State.WARN, what, fix),
-        *(_language(one, ready.versions, ready.missing, settings.supported_languages) for one in Language),
+        *(_language(one, ready.versions, ready.missing, wanted) for one in Language),
     ]
-
-
-async def _container(sandbox: Sandbox) -> Check:
-    """What runs code in containers: engine, runtime, images. Nobody is obliged to have it."""
-    name = {Isolation.DOCKER: "Docker", Isolation.GVISOR: "gVisor"}[sandbox.isolation]
-    ready = await sandbox.check()
-    await sandbox.close()
-    if not ready.ready:
-        return Check(name, State.WARN, ready.problem, ready.remedy)
-    if ready.missing:
-        return Check(name, State.WARN, f"Works, but not for every language: {'; '.join(ready.missing)}.", "make images")
-    return Check(name, State.OK, f"Active: {'; '.join(ready.protections)}.")
 
 
 def _language(language: Language, versions: dict[str, str], missing: tuple[str, ...], wanted: tuple[str, ...]) -> Check:

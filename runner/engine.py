@@ -49,6 +49,7 @@ from runner.ticket import Ticket
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from runner.agents import Agent
     from runner.assessment import Assessment
     from runner.events import Event
     from runner.request import Request
@@ -103,7 +104,7 @@ class Engine:
         self._troubles: dict[str, EngineTroubled] = {}
         self._closing = ""
         self._opening: asyncio.Task[None] | None = None
-        rooms.agents.listen(lambda _agent: self.publish(AgentsChanged()))
+        rooms.agents.listen(lambda _agent: self.publish(AgentsChanged()), self._revoked_elsewhere)
 
     # ---- the path of one request ----
 
@@ -311,6 +312,7 @@ class Engine:
 
     def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> str:
         """A person's answer to a question: empty when taken, else why not."""
+        self.rooms.agents.refresh()
         if verdict is Verdict.APPROVED and (trouble := self._troubles.get("ledger")):
             return f"Not approved: {trouble.what} {trouble.remedy}"
         taken = self.desk.answer(request_id, digest, verdict, reason[:REASON_LENGTH])
@@ -382,9 +384,20 @@ class Engine:
     async def revoke_agent(self, name: str) -> None:
         """Its token is worth nothing from now on; what it asked is withdrawn."""
         self.rooms.agents.revoke(name)
+        self._withdraw_all(name)
+        await self._forget(name)
+
+    def _revoked_elsewhere(self, agent: Agent) -> None:
+        """`assent agents revoke` did it."""
+        self._withdraw_all(agent.name)
+        spawn(f"revoked {agent.name}", self._forget(agent.name))
+
+    def _withdraw_all(self, agent: str) -> None:
         for case in self._cases.active():
-            if case.request.agent == name:
+            if case.request.agent == agent:
                 self.withdraw(case.request.id, "The agent was revoked.")
+
+    async def _forget(self, name: str) -> None:
         await self.note("agent-revoked", "", {"agent": name})
         self.publish(AgentsChanged())
         self.missed.drop(name)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.assessment import Level
 from runner.decision import Ask, Decider, Decision, Verdict
 from runner.errors import KnownError
 from runner.events import ModeChanged
@@ -87,7 +86,8 @@ class Modes:
         now = self.now
         if now.mode is not Mode.TRUST or now.agent != request.agent or self._clock() >= now.deadline:
             return None
-        if ask.blocked or assessment.level > Level.HIGH or self._engine.rooms.policy.asks_everything:
+        # As for what is remembered: the same reasons keep it from counting.
+        if ask.blocked or self._engine.rooms.policy.closed_to_grants(request, assessment.level):
             return None
         reason = "Approved without asking: a person trusts this agent for now."
         return Decision(Verdict.APPROVED, Decider.RULE, reason, TRUST_RULE, digest=request.digest)

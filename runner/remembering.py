@@ -120,7 +120,7 @@ class Remembering:
         request, assessment = await self._about(request_id)
         if request.digest != digest:
             raise KnownError("What was on screen is not this request.", "Look at it again.")
-        grant = make(request, assessment, choice, self._rooms.grants.now(), self._rooms.grants.session)
+        grant = self._make(request, assessment, choice)
         await self._rooms.book.append(MADE, "", {"request": request_id, **plain(grant)})
         await self._rooms.grants.add(grant)
         self._engine.publish(GrantsChanged())
@@ -152,9 +152,8 @@ class Remembering:
     async def preview(self, request_id: str, choice: Choice) -> Preview:
         """What the grant would be, and which of the last requests it would have covered. Raises KnownError."""
         request, assessment = await self._about(request_id)
-        grant = make(request, assessment, choice, self._rooms.grants.now(), self._rooms.grants.session)
-        records = await asyncio.to_thread(self._latest)
-        return Preview(grant, len(records), tuple(_past(one) for one in records if self._covered(grant, one)))
+        grant = self._make(request, assessment, choice)
+        return await asyncio.to_thread(self._look_back, grant)
 
     async def explain_past(self, request_id: str) -> Explanation:
         """What would happen to the same call today. Raises KnownError where there is no such request."""
@@ -167,13 +166,7 @@ class Remembering:
 
     async def suggestions(self) -> tuple[Suggestion, ...]:
         """Programs that were approved often, never denied, and are not remembered; the most frequent first."""
-        records = await asyncio.to_thread(self._latest)
-        groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
-        for record in records:
-            if record.row.level is not None and record.row.level <= Level.HIGH:
-                groups[record.request.agent, program(record.request)].append(record)
-        found = [_suggestion(group) for group in groups.values() if self._worth(group)]
-        return tuple(sorted(found, key=lambda one: (-one.times, -one.latest.at))[:MOST_SUGGESTED])
+        return await asyncio.to_thread(self._often)
 
     async def _explain(self, request: Request) -> Explanation:
         assessed = await asyncio.to_thread(assess, request)
@@ -184,20 +177,10 @@ class Remembering:
         """When the agent of that name was added, in seconds since the epoch; 0 for one that nobody added."""
         return max((one.created_at for one in self._rooms.agents.all() if one.name == agent), default=0.0)
 
-    def _covered(self, grant: Grant, record: Record) -> bool:
-        if record.assessment is None:
-            return False
-        return grant.covers(record.request, self._rooms.policy.weigh(record.request, record.assessment))
-
-    def _worth(self, group: Iterable[Record]) -> bool:
-        by_person = [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
-        approved = [one for one in by_person if one.row.verdict is Verdict.APPROVED]
-        if len(approved) < OFTEN or len(approved) < len(by_person):
-            return False
-        latest = approved[0]
-        assert latest.assessment is not None
-        registered = self._registered(latest.request.agent)
-        return self._rooms.grants.find(latest.request, latest.assessment, registered) is None
+    def _make(self, request: Request, assessment: Assessment, choice: Choice) -> Grant:
+        if why := self._rooms.policy.closed_to_grants(request, assessment.level):
+            raise KnownError(why, "Approve it each time.")
+        return make(request, assessment, choice, self._rooms.grants.now(), self._rooms.grants.session)
 
     async def _about(self, request_id: str) -> tuple[Request, Assessment]:
         case = self._cases.find(request_id)
@@ -207,6 +190,40 @@ class Remembering:
         if record is None or record.assessment is None:
             raise KnownError("There is no such request in the history.", "Choose another one.")
         return record.request, self._rooms.policy.weigh(record.request, record.assessment)
+
+    # ---- on a thread of their own: two hundred requests of a megabyte take their time ----
+
+    def _look_back(self, grant: Grant) -> Preview:
+        records = self._latest()
+        return Preview(grant, len(records), tuple(_past(one) for one in records if self._covered(grant, one)))
+
+    def _covered(self, grant: Grant, record: Record) -> bool:
+        if record.assessment is None:
+            return False
+        return grant.covers(record.request, self._rooms.policy.weigh(record.request, record.assessment))
+
+    def _often(self) -> tuple[Suggestion, ...]:
+        groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        for record in self._latest():
+            if record.row.level is not None and record.row.level <= Level.HIGH:
+                groups[record.request.agent, program(record.request)].append(record)
+        found = [_suggestion(group) for group in groups.values() if self._worth(group)]
+        return tuple(sorted(found, key=lambda one: (-one.times, -one.latest.at))[:MOST_SUGGESTED])
+
+    def _worth(self, group: Iterable[Record]) -> bool:
+        by_person = [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
+        # With another digest it was the person's own version that was approved, not this program.
+        approved = [
+            one
+            for one in by_person
+            if one.row.verdict is Verdict.APPROVED and one.decision and one.decision.digest == one.request.digest
+        ]
+        if len(approved) < OFTEN or len(approved) < len(by_person):
+            return False
+        latest = approved[0]
+        assert latest.assessment is not None
+        registered = self._registered(latest.request.agent)
+        return self._rooms.grants.find(latest.request, latest.assessment, registered) is None
 
     def _past_case(self, request_id: str) -> Record | None:
         history = History(self._rooms.places.ledger)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from runner.audit.verify import verify
 from runner.decision import Verdict
 from runner.errors import KnownError
-from runner.events import QuestionAsked
+from runner.events import QuestionAsked, RequestDecided
 from runner.places import Places
 from runner.request import Language, Tool
 from runner.rooms import open_engine
@@ -42,10 +42,10 @@ def main() -> int:
 
 async def _play(places: Places) -> int:
     engine = open_engine(places, ASK_ALWAYS)
-    asked: asyncio.Queue[QuestionAsked] = asyncio.Queue()
+    asked: asyncio.Queue[QuestionAsked | RequestDecided] = asyncio.Queue()
 
     def hear(event: Event) -> None:
-        if isinstance(event, QuestionAsked):
+        if isinstance(event, QuestionAsked | RequestDecided):
             asked.put_nowait(event)
 
     engine.listen(hear)
@@ -61,10 +61,15 @@ async def _play(places: Places) -> int:
     return 0 if verdict.ok and not wrong else 1
 
 
-async def _run(engine: Engine, asked: asyncio.Queue[QuestionAsked], language: Language, code: str, wanted: str) -> int:
+async def _run(
+    engine: Engine, asked: asyncio.Queue[QuestionAsked | RequestDecided], language: Language, code: str, wanted: str
+) -> int:
     """1 where the program did not print what it should."""
     ticket = await engine.submit(Submission("self-test", Tool.CODE_EXECUTE, language, code))
-    await asked.get()
+    while (event := await asked.get()).request_id != ticket.request_id:
+        pass
+    if isinstance(event, RequestDecided):
+        return _fail(f"{language}: decided before anybody was asked: {event.decision.reason}")
     if refused := engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, ""):
         return _fail(f"{language}: {refused}")
     answer = await ticket.answered(None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -192,12 +193,19 @@ def test_an_installed_wheel_finds_everything_it_needs(wheel: Path, tmp_path: Pat
     ]
     subprocess.run(install, check=True, capture_output=True)
     environment = {**os.environ, "PYTHONPATH": str(site), "PYTHONSAFEPATH": "1"}
-    for command in (
-        [str(site / "bin" / "assent"), "self-test"],
-        [sys.executable, "-c", FROM_THE_WHEEL, str(site)],
-    ):
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+
+    assent = str(site / "bin" / "assent")
+    for command in ((assent, "self-test"), (sys.executable, "-c", FROM_THE_WHEEL, str(site))):
+        done = run(*command)
         assert done.returncode == 0, done.stdout + done.stderr
+    # The self-test is what would tell of a package without them.
+    shutil.rmtree(site / "resources")
+    done = run(assent, "self-test")
+    assert done.returncode == 1
+    assert "decided before anybody was asked" in done.stderr
 
 
 def test_make_lists_the_commands_it_has() -> None:

@@ -103,6 +103,15 @@ async def test_critical_is_never_remembered(stage: Stage) -> None:
         await remember(stage, ticket)
 
 
+async def test_what_would_never_count_is_not_made(stage: Stage) -> None:
+    ticket = await denied(stage)
+    (stage.places.config / "rules.yaml").write_text("{")
+    stage.engine.reload()
+    with pytest.raises(KnownError, match="cannot be read"):
+        await remember(stage, ticket)
+    assert kinds(stage) == []
+
+
 async def test_revoked_is_asked_again_and_the_ledger_is_whole(stage: Stage) -> None:
     grant = await remember(stage, await denied(stage))
     await unasked(stage)
@@ -261,4 +270,18 @@ async def test_what_is_approved_again_and_again_is_suggested(stage: Stage) -> No
     (found,) = await stage.engine.remembering.suggestions()
     assert found.latest.id == ticket.request_id and found.times == 3
     await remember(stage, ticket)
+    assert await stage.engine.remembering.suggestions() == ()
+
+
+async def test_what_was_approved_only_in_another_version_is_not_suggested(stage: Stage) -> None:
+    editing = stage.engine.editing
+    for _ in range(3):
+        ticket = await stage.asked()
+        draft = await editing.draft(ticket.request_id, "print('better')")
+        runs = len(stage.sandbox.runs)
+        edited = draft.request.digest
+        assert await editing.approve(ticket.request_id, ticket.case.request.digest, "print('better')", edited) == ""
+        await stage.until(lambda runs=runs: len(stage.sandbox.runs) > runs)
+        stage.sandbox.runs[-1].finish("x")
+        await ticket.answered(5)
     assert await stage.engine.remembering.suggestions() == ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -21,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.copying import CopyButton
 from app.parts.plain import plain_label
-from runner.gateway.snippets import Snippet, configurations
+from runner.gateway.snippets import Snippet, configurations, own_command
 
 if TYPE_CHECKING:
     from app.look import Look
@@ -78,7 +76,7 @@ class Welcome(QFrame):
         self.token.setText(token)
         self.token.setCursorPosition(0)
         self.copy_token.set_text_to_copy(token)
-        self._snippets = configurations(name, token, address, _command()) if address else ()
+        self._snippets = configurations(name, token, address, own_command()) if address else ()
         self.client.blockSignals(True)
         self.client.clear()
         self.client.addItems([snippet.client for snippet in self._snippets])
@@ -134,9 +132,3 @@ class Welcome(QFrame):
         column.addLayout(second)
         column.addWidget(self.text, 1)
         column.addLayout(last)
-
-
-def _command() -> str:
-    """How a client starts the bridge: the command's full path, as clients often have a shorter PATH."""
-    found = shutil.which("assent")
-    return os.path.abspath(found) if found else "assent"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QTabBar, QVBoxLayout, QWidget
 
 from app.help.pages import HelpView
 from app.parts.plain import plain_label
@@ -18,7 +19,7 @@ MISSING = "This page did not come with this Assent. The README has what is most 
 
 
 class HelpPanel(QWidget):
-    """Left and right go from tab to tab, Tab goes into the text and from link to link."""
+    """Left and right go from tab to tab, Tab to the search, into the text and from link to link."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,7 +31,18 @@ class HelpPanel(QWidget):
         for page in PAGES:
             self.tabs.addTab(page.title)
         self.view = HelpView(look)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("Find on this page")
+        self.search.setAccessibleName("Find on this page of the help; Enter goes to the next place")
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(look.px(260))
+        self.found = plain_label(role="muted")
         self._lay_out()
+        self.search.returnPressed.connect(self._find)
+        self.search.textEdited.connect(self._begin_anew)
+        find = QShortcut(QKeySequence.StandardKey.Find, self)
+        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self.search.setFocus)
         self.tabs.currentChanged.connect(self._show)
         self.view.followed.connect(self._follow)
         self._show(0)
@@ -44,6 +56,7 @@ class HelpPanel(QWidget):
             text = f"# {page.title}\n\n{MISSING}\n"
         self.view.setAccessibleName(f"Help: {page.title}")
         self.view.show_text(text)
+        self.found.clear()
 
     @Slot(str)
     def _follow(self, link: str) -> None:
@@ -52,6 +65,21 @@ class HelpPanel(QWidget):
         if link in files:
             self.tabs.setCurrentIndex(files.index(link))
 
+    @Slot()
+    def _begin_anew(self) -> None:
+        self.view.moveCursor(QTextCursor.MoveOperation.Start)
+        self._find()
+
+    @Slot()
+    def _find(self) -> None:
+        """To the next place with the words, from the top again after the last one."""
+        words = self.search.text()
+        there = not words or self.view.find(words)
+        if not there:
+            self.view.moveCursor(QTextCursor.MoveOperation.Start)
+            there = self.view.find(words)
+        self.found.setText("" if there else "Not on this page")
+
     def _lay_out(self) -> None:
         px = self._look.px
         head = QHBoxLayout()
@@ -59,6 +87,8 @@ class HelpPanel(QWidget):
         head.addWidget(plain_label("Help", "title"))
         head.addWidget(self.tabs)
         head.addStretch()
+        head.addWidget(self.found)
+        head.addWidget(self.search, 1)
         card = QFrame()
         card.setProperty("card", True)
         column = QVBoxLayout(card)

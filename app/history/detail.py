@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app import phrases
 from app.copying import CopyButton
@@ -27,12 +36,17 @@ if TYPE_CHECKING:
     from app.look import Look
     from runner.audit.search import Record
 
+VERSION = "Your version"
+"""The tab of what a person approved in place of what was asked."""
 CHOOSE = ("Nothing chosen", "Choose a request to see its code, its output and who decided.")
 _DOT = " \N{MIDDLE DOT} "
 
 
 class Detail(QFrame):
     """Shows one record at a time; more of the same request changes only what is new."""
+
+    try_wanted = Signal(str, str)
+    """Id and title of a request of which somebody wants to know what would happen to it now."""
 
     def __init__(self, look: Look, open_folder: Callable[[Path], bool], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,13 +62,17 @@ class Detail(QFrame):
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.outcome.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self.copy = CopyButton("Copy code", "Copy the code")
+        self.try_now = QPushButton("What would happen?")
+        self.try_now.setToolTip("Ask the rules of today, and run nothing")
+        self.try_now.setAutoDefault(False)
+        self.try_now.clicked.connect(self._try)
         self.code = CodeView(look)
         self.output = OutputView(look)
         self.meters = Meters(look)
         self.told = plain_label(role="muted", wrap=True)
         self.no_output = EmptyState(look, "ban", "Nothing ran", "There is no output.")
         self.facts = RecordFacts(look, open_folder)
-        self.extras = {name: CodeView(look) for name in ("Result", "Variables", "Input")}
+        self.extras = {name: CodeView(look) for name in (VERSION, "Result", "Variables", "Input")}
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._lay_out()
         self.output.saved.connect(self._saved)
@@ -84,6 +102,11 @@ class Detail(QFrame):
         self._record = None
         self.nothing.say(title, sentence)
         self._stack.setCurrentWidget(self.nothing)
+
+    @Slot()
+    def _try(self) -> None:
+        if self._record is not None:
+            self.try_wanted.emit(self._record.row.id, self.title.text())
 
     # ---- parts ----
 
@@ -123,12 +146,13 @@ class Detail(QFrame):
         """Tabs for what most requests do not have."""
         request = record.request
         texts = {
+            VERSION: words.edited(record),
             "Result": words.value(record),
             "Variables": "" if request.context in ("", "{}") else request.context,
             "Input": request.stdin,
         }
         for name, view in self.extras.items():
-            view.set_code(texts[name], "")
+            view.set_code(texts[name], request.language.value if name == VERSION and request.language else "")
             self.tabs.setTabVisible(self.tabs.indexOf(view), bool(texts[name]))
 
     @Slot(str)
@@ -155,6 +179,7 @@ class Detail(QFrame):
         top.setSpacing(px(10))
         top.addWidget(self.title, 1)
         top.addWidget(self.badge)
+        top.addWidget(self.try_now)
         top.addWidget(self.copy)
         self._page = QWidget()
         column = QVBoxLayout(self._page)

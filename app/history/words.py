@@ -31,6 +31,8 @@ def outcome(record: Record) -> str:
     parts = []
     if record.decision is not None:
         parts.append(phrases.decided(record.decision))
+        if edited(record):
+            parts.append("The code was changed first: see Your version.")
         if record.decision.verdict is not Verdict.APPROVED and record.decision.reason:
             parts.append(f"Reason: {phrases.visible(record.decision.reason)}")
     elif record.row.phase is Phase.ASKED:
@@ -96,6 +98,14 @@ def value(record: Record) -> str:
     if record.result is None or record.result.value is None:
         return ""
     return json.dumps(record.result.value, indent=2, ensure_ascii=False)
+
+
+def edited(record: Record) -> str:
+    """The code that a person approved in place of what was asked; empty where nothing was changed."""
+    approved = record.decision is not None and record.decision.verdict is Verdict.APPROVED
+    bodies = [step.body for step in record.steps if step.entry.kind == "edited"]
+    found = bodies[-1].get("code") if bodies and approved else ""
+    return found if isinstance(found, str) else ""
 
 
 def artifact(record: Record) -> str:

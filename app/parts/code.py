@@ -203,6 +203,18 @@ class CodeView(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
+        try:
+            rows_left = self._paint(painter)
+        finally:
+            # A painter that is left active takes the window with it.
+            painter.end()
+        if not self._seen and rows_left * self._row_height <= self.viewport().height():
+            self._seen = True
+            # Told later: whoever listens may change widgets, which is not allowed while painting.
+            QTimer.singleShot(0, self, self._tell_seen)
+
+    def _paint(self, painter: QPainter) -> int:
+        """Everything; how many rows there are from the first that is shown."""
         tokens = self._look.tokens
         port = self.viewport().rect()
         painter.fillRect(port, QColor(tokens.code))
@@ -215,11 +227,7 @@ class CodeView(QAbstractScrollArea):
         if self.hasFocus():
             painter.setPen(QPen(QColor(tokens.accent), 2))
             painter.drawRect(port.adjusted(1, 1, -1, -1))
-        painter.end()
-        if not self._seen and (rows.total - first) * self._row_height <= port.height():
-            self._seen = True
-            # Told later: whoever listens may change widgets, which is not allowed while painting.
-            QTimer.singleShot(0, self, self._tell_seen)
+        return rows.total - first
 
     def _tell_seen(self) -> None:
         if self._seen:

@@ -124,7 +124,7 @@ class QueueDelegate(QStyledItemDelegate):
         else:
             words.append(state(card))
         if card.missed:
-            words.insert(0, phrases.visible(card.request.agent))
+            words = [state(card), phrases.visible(card.request.agent), *words[:1]]
         if card.id in self._model.marked:
             words.insert(0, "\N{CHECK MARK} selected")
         if behind:

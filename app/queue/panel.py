@@ -22,6 +22,7 @@ from app.queue.bar import BatchBar
 from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
 from app.queue.model import QueueModel
 from app.queue.order import Lane, Place
+from runner.modes import Mode
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from app.cases import Cases
     from app.look import Look
 
+NOTHING = ("Nothing waits", "Requests from your agents appear here.")
+LOCKED = ("Lockdown", "Every request is denied at once. Choose Guarded at the top to be asked again.")
 TICK_MS = 250
 """Countdowns are repainted four times a second, and only while somebody can see them."""
 
@@ -53,7 +56,7 @@ class QueuePanel(QFrame):
         self.model = QueueModel(cases, self)
         self.view = self._make_view()
         self._count = plain_label(role="muted")
-        self.none = EmptyState(look, "inbox", "Nothing waits", "Requests from your agents appear here.")
+        self.none = EmptyState(look, "inbox", *NOTHING)
         self.nobody = EmptyState(
             look, "plug", "No agent yet", "Add an agent and paste its configuration.", "Add an agent"
         )
@@ -243,6 +246,7 @@ class QueuePanel(QFrame):
             page: QWidget = self.view
         else:
             page = self.nobody if self._cases.agents == () else self.none
+            self.none.say(*(LOCKED if self._cases.mode.mode == Mode.LOCKDOWN else NOTHING))
         if self._stack.currentWidget() is not page:
             self._stack.setCurrentWidget(page)
 

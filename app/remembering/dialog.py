@@ -37,6 +37,8 @@ class About:
     agent: str
     title: str
     level: Level
+    waiting: bool = False
+    """It still waits for its answer."""
 
 
 class RememberDialog(QDialog):
@@ -62,6 +64,9 @@ class RememberDialog(QDialog):
         # What has just appeared takes no click that was meant for something else.
         self._resting = _timer(self, round(REST_SECONDS * 1000), self._rested)
         self._lay_out()
+        # Within the window, also where the text is twice as large.
+        room = parent.window().size()
+        self.resize(min(look.px(640), room.width() - 40), min(look.px(500), room.height() - 40))
         self._connect()
         self._changed()
         self.cancel.setFocus()
@@ -87,7 +92,11 @@ class RememberDialog(QDialog):
             return
         self.told.hide()
         self.covers.setText(f"{words.covered(found.grant)} {words.ends(found.grant)}")
-        self.matched.setText(_summary(found))
+        denied = sum(one.verdict is Verdict.DENIED for one in found.covered)
+        self.matched.setText(_summary(found, denied))
+        self.matched.setProperty("role", "bad" if denied else "")
+        self.matched.style().unpolish(self.matched)
+        self.matched.style().polish(self.matched)
         self.lines.setStringList([words.past(one) for one in found.covered])
         self._shown = choice
         self._resting.start()
@@ -151,7 +160,7 @@ class RememberDialog(QDialog):
         head.addWidget(badge)
         head.addStretch()
         title = plain_label(f"{phrases.visible(self._about.agent)}: {phrases.visible(self._about.title)}", wrap=True)
-        still = plain_label("This request itself still waits for your answer.", "small")
+        still = plain_label("This request itself still waits for your answer." if self._about.waiting else "", "small")
         for label in (self.covers, self.matched):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.view = QListView()
@@ -179,7 +188,6 @@ class RememberDialog(QDialog):
         column.addWidget(self.told)
         column.addLayout(buttons)
         self.told.hide()
-        self.resize(px(640), px(500))
 
     def _connect(self) -> None:
         self.save.setProperty("kind", "primary")
@@ -193,12 +201,11 @@ class RememberDialog(QDialog):
         self._bridge.failed.connect(self._failed)
 
 
-def _summary(found: Preview) -> str:
+def _summary(found: Preview, denied: int) -> str:
     if not found.looked_at:
         return "There is no history yet to compare with."
     latest = "one request so far" if found.looked_at == 1 else f"last {found.looked_at} requests"
     past = f"Of the {latest} it would have covered {len(found.covered)}"
-    denied = sum(one.verdict is Verdict.DENIED for one in found.covered)
     return f"{past}; {denied} of them {'was' if denied == 1 else 'were'} denied." if denied else f"{past}."
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
+from app import phrases
 from app.parts.column import ScrollColumn
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
@@ -29,10 +30,15 @@ if TYPE_CHECKING:
 
 REFRESH_MS = 15_000
 """How often ends of time are looked at while somebody can see them."""
+SOON_MS = 1000
+"""After a decision, before the history is looked through for what is approved often."""
 ORDER = (
     "The first rule that matches counts; one that allows gives way to any that denies. What you remembered answers "
     "only what you would be asked. Lockdown denies before all of these."
 )
+ALL_ASKED = "Until this is corrected, everything is asked."
+MOST_TOLD = 5
+"""Rules that cannot be used, told at once."""
 NO_RULES = "None. They are written in {file}, and asked from top to bottom."
 NO_GRANTS = "Nothing. The button Remember beside Approve makes these; CRITICAL requests are always asked."
 OTHERWISE = (
@@ -54,6 +60,11 @@ class RulesPanel(QWidget):
         self._places = places
         self._listed: object = None
         self.problem = Notice(look, Tone.BAD, "", "Begin anew")
+        self.wrong = Notice(look, Tone.BAD, "")
+        self.again = QPushButton(" Read again")
+        self.again.setToolTip("Take up what was changed in the files (F5)")
+        self.again.setAutoDefault(False)
+        look.dress(self.again, "refresh-cw", size=14)
         self.tabs = QTabBar()
         self.trial = Trial(cases, bridge, look, places.ledger)
         self.rules = Group(look, "1  Your rules")
@@ -62,8 +73,13 @@ class RulesPanel(QWidget):
         self.suggested = Group(look, "Suggestions")
         self._tick = QTimer(self)
         self._tick.setInterval(REFRESH_MS)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(SOON_MS)
+        self._soon.timeout.connect(bridge.ask_suggestions)
         self._lay_out()
         self.otherwise.say(OTHERWISE)
+        self.again.clicked.connect(self.look_again)
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
         self.problem.acted.connect(bridge.begin_grants_anew)
         self._tick.timeout.connect(self._show)
@@ -74,19 +90,25 @@ class RulesPanel(QWidget):
 
     @Slot()
     def look_again(self) -> None:
-        """Everything anew, suggestions too."""
-        self._show()
+        """Read the files again; what they say is shown with the suggestions, which are asked for after that."""
+        self._bridge.reload_settings()
         self._bridge.ask_suggestions()
         if self.trial.isVisible():
             self.trial.look_again()
+
+    def try_request(self, request_id: str, words: str) -> None:
+        """What would happen to a past request now."""
+        self.tabs.setCurrentIndex(1)
+        self.trial.try_request(request_id, words)
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         ours = (GrantsChanged, EngineTroubled, TroubleCleared, GatewayOpened)
         if self.isVisible() and any(isinstance(event, ours) for event in events):
             self._show()
-        if self.isVisible() and any(isinstance(event, (GrantsChanged, RequestDecided)) for event in events):
-            self._bridge.ask_suggestions()
+        news = any(isinstance(event, (GrantsChanged, RequestDecided)) for event in events)
+        if news and self.isVisible() and not self._soon.isActive():
+            self._soon.start()
 
     @Slot()
     def _show(self) -> None:
@@ -97,6 +119,9 @@ class RulesPanel(QWidget):
         self._listed = (rules, grants, problem)
         self.problem.say(Tone.BAD, problem, "Begin anew")
         self.problem.setVisible(bool(problem))
+        wrong = rules.problems if rules is not None else ()
+        self.wrong.say(Tone.BAD, "\n".join((*map(phrases.visible, wrong[:MOST_TOLD]), ALL_ASKED)))
+        self.wrong.setVisible(bool(wrong))
         written = rules.rules if rules is not None else ()
         self.rules.show_rows(
             [rule_row(self._look, number, rule) for number, rule in enumerate(written, 1)],
@@ -109,6 +134,7 @@ class RulesPanel(QWidget):
 
     @Slot(object)
     def _know_suggestions(self, found: tuple[Suggestion, ...]) -> None:
+        self._show()
         rows = [suggestion_row(self._look, one) for one in found]
         for row, one in zip(rows, found, strict=True):
             row.acted.connect(lambda past=one.latest: self.remember.emit(about(past)))
@@ -126,6 +152,7 @@ class RulesPanel(QWidget):
         head.addWidget(plain_label("Rules", "title"))
         head.addWidget(self.tabs)
         head.addStretch()
+        head.addWidget(self.again)
         scroll = ScrollColumn("Rules in force")
         scroll.column.setContentsMargins(0, px(6), px(6), 0)
         scroll.column.setSpacing(px(16))
@@ -142,17 +169,20 @@ class RulesPanel(QWidget):
         column.setSpacing(px(8))
         column.addLayout(head)
         column.addWidget(self.problem)
+        column.addWidget(self.wrong)
         column.addWidget(self._pages, 1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(card)
         self.problem.hide()
+        self.wrong.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._tick.start()
         if not event.spontaneous():
-            self.look_again()
+            self._show()
+            self._bridge.ask_suggestions()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

@@ -54,7 +54,7 @@ class Row(QFrame):
 
     def mark(self, badge: QWidget) -> None:
         """Put a badge before the heading."""
-        self._head.insertWidget(0, badge)
+        self._head.insertWidget(0, badge, 0, Qt.AlignmentFlag.AlignTop)
 
 
 def rule_row(look: Look, number: int, rule: Rule) -> Row:

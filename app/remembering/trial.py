@@ -55,6 +55,7 @@ class Trial(QWidget):
         self._bridge = bridge
         self._look = look
         self._number = 0
+        self._wanted = ("", "")
         self.reader = Reader(ledger, "trial", self)
         self.which = _combo("Which request")
         self.agent = _combo("Agent")
@@ -89,6 +90,22 @@ class Trial(QWidget):
         self.agent.addItems(names or [NOBODY])
         self.agent.setCurrentIndex(max(0, self.agent.findText(chosen)))
 
+    def try_request(self, request_id: str, words: str) -> None:
+        """What would happen to this request, however long ago it was."""
+        self._wanted = (words, request_id)
+        self._offer()
+        self.which.blockSignals(True)
+        self.which.setCurrentIndex(self.which.findData(request_id))
+        self.which.blockSignals(False)
+        # Also where it was chosen already: the rules may be others now.
+        self._chosen()
+
+    def _offer(self) -> None:
+        """The one that somebody came with can be chosen although it is none of the latest."""
+        words, request_id = self._wanted
+        if request_id and self.which.findData(request_id) < 0:
+            self.which.addItem(words, request_id)
+
     def _know_requests(self, rows: list[Row]) -> None:
         chosen = self.which.currentData()
         self.which.blockSignals(True)
@@ -97,6 +114,7 @@ class Trial(QWidget):
         for row in rows:
             title = phrases.title_of(row.title, "", row.tool)
             self.which.addItem(f"{phrases.when(row.arrived_at)}  {phrases.visible(row.agent)}: {title}", row.id)
+        self._offer()
         self.which.setCurrentIndex(max(0, self.which.findData(chosen or "")))
         self.which.blockSignals(False)
         self._show_source()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
@@ -12,6 +12,7 @@ from app.parts.amounts import size
 from app.parts.column import ScrollColumn
 from app.parts.plain import plain_label
 from app.review.findings import FindingsList
+from app.review.narrowing import Narrowing
 from runner.request import Isolation
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from app.cases import Card
     from app.look import Look
-    from runner.assessment import Touch
+    from runner.assessment import Finding, Touch
 
 REASONS_SHOWN = 4
 IMAGE_LENGTH = 19
@@ -39,7 +40,11 @@ class Facts(ScrollColumn):
         self._reasons = _wrapped(look)
         self.findings = FindingsList(look)
         self.findings.picked.connect(self.line_picked)
+        self.narrowing = Narrowing()
+        self.narrowing.changed.connect(self._narrow)
+        self._found: tuple[Finding, ...] = ()
         self._why.add(self._reasons)
+        self._why.add(self.narrowing)
         self._why.add(self.findings)
         self._touch = Pairs(look, "What it can touch")
         self._where = Pairs(look, "Where it will run")
@@ -57,15 +62,20 @@ class Facts(ScrollColumn):
         self._why.rename(f"Why {assessment.level.name}" if assessment else "Not assessed yet")
         self._reasons.setText("\n".join(map(phrases.visible, _reasons(card))))
         self._reasons.setVisible(bool(self._reasons.text()))
-        findings = assessment.findings if assessment else ()
-        self.findings.set_findings(findings)
-        self.findings.setVisible(bool(findings))
+        self._found = assessment.findings if assessment else ()
+        self.narrowing.offer(self._found, card.id)
+        self._narrow()
+        self.findings.setVisible(bool(self._found))
         self._touch.show_pairs(_touched(assessment.touch) if assessment else ())
         chosen = [("Chosen", str(sandbox["chosen"]))] if sandbox.get("chosen") else []
         self._where.show_pairs([*_where(card), *chosen])
         self._protections.show_lines(card.protections or _texts(sandbox.get("protections")))
         self._missing.show_lines(_texts(sandbox.get("missing")))
         self._limits.show_pairs(_limits(card))
+
+    @Slot()
+    def _narrow(self) -> None:
+        self.findings.set_findings(self.narrowing.picked(self._found))
 
 
 class Section(QWidget):

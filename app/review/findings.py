@@ -69,7 +69,7 @@ class FindingsList(QListView):
             row.setEditable(False)
             row.setData(finding, FINDING)
             row.setData(_spoken(finding), Qt.ItemDataRole.AccessibleTextRole)
-            row.setToolTip(tip(f"{finding.evidence}\n{finding.reference}".strip()))
+            row.setToolTip(tip(f"{finding.evidence}\n{_reference(finding)}".strip()))
             self._rows.appendRow(row)
         self.updateGeometry()
 
@@ -148,6 +148,14 @@ _INKS = ("", "low", "medium", "high", "critical")
 
 def _below(finding: Finding) -> str:
     return f"{finding.level.name} \N{MIDDLE DOT} line {finding.span.line} \N{MIDDLE DOT} {finding.capability.value}"
+
+
+def _reference(finding: Finding) -> str:
+    """Where to read on: a technique of MITRE ATT&CK, or a weakness of the CWE list."""
+    number = finding.reference
+    if number.startswith("T"):
+        return f"MITRE ATT&CK technique {number}"
+    return f"Common weakness {number}" if number else ""
 
 
 def _spoken(finding: Finding) -> str:

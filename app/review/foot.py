@@ -5,15 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
-from app.parts.plain import plain_label
+from app.parts.plain import plain_label, tip
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import Denial
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from app.look import Look
     from app.review.guard import Guard
+
+
+MOST_LINES = 4
+"""Of a sentence; its tool tip has all of it."""
 
 
 class Foot(QStackedWidget):
@@ -27,9 +33,6 @@ class Foot(QStackedWidget):
         super().__init__(parent)
         self._look = look
         self.sentence = plain_label(role="muted", wrap=True)
-        # Room for two lines at any time: the buttons stay where they are when the sentence changes.
-        self.sentence.setMinimumHeight(2 * self.sentence.fontMetrics().lineSpacing())
-        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.edit = QPushButton("Edit  E")
         self.edit.setAutoDefault(False)
         self.edit.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -45,7 +48,7 @@ class Foot(QStackedWidget):
         self.remember.setAutoDefault(False)
         self.next = QPushButton("Next  J")
         self.next.setAutoDefault(False)
-        self.buttons = self._row(self.sentence, self.edit, self.deny, self.approve, self.remember, self.next)
+        self.buttons = self._page(self.sentence, self.edit, self.deny, self.approve, self.remember, self.next)
         self.denial = Denial(look, guard)
         self.editing = self._make_editing()
         for page in (self.buttons, self.denial, self.editing):
@@ -53,15 +56,21 @@ class Foot(QStackedWidget):
         self.currentChanged.connect(self._fit)
         self._fit()
 
+    def say(self, words: str) -> None:
+        """The sentence above the buttons. Those stay where they are: it grows upwards."""
+        if words != self.sentence.text():
+            self.sentence.setText(words)
+            self.sentence.setToolTip(tip(words))
+            self._fit_sentences()
+
     def say_of_edit(self, words: str, ready: bool) -> None:
         """What the edited code has become; `ready` once it can be looked at as a whole."""
         self.verdict.setText(words)
         self.done.setEnabled(ready)
+        self._fit_sentences()
 
     def _make_editing(self) -> QWidget:
         self.verdict = plain_label(role="muted", wrap=True)
-        self.verdict.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.verdict.setMinimumHeight(2 * self.verdict.fontMetrics().lineSpacing())
         self.discard = QPushButton("Discard changes")
         self.discard.setProperty("kind", "quiet")
         self.discard.setToolTip("Escape")
@@ -71,17 +80,34 @@ class Foot(QStackedWidget):
         self.done.setToolTip("Ctrl+Enter. Nothing is approved by this.")
         self.done.setAutoDefault(False)
         self.done.clicked.connect(self.edit_done)
-        return self._row(self.verdict, self.discard, self.done)
+        return self._page(self.verdict, self.discard, self.done)
 
-    def _row(self, *widgets: QWidget) -> QWidget:
+    def _page(self, sentence: QWidget, *buttons: QWidget) -> QWidget:
         page = QWidget()
-        row = QHBoxLayout(page)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = QHBoxLayout()
         row.setSpacing(self._look.px(8))
-        row.addWidget(widgets[0], 1)
-        for widget in widgets[1:]:
-            row.addWidget(widget, alignment=Qt.AlignmentFlag.AlignBottom)
+        row.addStretch()
+        for button in buttons:
+            row.addWidget(button)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(self._look.px(6))
+        column.addWidget(sentence)
+        column.addLayout(row)
         return page
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_sentences()
+
+    def _fit_sentences(self) -> None:
+        """As high as their words at this width: a stack does not ask labels that wrap."""
+        for label in (self.sentence, self.verdict):
+            line = label.fontMetrics().lineSpacing()
+            height = min(MOST_LINES * line, max(line, label.heightForWidth(self.width())))
+            if label.height() != height or label.minimumHeight() != height:
+                label.setFixedHeight(height)
+                self._fit()
 
     @Slot()
     def _fit(self) -> None:

@@ -440,7 +440,7 @@ class ReviewPanel(QFrame):
         why_not = self._why_not(shown)
         open_, resting = card.waiting or card.missed, self._rest.isActive()
         holding = open_ and approval.needs_holding(shown)
-        self.sentence.setText(self._sentence(shown, why_not, holding))
+        self.foot.say(self._sentence(shown, why_not, holding))
         free = not self._sent and not resting
         self.approve.setEnabled(not why_not and free)
         self.approve.set_holding(holding)

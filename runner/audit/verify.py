@@ -223,7 +223,9 @@ class _Walk:
         if key and key not in self.keys:
             raise _Broken(self.last_seq, f"Entry {self.last_seq}, the last, is signed by a key that was not recorded.")
         if public_key and (not self.keys or self.keys[-1] != public_key):
-            raise _Broken(None, "The ledger was not signed with the key of this installation.")
+            # Nobody can tell these two apart from here.
+            told = "The ledger was last signed with another key than the key of this installation"
+            raise _Broken(None, f"{told}: it was rewritten, or Assent was last started while its keyring was locked.")
 
 
 def _body(entry: Entry, data: str | None) -> dict[str, Any]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import shutil
+import sys
 from typing import NamedTuple
 
 LONG_WAIT = 200
@@ -37,6 +40,15 @@ def configurations(agent: str, token: str, url: str, command: str = "assent") ->
         _bridge(token, command),
         _bridge_codex(token, command),
     )
+
+
+def own_command() -> str:
+    """The full path of the `assent` that is running, for clients have a shorter PATH or know no checkout."""
+    beside = os.path.join(os.path.dirname(sys.executable), "assent")
+    if os.access(beside, os.X_OK):
+        return beside
+    found = shutil.which("assent")
+    return os.path.abspath(found) if found else "assent"
 
 
 def _headers(token: str, hold: int) -> dict[str, str]:

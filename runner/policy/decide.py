@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 
+MOST_UNASKED = 100_000
+"""Characters of code above which only a person's own look lets it run (console.md, *Regression list*, 8)."""
+
+
 class Policy:
     """Levels, windows and isolation of spec R1, R4, R5 and R7, as the settings have them."""
 
@@ -87,6 +91,8 @@ class Policy:
             return "Nothing remembered counts while a settings, rules or grants file cannot be read."
         if level is Level.CRITICAL:
             return "CRITICAL requests are asked every time."
+        if len(request.code) > MOST_UNASKED:
+            return f"Code of more than {MOST_UNASKED:,} characters is asked every time."
         if self.blocked(request, level):
             return "Nothing remembered counts where it may not be approved."
         return ""

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 MOST_GRANTS = 200
-MOST_BYTES = 4 << 20
+MOST_BYTES = 64 << 20
+"""More than `MOST_GRANTS` grants of the longest kind take."""
 
 
 class Grants:
@@ -140,9 +141,8 @@ class Grants:
             self.read()
 
     async def _write(self, grants: Mapping[str, Grant]) -> None:
-        text = json.dumps({"schema": SCHEMA, "grants": [plain(grant) for grant in grants.values()]}, indent=2)
         try:
-            await asyncio.to_thread(replace_file, self._file, text + "\n")
+            await asyncio.to_thread(_save, self._file, tuple(grants.values()))
         except OSError as error:
             raise KnownError(
                 f"What is remembered could not be written to {self._file}: {error.strerror}.",
@@ -153,6 +153,11 @@ class Grants:
 def plain(grant: Grant) -> dict[str, Any]:
     """As JSON data, for the file and for the ledger."""
     return {**asdict(grant), "level": grant.level.name}
+
+
+def _save(file: Path, grants: tuple[Grant, ...]) -> None:
+    text = json.dumps({"schema": SCHEMA, "grants": [plain(grant) for grant in grants]}, indent=2)
+    replace_file(file, text + "\n")
 
 
 def _read(file: Path) -> dict[str, Grant]:

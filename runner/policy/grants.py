@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from runner.assessment import Level, Touch
@@ -25,6 +25,10 @@ MOST_USES_HIGH = 100
 LONGEST = 366 * 86_400.0
 LONGEST_HIGH = 3600.0
 """Seconds. HIGH is remembered for an hour at most, which is also the longest trust window (console.md, *Modes*)."""
+LATEST = 1e11
+"""Seconds since the epoch: a time beyond the year 5000 is none."""
+LARGEST = 1e15
+"""No limit is this large, whatever its unit."""
 TOUCH_BOUND = 50
 """A touch summary lists no more than this of each kind: one that long may leave something out."""
 
@@ -163,8 +167,10 @@ def forbidden(grant: Grant) -> str:
         return "A grant for one program needs its digest."
     if grant.subject is Subject.EXACT and not grant.agent:
         return "An exact request is always one agent's."
-    if not all(map(math.isfinite, (grant.made_at, grant.expires_at, grant.last_used))) or grant.made_at <= 0:
+    if not all(0 <= at < LATEST for at in (grant.made_at, grant.expires_at, grant.last_used)) or not grant.made_at:
         return "A time of a grant is not in order."
+    if not all(0 < amount < LARGEST for amount in astuple(grant.limits)):
+        return "A limit of a grant is not in order."
     if grant.level is Level.HIGH and grant.subject not in subjects(Level.HIGH):
         return "HIGH requests are remembered for the same program only."
     most = most_uses(grant.level)
@@ -202,8 +208,10 @@ def longest_for(level: Level) -> float:
     return LONGEST_HIGH if level is Level.HIGH else LONGEST
 
 
+@lru_cache(maxsize=4)
 def program(request: Request) -> str:
     """SHA-256 (hex) over all that says what the program does, whoever sends it and with whatever limits."""
+    # Kept for the latest: every grant for one program asks for it, and code may have a megabyte.
     deciding = request.deciding()
     for outside in ("agent", "limits", "isolation", "image"):
         del deciding[outside]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from runner import document
 from runner.assessment import Level
 from runner.document import Node, Unreadable
+from runner.policy.decide import parameters
 from runner.policy.pattern import Pattern
 from runner.policy.rules import Action, Condition, Rule, Rules
-from runner.request import Tool
+from runner.request import Request, Tool
 
 if TYPE_CHECKING:
     from runner.places import Places
@@ -33,6 +34,9 @@ TOOLS = frozenset(
     }
 )
 """Tools that a rule may name (spec I2). With another name a rule would never match, and nobody would know."""
+
+PARAMETERS = frozenset(parameters(Request("", "", Tool.CODE_EXECUTE, 0.0)))
+"""What a condition may be about. As with tools: a condition on anything else would never hold."""
 
 
 class _Wrong(Exception):
@@ -164,6 +168,8 @@ def _condition(node: Node) -> Condition:
     unknown = [name for name in given if name not in ("param", "equals", "matches")]
     if unknown or "param" not in given or ("equals" in given) == ("matches" in given):
         raise _Wrong(node, "a condition needs param and either equals or matches, nothing else")
+    if (name := _word(given, "param")) not in PARAMETERS:
+        raise _Wrong(given["param"], f"there is no parameter {name[:40]!r}; known are {', '.join(sorted(PARAMETERS))}")
     if "equals" in given:
         return Condition(_word(given, "param"), equals=_word(given, "equals"))
     try:

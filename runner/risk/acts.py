@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -59,6 +60,7 @@ KINDS = frozenset(
         "listen-shell",
         "lookup",
         "mangled",
+        "member",
         "mention",
         "module",
         "move",
@@ -86,6 +88,7 @@ KINDS = frozenset(
         "server",
         "shell",
         "start",
+        "swell",
         "starts",
         "store",
         "terminal",
@@ -111,19 +114,30 @@ class TooMuch(Exception):
     """The code needs more steps than the classifier takes."""
 
 
+LOOK = 1_000
+"""Steps between two looks at the clock."""
+
+
 class Budget:
-    """How many steps an assessment may take in all, nested code included."""
+    """How much an assessment may take in all, nested code included: steps, and seconds of this thread's processor time.
 
-    __slots__ = ("left",)
+    Steps are what usually counts, so that the same code gets the same answer; time is for what costs more per step.
+    """
 
-    def __init__(self, steps: int) -> None:
+    __slots__ = ("_look", "_until", "left")
+
+    def __init__(self, steps: int, seconds: float) -> None:
         self.left = steps
+        self._look = steps - LOOK
+        self._until = time.thread_time() + seconds
 
     def spend(self, steps: int = 1) -> None:
         """Raises TooMuch when nothing is left."""
         self.left -= steps
-        if self.left < 0:
-            raise TooMuch
+        if self.left < self._look:
+            self._look = self.left - LOOK
+            if self.left < 0 or time.thread_time() > self._until:
+                raise TooMuch
 
 
 @dataclass(slots=True)

@@ -25,6 +25,9 @@ MOST_CHARACTERS = 2_000_000
 STEPS = 1_500_000
 """Steps an assessment may take, some two seconds; 20,000 ordinary lines need a quarter of them."""
 
+SECONDS = 3.0
+"""Processor time that following the code may take, whatever its steps are."""
+
 TOO_LARGE = "The code is too large to assess."
 TOO_DEEP = "The code is nested too deeply to assess."
 NOT_PARSED = "The code cannot be parsed, so nobody can say what it does."
@@ -60,7 +63,7 @@ class Classifier:
         if len(request.code) > MOST_CHARACTERS:
             return unreadable(TOO_LARGE)
         lines = Lines(request.code)
-        trail = Trail(Budget(STEPS))
+        trail = Trail(Budget(STEPS, SECONDS))
         findings = [*surroundings(request), *tricks(lines)]
         try:
             nested = self._follow(request, trail)

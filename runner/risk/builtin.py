@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -311,6 +312,28 @@ def nothing_new(machine: Machine, called: Value, args: Args, named: Named, place
     return Value(value.texts, value.name, labels_of(args), value.items, value.fields, binary=value.binary)
 
 
+def set_attribute(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """setattr(owner, name, value)."""
+    if len(args) == 3 and args[0].fields is not None and args[1].exact is not None:
+        args[0].fields[args[1].exact] = args[2]
+    return UNKNOWN
+
+
+def template(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return Value(first(args).texts, "string.Template()", first(args).labels)
+
+
+def substituted(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """string.Template(...).substitute(a="x")."""
+    owner = called.owner
+    if owner is None or not owner.texts:
+        return None
+    values = {**(first(args).fields or {}), **named}
+    parts = re.split(r"(\$\w+|\$\{\w+\})", owner.text)
+    pieces = [values.get(part.strip("${}"), UNKNOWN) if part[:1] == "$" and part[1:] else text(part) for part in parts]
+    return concatenate(pieces).labelled(owner.labels)
+
+
 def same_owner(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """A method whose result is, for what matters here, what it is called on."""
     return called.owner
@@ -359,6 +382,10 @@ def call_method(machine: Machine, called: Value, args: Args, named: Named, place
     if called.name == "attrgetter":
         return member
     return machine.call(member, called.items[1:], called.fields or {}, place)
+
+
+def nothing_changed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return first(args)
 
 
 def new_type(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -453,6 +480,14 @@ SPECIALS: dict[str, Special] = {
     "ast.literal_eval": from_json,
     "shlex.split": shell_words,
     "print": printed,
+    "setattr": set_attribute,
+    "types.SimpleNamespace": dictionary,
+    "pandas.DataFrame": nothing_new,
+    "pandas.Series": nothing_new,
+    "staticmethod": nothing_changed,
+    "string.Template": template,
+    "string.Template.substitute": substituted,
+    "string.Template.safe_substitute": substituted,
     "next": next_of,
     "operator.methodcaller": method_caller,
     "operator.attrgetter": method_caller,

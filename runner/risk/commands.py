@@ -999,6 +999,9 @@ def archive(command: Command) -> Value | None:
             operands = operands[1:]
         target, operands = (operands[0], operands[1:]) if operands else (UNKNOWN, [])
     if not creates:
+        folder = options.get("-C") or options.get("--directory") or options.get("-d")
+        if folder is not None:
+            command.act("extract", path=folder)
         return Value(labels=labels_of((command.stdin,)))
     labels: frozenset[str] = frozenset({"archive"})
     for path in operands[:30]:
@@ -1052,6 +1055,8 @@ def curl(command: Command) -> Value | None:
     upload = options.get("-T") or options.get("--upload-file")
     if upload is not None:
         sent = sent.labelled(command.act("read", path=upload).labels | command.stdin.labels)
+    if (local := options.get("--unix-socket")) is not None:
+        command.act("connect", host=local)
     if config := options.get("-K") or options.get("--config"):
         sent = sent.labelled(_read(command, config).labels)
     if sent is not UNKNOWN or url.labels:
@@ -1360,6 +1365,13 @@ def _installs(command: Command, ecosystem: str, written: Sequence[Value], regist
         command.act("install", registry=registry)
 
 
+def cluster(command: Command) -> Value | None:
+    """kubectl get secrets: what comes out is secret."""
+    words = [word.text for word in command.arguments[:3]]
+    secret = words[:1] == ["get"] and any(word.startswith("secret") for word in words[1:])
+    return Value(labels=frozenset({Source.SECRET})) if secret else None
+
+
 def recorder(*what: str) -> Handler:
     """Programs that take pictures of the screen, what was copied, or what is typed."""
     kind, reads = what[0], what[1:]
@@ -1526,6 +1538,7 @@ COMMANDS: dict[str, Handler] = {
     **dict.fromkeys(("logkeys", "keysniffer"), recorder("keyboard")),
     **dict.fromkeys(("ls", "dir", "gls"), listing),
     "cut": cut,
+    **dict.fromkeys(("kubectl", "oc"), cluster),
     "coproc": wrapper(""),
     **dict.fromkeys(("at", "batch"), at_time),
 }

@@ -27,6 +27,8 @@ MANGLED = re.compile(r"\b_0x[0-9a-f]{4,}\b")
 # Programs of brackets and marks alone, as `[][(![]+[])[+[]]...`.
 SYMBOLS = re.compile(r"[\[\]()!+]{150,}|=~\[\];")
 MOST_TURNS = 400
+LISTENING = frozenset(("on", "once", "addListener", "addEventListener"))
+KEYS = frozenset(("keydown", "keypress", "keyup"))
 COUNTED = re.compile(
     rb"for\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;][^;]*?;?\s*\1\s*<(?P<equal>=?)[^;]*;\s*"
     rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
@@ -61,6 +63,8 @@ class JavaScript(Machine):
         self.crumbs = 0
         """Texts put together from pieces of a few letters."""
         self.this: list[Value] = []
+        self.listeners: dict[str, list[Value]] = {}
+        """Functions that wait for an event, by its name."""
 
     def run(self, code: str) -> Value:
         """Go through a program and then through the functions it does not call. The value of its last expression."""
@@ -381,6 +385,7 @@ class JavaScript(Machine):
 
     def branch_free(self, node: Node | None) -> None:
         """A body that certainly runs."""
+        self.budget.spend(5)
         if node is not None:
             self.block(node.named_children if node.type == "statement_block" else [node])
 
@@ -575,6 +580,13 @@ class JavaScript(Machine):
                     return owner
                 return Value(name="bound", items=[owner, *rest], labels=owner.labels)
             return self.invoke(owner, list(rest), where)
+        if called.attribute in LISTENING and len(args) > 1 and args[0].exact and args[1].function is not None:
+            self.listeners.setdefault(args[0].exact, []).append(args[1])
+            if args[0].exact in KEYS:
+                self.follow(args[1].function, [Value(labels=frozenset({"captured"}))], {}, args[1].owner)
+        if called.attribute == "emit" and args and args[0].exact:
+            for listener in self.listeners.get(args[0].exact, [])[:8]:
+                self.call(listener, list(args[1:]), {}, where)
         if called.name == "bound" and called.items:
             return self.invoke(called.items[0], [*called.items[1:], *args], where)
         if called.name == "constructor":
@@ -656,7 +668,7 @@ class JavaScript(Machine):
             self.crumbs += 1
         if operator in ("==", "===", "!=", "!==", "<", ">", "<=", ">=", "in", "instanceof"):
             return UNKNOWN
-        return fold.added(left, right, operator)
+        return self.weighed(fold.added(left, right, operator))
 
     def assignment(self, node: Node) -> Value:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -719,6 +731,7 @@ class JavaScript(Machine):
                 case "spread_element" if child.named_children:
                     spread = self.value(child.named_children[0])
                     fields.update(spread.fields or {"?": Value(labels=spread.labels, name=spread.name)})
+                    made.name = made.name or (spread.name if spread.fields is None else "")
         return made
 
     def key(self, node: Node) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from runner.risk.value import HOLE, UNKNOWN, Value, concatenate, each, either, l
 if TYPE_CHECKING:
     from runner.risk.machine import Machine, Special
 
+QUIET = re2.Options()
+QUIET.log_errors = False
 Args = list[Value]
 Named = dict[str, Value]
 
@@ -130,6 +133,31 @@ def raw_text(machine: Machine, called: Value, args: Args, named: Named, place: P
     return Value(first(args).texts, labels=labels_of(args))
 
 
+def mapping(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """new Map([[key, value], ...])."""
+    pairs = [item.items for item in first(args).items or [] if item.items and len(item.items) == 2]
+    return Value(fields={pair[0].text: pair[1] for pair in pairs}, labels=labels_of(args)) if pairs else None
+
+
+def octets(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return (
+        fold.octets(args[0].items) if args and args[0].items is not None else same(machine, called, args, named, place)
+    )
+
+
+def listed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Array.from(values, change)."""
+    values = Value(items=fold.spread(first(args)), labels=first(args).labels)
+    if values.items is None:
+        return same(machine, called, args, named, place)
+    return m_map(machine, values, args[1:], place) if len(args) > 1 else values
+
+
+def put_together(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Buffer.concat([...])."""
+    return concatenate(args[0].items) if args and args[0].items is not None else None
+
+
 def joined_path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return concatenate(args, "/")
 
@@ -153,9 +181,11 @@ def last_part(machine: Machine, called: Value, args: Args, named: Named, place: 
 
 def assigned(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     fields: dict[str, Value] = {}
+    name = ""
     for arg in args:
+        name = arg.name if arg.fields is None and arg.name else name
         fields.update(arg.fields or {"?": Value(labels=arg.labels, name=arg.name)})
-    return Value(fields=fields, labels=labels_of(args))
+    return Value(name=name, fields=fields, labels=labels_of(args))
 
 
 def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -232,7 +262,13 @@ SPECIALS: dict[str, Special] = {
     "URLSearchParams": same,
     "Promise.resolve": same,
     "Promise.all": same,
-    "Array.from": same,
+    "Array.from": listed,
+    "Array.of": lambda machine, called, args, named, place: Value(items=args),
+    "Map": mapping,
+    "Uint8Array": octets,
+    "Uint8Array.from": octets,
+    "TextDecoder.decode": same,
+    "Buffer.concat": put_together,
     "Object.assign": assigned,
     "Object.keys": keys,
     "Object.values": keys,
@@ -288,9 +324,22 @@ def _regex(value: Value) -> tuple[Any, int] | None:
     if len(body) > 200:
         return None
     try:
-        return re2.compile(f"(?i){body}" if "i" in flags else body), 0 if "g" in flags else 1
+        return re2.compile(f"(?i){body}" if "i" in flags else body, QUIET), 0 if "g" in flags else 1
     except re2.error:
         return None
+
+
+def m_match(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    """text.match(/../g) on a known text."""
+    found = _regex(args[0]) if owner.exact is not None and args and args[0].name == "regex" else None
+    if found is None or found[1]:
+        return None
+    matches = (match.group() for match in found[0].finditer(owner.exact))
+    return Value(items=[text(one, labels=owner.labels) for one in itertools.islice(matches, 4000)])
+
+
+def m_get(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    return machine.element(owner, first(args)) if owner.fields is not None and args else None
 
 
 def m_slice(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
@@ -413,6 +462,8 @@ METHODS: dict[str, Method] = {
     "split": m_split,
     "replace": m_replace,
     "replaceAll": m_replace,
+    "match": m_match,
+    "get": m_get,
     "slice": m_slice,
     "substring": m_slice,
     "subarray": m_slice,

@@ -277,14 +277,14 @@ class Machine:
         name = called.name
         special = self.special(name) if name else None
         if special is not None and (made := special(self, called, args, named, place)) is not None:
-            return made
+            return self.weighed(made)
         owner = called.owner
         if (
             called.attribute
             and owner is not None
             and (owner.texts or owner.items is not None or owner.fields is not None or owner.number is not None)
         ) and (made := self.method(owner, called.attribute, args, place)) is not None:
-            return made
+            return self.weighed(made)
         labels = labels_of(args) | called.labels if args or named else called.labels
         if named:
             labels |= labels_of(named.values())
@@ -293,6 +293,12 @@ class Machine:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
         self.callbacks(called, args, named, result)
         return result
+
+    def weighed(self, made: Value) -> Value:
+        """`made`, paid for by its size: long texts and lists cost more than the step that makes them."""
+        if made.texts or made.items:
+            self.budget.spend((len(made.text) >> 6) + (len(made.items or ()) >> 2))
+        return made
 
     def special(self, name: str) -> Special | None:
         """The function of ours that knows what `name` does, whatever it is called on."""
@@ -379,6 +385,7 @@ class Machine:
         `labels` are those of arguments that are not known any further.
         """
         function.called = True
+        self.budget.spend(3)
         key = (
             id(owner.fields) if owner is not None else 0,
             *map(_signature, args),
@@ -388,7 +395,8 @@ class Machine:
         if (known := function.results.get(key)) is not None:
             return known
         if function.active or len(function.results) >= (MOST_SIMPLE_CALLS if function.simple else MOST_CALLS):
-            return Value(labels=labels_of(args) | labels_of(named.values()))
+            unresolved = {"unresolved"} if any(arg.texts for arg in args) else NO_LABELS
+            return Value(labels=labels_of(args) | labels_of(named.values()) | unresolved)
         outside = self.scope, self.branches
         self.scope, self.branches = Scope(function.scope), 0
         self.depth += 1

@@ -216,6 +216,7 @@ class Nested:
         for item in (command.items or ())[1:3]:
             origin |= self.origin(item)
         act.fields["origin"] = Value(labels=origin)
+        act.fields["program"] = command.items[0] if command.items else command
         if self.trail.depth >= DEEPEST:
             self.trail.add("too-deep", act.name, {}, place)
             return NO_LABELS

@@ -57,6 +57,7 @@ DUNDERS = {
     ">>": "__rshift__",
     "<<": "__lshift__",
 }
+LARGE, GIANT = 10_000_000, 20_000_000_000
 # The name that stands for every way of reaching the built-in functions.
 BUILTINS = ("builtins", "__builtins__", "__builtin__", "__builtins__.__dict__", "builtins.__dict__")
 
@@ -97,6 +98,8 @@ class Python(Machine):
         self.stars: list[str] = []
         self.lines: list[str] = []
         """The code, where it matters how it is written."""
+        self.endless = 0
+        """Loops without end around what is looked at."""
         self.module = Scope()
         self.scope = self.module
 
@@ -174,7 +177,7 @@ class Python(Machine):
     def augmented(self, node: ast.AugAssign) -> None:
         left = self.value(node.target)
         right = self.value(node.value)
-        value = fold.added(left, right, OPERATORS.get(type(node.op), "?"))
+        value = self.weighed(fold.added(left, right, OPERATORS.get(type(node.op), "?")))
         if value.texts and len(value.text) > 3:
             value = Value(value.texts, labels=value.labels - fold.ASSEMBLED | left.labels | right.labels)
         self.bind(node.target, value)
@@ -299,6 +302,7 @@ class Python(Machine):
         if turns:
             # A text that grows turn by turn: how names and commands are put together.
             for turn in turns:
+                self.budget.spend(5)
                 self.bind(node.target, turn)
                 self.block(node.body)
             return
@@ -308,9 +312,12 @@ class Python(Machine):
 
     def repeat(self, node: ast.While) -> None:
         self.value(node.test)
-        if isinstance(node.test, ast.Constant) and node.test.value:
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        if endless:
             self.trail.add("forever", "while", {}, place(node.test))
+        self.endless += endless
         self.branch(node.body)
+        self.endless -= endless
         self.branch(node.orelse)
 
     def attempt(self, node: ast.Try) -> None:
@@ -477,6 +484,11 @@ class Python(Machine):
             owner, name = args[0], args[1].text
             hidden = fold.ASSEMBLED if owner.name in BUILTINS else _hidden(node.args[1]) if owner.name else NO_LABELS
             return self.reach(owner, name, hidden)
+        if called.name == "getattr" and len(args) >= 2 and args[0].name in ("os", "subprocess", "builtins"):
+            return reference(f"{args[0].name}[]", args[1].labels)
+        if called.attribute in ("format", "format_map") and called.owner is not None and called.owner.texts:
+            mapping = args[0].fields if called.attribute == "format_map" and args else named
+            return self.weighed(fold.formatted(called.owner, args, dict(mapping or {})))
         if called.name in ("__import__", "importlib.import_module", "importlib.__import__") and args:
             return self._module(args[0], node, _hidden(node.args[0]))
         return self.call(called, args, named, place(node))
@@ -495,8 +507,17 @@ class Python(Machine):
             chain.append(chain[-1].left)
         value = self.value(chain[-1].left)
         for step in reversed(chain):
-            value = self._operate(value, self.value(step.right), step.op)
+            other = self.value(step.right)
+            if isinstance(step.op, ast.Mult):
+                self.swells(value, other, node)
+            value = self._operate(value, other, step.op)
         return value
+
+    def swells(self, left: Value, right: Value, node: ast.expr) -> None:
+        """Note a text or list that fills the memory: a giant one, or a large one again and again."""
+        times, what = (left, right) if left.number is not None else (right, left)
+        if (what.texts or what.items) and (times.number or 0) >= (LARGE if self.endless else GIANT):
+            self.trail.add("swell", "*", {}, place(node))
 
     def _operate(self, left: Value, right: Value, operator: ast.operator) -> Value:
         self.budget.left -= 1
@@ -508,7 +529,7 @@ class Python(Machine):
         if kind == "/" and (left.name.startswith("pathlib") or right.name.startswith("pathlib")):
             whole = concatenate((left, right), "/")
             return Value(whole.texts, left.name or right.name, whole.labels)
-        return fold.added(left, right, kind)
+        return self.weighed(fold.added(left, right, kind))
 
     def template(self, node: ast.JoinedStr) -> Value:
         return concatenate(self.value(part) for part in node.values) if node.values else text("")
@@ -597,6 +618,7 @@ class Python(Machine):
         assert whole.items is not None
         items: list[Value] = []
         for item in whole.items:
+            self.budget.spend(5)
             self.bind(target, item)
             items.append(self.value(element))
         return Value(items=items, labels=whole.labels)

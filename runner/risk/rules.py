@@ -210,6 +210,8 @@ def _test(token: str, targets: Targets) -> Test:
         return lambda value: not value.unknown or bool(value.labels)
     if token == "worded":
         return lambda value: any(character.isalnum() for character in value.text)
+    if token == "unworded":
+        return lambda value: not any(character.isalnum() for character in value.text)
     if token == "yes":
         return lambda value: value.text == "yes" or value.name == "True"
     if token in targets.names or token in ("absolute", "relative", "outside"):

@@ -101,6 +101,8 @@ GOES_ON = re.compile(rb"(?m)^[^\n]*?\S\\\n(?=\S)(?:[^\n]*\S\\\n(?=\S))*[^\n]*\n?
 """Lines that are broken in the middle of a word."""
 EMPTY = re.compile(rb"`#[^`\n]*`")
 """A comment that is run for its output, which is nothing."""
+MOST_TURNS = 100
+GROWS = re.compile(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
 PIECES = re.compile(r"(\w|['\"\\]|\$\{?\w+(:[^}]*)?\}?){2,}")
 NO_READERS = frozenset(
     [
@@ -369,7 +371,16 @@ class Shell:
             name = _source(variable)
             self.state.variables[name] = met.labelled((f"${name}",)) if not met.texts else met
         body = node.child_by_field_name("body")
-        return self.branch(body.named_children, stdin) if body is not None else UNKNOWN
+        if body is None:
+            return UNKNOWN
+        if variable is not None and 1 < len(values) <= MOST_TURNS and GROWS.search(body.text or b""):
+            # A text that grows turn by turn.
+            outputs = []
+            for value in values:
+                self.state.variables[_source(variable)] = value
+                outputs.append(self.block(body.named_children, stdin))
+            return concatenate(outputs)
+        return self.branch(body.named_children, stdin)
 
     def _define(self, node: Node) -> Value:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")

@@ -108,10 +108,11 @@ def labels_of(values: Iterable[Value], depth: int = 3) -> frozenset[str]:
         if value.labels:
             found |= value.labels
         if depth:
+            most = 200 if depth == 3 else 30
             if value.items:
-                found |= labels_of(value.items[:200], depth - 1)
+                found |= labels_of(value.items[:most], depth - 1)
             if value.fields:
-                found |= labels_of(list(value.fields.values())[:200], depth - 1)
+                found |= labels_of(list(value.fields.values())[:most], depth - 1)
     return frozenset(found) if found else NO_LABELS
 
 
@@ -137,6 +138,11 @@ def pieces(value: Value) -> tuple[str, ...]:
 
 def concatenate(parts: Iterable[Value], between: str = "") -> Value:
     """One text from several. Alternatives multiply up to MOST_TEXTS."""
+    parts = list(parts)
+    if all(len(part.texts) <= 1 for part in parts):
+        whole = between.join(pieces(part)[0] for part in parts) if len(parts) <= LONGEST_TEXT else HOLE
+        kept = whole if len(whole) <= LONGEST_TEXT else HOLE
+        return Value((kept,), labels=labels_of(parts), binary=any(part.binary for part in parts))
     texts: list[str] = [""]
     labels: set[str] = set()
     binary = False

@@ -12,18 +12,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.screen import PROGRAMS, virtual_screen
+
 if TYPE_CHECKING:
     from tests.bench.row import Row
 
-MODULES = ("local_run", "containers", "bridge_start", "first_window", "window", "idle")
+MODULES = ("local_run", "containers", "classifier", "bridge_start", "first_window", "window", "idle")
 RESULT = Path("build/bench.json")
 
 
 def main(names: list[str]) -> int:
-    from tests.path.desktop import screen
-
     rows: list[Row] = []
-    with screen() if shutil.which("Xvfb") else nullcontext("") as display:
+    with virtual_screen() if all(map(shutil.which, PROGRAMS)) else nullcontext("") as display:
         platform = {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"} if display else {"QT_QPA_PLATFORM": "offscreen"}
         os.environ.update(platform)
         for name in names or MODULES:

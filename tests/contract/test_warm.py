@@ -83,6 +83,9 @@ async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, cl
     await filled(sandbox, 1)
     for one in await containers(client):
         await client.ask("POST", f"/containers/{one['Id']}/kill", signal="SIGKILL")
+    async with asyncio.timeout(20):
+        while sandbox.warmth is None or sandbox.warmth.ready:
+            await asyncio.sleep(0.02)
     assert (await run(sandbox, "print('cold')")).stdout == "cold\n"
     await sandbox.close()
     await emptied(client)

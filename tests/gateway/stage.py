@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -28,11 +30,9 @@ PRINT = {"language": "python", "code": "print(2 + 2)"}
 
 
 @dataclass
-class Stage:
-    gateway: Gateway
-    counter: PaperCounter
-    agents: Agents
-    places: Places
+class Address:
+    """Where a gateway listens, and one agent's token: every way to speak to it."""
+
     url: str
     token: str
 
@@ -72,9 +72,54 @@ class Stage:
         async with httpx2.AsyncClient(timeout=30) as http:
             yield http
 
+    @asynccontextmanager
+    async def dialed(self) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+        """A bare connection, dropped at the end."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            yield reader, writer
+        finally:
+            writer.close()
+            # The other side may have closed before.
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def session(self) -> str:
+        """Id of a fresh session of the handshake era."""
+        async with self.http() as http:
+            opened = await http.post(self.url, json=introduction(), headers=self.headers(MCP_Protocol_Version=None))
+        return str(opened.headers["mcp-session-id"])
+
+    @asynccontextmanager
+    async def calling(self, era: str, arguments: dict[str, Any] | None = None) -> AsyncIterator[asyncio.StreamReader]:
+        """A call of code_execute on a connection of our own, which is dropped at the end."""
+        message = modern("tools/call", {"name": "code_execute", "arguments": arguments or PRINT})
+        headers = self.headers(Host=self.host)
+        if era == "legacy":
+            headers |= {"MCP-Protocol-Version": "2025-06-18", "Mcp-Session-Id": await self.session()}
+            message["params"]["_meta"] = {"progressToken": "p"}
+        async with self.dialed() as (reader, writer):
+            writer.write(posted(headers, json.dumps(message).encode()))
+            await writer.drain()
+            yield reader
+
+
+@dataclass
+class Stage(Address):
+    gateway: Gateway
+    counter: PaperCounter
+    agents: Agents
+    places: Places
+
     def answers(self, *, stdout: str = "4\n") -> None:
         """From now on every question is approved and run at once."""
         self.counter.on_question = lambda ticket: self.counter.run_at_once(ticket, stdout)
+
+
+def posted(headers: dict[str, str], body: bytes) -> bytes:
+    """A whole HTTP message."""
+    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"POST /mcp HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def modern(method: str, params: dict[str, Any] | None = None, request_id: object = 1) -> dict[str, Any]:
@@ -107,6 +152,6 @@ async def staged(root: Path, terms: Terms | None = None) -> AsyncIterator[Stage]
     gateway = Gateway(counter, agents, counter.terms, places)
     url = await gateway.open()
     try:
-        yield Stage(gateway, counter, agents, places, url, token)
+        yield Stage(url, token, gateway, counter, agents, places)
     finally:
         await gateway.close("The console is closing.")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,10 +11,9 @@ from mcp.shared.exceptions import MCPError
 from runner.gateway import connection, guard
 from runner.tasks import spawn
 from tests.gateway.counter import Terms
-from tests.gateway.stage import PRINT, call, introduction, modern, staged
+from tests.gateway.stage import PRINT, call, staged
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from tests.gateway.stage import Stage
@@ -119,7 +116,7 @@ async def test_half_characters_in_code(stage: Stage, version: str) -> None:
     async with stage.http() as http:
         headers = stage.headers(MCP_Protocol_Version=version)
         if version == "2025-06-18":
-            headers["Mcp-Session-Id"] = await _session(stage)
+            headers["Mcp-Session-Id"] = await stage.session()
         response = await http.post(stage.url, content=body, headers=headers)
     assert ("Parse error" if version == "2025-06-18" else "code is not valid Unicode at character 7") in response.text
     await untouched(stage)
@@ -158,29 +155,6 @@ async def test_other_methods_and_paths(stage: Stage) -> None:
     await untouched(stage)
 
 
-async def test_ten_thousand_messages_at_once(tmp_path: Path) -> None:
-    """On 50 connections without waiting for replies: a few are looked at, the rest are refused and counted."""
-    async with staged(tmp_path, Terms(rate_per_minute=60, burst=20)) as stage:
-        body = call({"language": "cobol", "code": "x"})
-        head = "".join(f"{name}: {value}\r\n" for name, value in stage.headers(Host=stage.host).items())
-        message = f"POST /mcp HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
-
-        async def many() -> list[bytes]:
-            async with _dialed(stage) as (reader, writer):
-                writer.write(message * 200)
-                return [await _status(reader) for _ in range(200)]
-
-        replies = [status for some in await asyncio.gather(*(many() for _ in range(50))) for status in some]
-        assert len(replies) == 10_000
-        assert set(replies) == {b"200", b"429"}
-        assert replies.count(b"429") > 5_000
-        assert len(stage.counter.refusals) == 10_000, "each is counted; the engine makes one event of a burst"
-        assert stage.counter.tickets == {}
-        stage.answers()
-        async with stage.client("auto", token=stage.agents.add("calm")) as client:
-            assert not (await client.call_tool("code_execute", PRINT)).is_error
-
-
 async def test_half_requests_are_let_go(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "HEADER_SECONDS", 0.05)
     monkeypatch.setattr(guard, "BODY_SECONDS", 0.05)
@@ -196,7 +170,7 @@ async def test_half_requests_are_let_go(stage: Stage, monkeypatch: pytest.Monkey
 
 async def test_a_half_request_after_a_whole_one_is_let_go(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "HEADER_SECONDS", 0.05)
-    async with _dialed(stage) as (reader, writer):
+    async with stage.dialed() as (reader, writer):
         writer.write(f"GET /nothing HTTP/1.1\r\nHost: {stage.host}\r\n\r\n".encode())
         assert b" 401 " in await reader.readuntil(b"}}")
         writer.write(b"POST /mcp HTTP/1.1\r\nHo")
@@ -207,7 +181,7 @@ async def test_a_half_request_after_a_whole_one_is_let_go(stage: Stage, monkeypa
 async def test_a_session_is_of_one_agent_only(stage: Stage) -> None:
     other = stage.agents.add("other")
     async with stage.http() as http:
-        session = {"Mcp-Session-Id": await _session(stage), "MCP-Protocol-Version": "2025-06-18"}
+        session = {"Mcp-Session-Id": await stage.session(), "MCP-Protocol-Version": "2025-06-18"}
         message = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
         mine = await http.post(stage.url, json=message, headers=stage.headers() | session)
         stolen = await http.post(
@@ -230,7 +204,7 @@ async def test_a_revoked_agent_is_out_at_once(stage: Stage, era: str) -> None:
 async def test_a_caller_that_goes_away_withdraws(stage: Stage, era: str, when: str) -> None:
     if when == "being written":
         stage.counter.submit_gate = asyncio.Event()
-    async with _calling(stage, era):
+    async with stage.calling(era):
         if when == "being written":
             await stage.counter.until(lambda: stage.counter.being_written)
         else:
@@ -248,7 +222,7 @@ async def test_a_caller_that_goes_away_withdraws(stage: Stage, era: str, when: s
 
 async def test_a_caller_that_was_told_pending_may_go(tmp_path: Path, era: str) -> None:
     async with staged(tmp_path, Terms(hold_seconds=0.05)) as stage:
-        async with _calling(stage, era) as reader:
+        async with stage.calling(era) as reader:
             await reader.readuntil(b"pending")
         stage.answers()
         async with stage.client(era) as client:
@@ -261,7 +235,7 @@ async def test_closing_ends_open_streams_and_says_so(stage: Stage) -> None:
     """The stream of the handshake era has no end of its own; closing brings it to an orderly one."""
     async with stage.http() as http:
         headers = stage.headers(MCP_Protocol_Version="2025-06-18", Content_Type=None)
-        headers |= {"Mcp-Session-Id": await _session(stage), "Accept": "text/event-stream"}
+        headers |= {"Mcp-Session-Id": await stage.session(), "Accept": "text/event-stream"}
         async with http.stream("GET", stage.url, headers=headers) as stream:
             assert stream.status_code == 200
             closing = spawn("close", stage.gateway.close("The console is closing."))
@@ -270,50 +244,8 @@ async def test_closing_ends_open_streams_and_says_so(stage: Stage) -> None:
                 await closing
 
 
-@asynccontextmanager
-async def _dialed(stage: Stage) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A bare connection, dropped at the end."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", stage.port)
-    try:
-        yield reader, writer
-    finally:
-        writer.close()
-        await writer.wait_closed()
-
-
 async def _raw(stage: Stage, text: str) -> str:
     """Send `text` as it is and read until the other side closes."""
-    async with _dialed(stage) as (reader, writer), asyncio.timeout(10):
+    async with stage.dialed() as (reader, writer), asyncio.timeout(10):
         writer.write(text.encode())
         return (await reader.read()).decode("utf-8", "replace")
-
-
-async def _status(reader: asyncio.StreamReader) -> bytes:
-    """The status of the next response, which is read to its end."""
-    head = await reader.readuntil(b"\r\n\r\n")
-    lines = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:-2])
-    await reader.readexactly(int(lines[b"content-length"]))
-    return head.split()[1]
-
-
-async def _session(stage: Stage) -> str:
-    """Id of a fresh session of the handshake era."""
-    async with stage.http() as http:
-        opened = await http.post(stage.url, json=introduction(), headers=stage.headers(MCP_Protocol_Version=None))
-    return str(opened.headers["mcp-session-id"])
-
-
-@asynccontextmanager
-async def _calling(stage: Stage, era: str) -> AsyncIterator[asyncio.StreamReader]:
-    """A call of code_execute on a connection of our own, which is dropped at the end."""
-    message = modern("tools/call", {"name": "code_execute", "arguments": PRINT})
-    headers = stage.headers(Host=stage.host)
-    if era == "legacy":
-        headers |= {"MCP-Protocol-Version": "2025-06-18", "Mcp-Session-Id": await _session(stage)}
-        message["params"]["_meta"] = {"progressToken": "p"}
-    body = json.dumps(message).encode()
-    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    async with _dialed(stage) as (reader, writer):
-        writer.write(f"POST /mcp HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-        await writer.drain()
-        yield reader

@@ -39,6 +39,8 @@ from tests.gui import feed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtGui import QPixmap
+
 OUT = Path(__file__).resolve().parents[2] / "build" / "shots"
 SIZES = ((960, 600), (1280, 800))
 METRICS = '''import os, subprocess, json
@@ -507,23 +509,34 @@ def until(true: Callable[[], bool]) -> None:
         settle(0.02)
 
 
-def draw(app: QApplication, only: str) -> None:
-    OUT.mkdir(parents=True, exist_ok=True)
+def draw(
+    app: QApplication,
+    only: str,
+    out: Path = OUT,
+    scenes: dict[str, Callable[[Scene], None]] = SCENES,
+    sizes: tuple[tuple[int, int], ...] = SIZES,
+) -> list[Path]:
+    """Every scene in both themes and all `sizes`, as files in `out`: those that were drawn."""
+    out.mkdir(parents=True, exist_ok=True)
     look = Look(app)
+    drawn: list[Path] = []
     with tempfile.TemporaryDirectory() as home:
         places = Places.under(Path(home))
         places.make()
         places.settings.write_text("schema: 1\nsecurity:\n  sandbox:\n    limits: {max_memory_mb: 768, wrong: 3}\n")
         os.environ["SANDBOX_MAX_OUTPUT_KB"] = "20"
         for theme in (Theme.LIGHT, Theme.DARK):
-            for size in SIZES:
-                for name, play in SCENES.items():
+            for size in sizes:
+                for name, play in scenes.items():
                     if only in f"{name}-{theme}-{size[0]}":
                         look.choose(theme)
-                        _draw_one(look, places, name, play, size)
+                        picture = _picture(look, places, play, size)
+                        drawn.append(out / f"{name}-{'dark' if look.dark else 'light'}-{size[0]}.png")
+                        picture.save(str(drawn[-1]))
+    return drawn
 
 
-def _draw_one(look: Look, places: Places, name: str, play: Callable[[Scene], None], size: tuple[int, int]) -> None:
+def _picture(look: Look, places: Places, play: Callable[[Scene], None], size: tuple[int, int]) -> QPixmap:
     scene = Scene(look, places)
     scene.window.frame.resize(*size)
     scene.window.frame.show()
@@ -534,10 +547,10 @@ def _draw_one(look: Look, places: Places, name: str, play: Callable[[Scene], Non
     for dialog in scene.window.findChildren(QDialog):
         if dialog.isVisible():
             dialog.render(picture, QPoint((size[0] - dialog.width()) // 2, (size[1] - dialog.height()) // 2))
-    picture.save(str(OUT / f"{name}-{'dark' if look.dark else 'light'}-{size[0]}.png"))
     scene.window.frame._may_close = True
-    scene.window.close()
-    scene.window.deleteLater()
+    scene.window.frame.close()
+    scene.window.frame.deleteLater()
+    return picture
 
 
 if __name__ == "__main__":

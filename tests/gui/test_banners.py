@@ -23,6 +23,20 @@ def test_a_trouble_stays_until_it_is_over(desk: Desk) -> None:
     assert not desk.window.banners.isVisible()
 
 
+def test_two_banners_at_a_time_the_grave_ones_first(desk: Desk) -> None:
+    """Four of them leave no room to work in a window of 600 lines."""
+    banners = desk.window.banners
+    for name in ("one", "two", "three"):
+        banners.say(name, Tone.WARN, name)
+    desk.hear((EngineTroubled("ledger", "The disk is full.", ""),))
+    assert [name for name, one in banners._notices.items() if one.isVisible()] == ["one", "ledger"]
+    banners._more.click()
+    assert all(one.isVisible() for one in banners._notices.values())
+    banners._more.click()
+    banners.unsay("ledger")
+    assert [name for name, one in banners._notices.items() if one.isVisible()] == ["one", "two"]
+
+
 def test_the_button_of_a_trouble_leads_to_its_page(desk: Desk) -> None:
     desk.hear((EngineTroubled("settings", "Line 3 is wrong.", "Correct it."),))
     desk.window.banners._notices["settings"].action.click()

@@ -11,16 +11,23 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 
 from app.batch import Batch
+from app.history.detail import VERSION, Detail
 from app.review.editor import can_edit
 from app.review.panel import LATER_WORDS
 from runner.assessment import Level
+from runner.audit.search import History
 from runner.decision import Decider, Verdict
 from runner.difference import difference
 from runner.editing import Draft, Earlier
 from runner.events import ApprovalArmed, ApprovalSpent, QuestionPaused, RequestEdited
-from tests.gui import feed
+from tests.audit import story
+from tests.gui import feed, record
 
 if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from app.look import Look
+    from runner.places import Places
     from runner.request import Request
     from tests.gui.conftest import Desk
 
@@ -370,3 +377,24 @@ def test_a_batch_shows_all_of_the_code_before_it_approves(desk: Desk) -> None:
     assert not found.yes.isEnabled()
     desk.qtbot.keyClick(found.code, Qt.Key.Key_End)
     desk.qtbot.waitUntil(found.yes.isEnabled)
+
+
+# ---- afterwards ----
+
+
+def test_the_history_shows_both_versions(look: Look, places: Places, qtbot: QtBot) -> None:
+    one = story.request("e1", "codex", "print(1)", "Print")
+    told = story.approved(one)
+    at = next(number for number, (kind, _, _) in enumerate(told) if kind == "approved")
+    told.insert(at, ("edited", one.id, {"code": "print(2)", "from": one.digest, "digest": "0" * 64}))
+    record.ledger(places.ledger, told)
+    history = History(places.ledger)
+    found = history.case(one.id)
+    history.close()
+    assert found is not None
+    detail = Detail(look, lambda _folder: True)
+    qtbot.addWidget(detail)
+    detail.show_record(found)
+    assert detail.code.selected_text() == "print(1)"
+    assert detail.extras[VERSION].selected_text() == "print(2)"
+    assert "see Your version" in detail.outcome.text()

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QTextCursor
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from app.help.panel import HelpPanel
+from app.keys import KEYS
 from app.look import Look, Theme
+from app.navigation import PAGES as KNOWN
 from runner.manual import PAGES, Page, settings_page
 
 if TYPE_CHECKING:
@@ -65,16 +67,27 @@ def test_links_lead_to_pages_of_the_help_alone(page: Page) -> None:
     assert "://" not in text and "<" not in text
 
 
-def test_every_page_is_shown(desk: Desk) -> None:
-    """What the help calls a page, a key or a button exists in the window."""
-    from app.navigation import PAGES as KNOWN
-
+def test_what_the_help_names_is_in_the_window(desk: Desk) -> None:
     text = PAGES[0].text()
-    assert f"Ctrl+1 to Ctrl+{len(KNOWN)}" in text
-    for name in ("Queue", "Running", "History", "Agents", "Doctor"):
+    for name in ("Queue", "Running", "History", "Agents", "Rules", "Doctor"):
         assert f"*{name}*" in text and name in {page.name for page in KNOWN}
-    assert desk.review.approve.text().startswith("Approve once") and "**Approve once**" in text
-    assert "Stop all" in desk.window.toolbar.stop.text() and "**Stop all**" in text
+    shown = " ".join(button.text() for button in desk.window.findChildren(QAbstractButton))
+    for name in ("Approve once", "Deny", "Edit", "Remember", "Stop all"):
+        assert f"**{name}**" in text and name in shown
+    for name in ("Guarded", "Lockdown", "Trust"):
+        desk.window.toolbar.mode.fill()
+        assert f"*{name}*" in text and any(name in one.text() for one in desk.window.toolbar.mode.choices.actions())
+
+
+def test_its_keys_are_those_of_the_window() -> None:
+    keys = {key: what for _, group in KEYS for key, what in group}
+    (table,) = re.findall(r"(?ms)^\| Key \|.*?\n\n", PAGES[0].text())
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table.strip().splitlines()[2:]]
+    assert len(rows) > 8
+    for key, what in rows:
+        assert key in keys
+        assert what.startswith(keys[key].split()[0]) or key == "?"
+    assert f"Ctrl+1 to {len(KNOWN)}" in keys
 
 
 # ---- the window ----
@@ -91,6 +104,8 @@ def test_f1_opens_it_from_anywhere_and_the_keys_go_through_it(desk: Desk) -> Non
         desk.qtbot.keyClick(panel.tabs, Qt.Key.Key_Right)
     assert titles == [page.title for page in PAGES]
     desk.qtbot.keyClick(panel.tabs, Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is panel.search
+    desk.qtbot.keyClick(panel.search, Qt.Key.Key_Tab)
     assert QApplication.focusWidget() is panel.view
 
 
@@ -102,6 +117,26 @@ def test_a_link_is_followed_by_keyboard_within_the_help(qtbot: QtBot, panel: Hel
     assert panel.tabs.currentIndex() == 1
     assert panel.view.document().begin().text() == "Security"
     assert panel.view.verticalScrollBar().value() == 0
+
+
+def test_words_are_found_one_after_the_other_and_from_the_top_again(qtbot: QtBot, panel: HelpPanel) -> None:
+    panel.tabs.setCurrentIndex(2)
+    panel.view.setFocus()
+    qtbot.keyClick(panel.view, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert panel.search.hasFocus()
+    qtbot.keyClicks(panel.search, "DOCKER_IMAGE")
+    first = panel.view.textCursor().selectionStart()
+    assert panel.view.textCursor().selectedText() == "DOCKER_IMAGE"
+    assert panel.view.verticalScrollBar().value() > 0
+    qtbot.keyClick(panel.search, Qt.Key.Key_Return)
+    assert panel.view.textCursor().selectionStart() > first
+    qtbot.keyClick(panel.search, Qt.Key.Key_Return)
+    assert panel.view.textCursor().selectionStart() == first
+    qtbot.keyClicks(panel.search, "S")
+    assert panel.found.text() == "Not on this page"
+    panel.search.clear()
+    panel.tabs.setCurrentIndex(0)
+    assert panel.found.text() == ""
 
 
 @pytest.mark.parametrize("link", ["https://example.com/", "file:///etc/passwd", "../../README.md", "mailto:a@b"])

@@ -216,6 +216,21 @@ def test_a_broken_file_is_told_with_a_way_out(desk: Desk) -> None:
     assert ("begin_grants_anew",) in desk.bridge.calls
 
 
+def test_a_rule_that_cannot_be_used_is_told_with_its_line(desk: Desk, places: Places) -> None:
+    (places.config / "rules.yaml").write_text("rules:\n  - {name: good}\n  - {name: bad, action: perhaps}")
+    desk.bridge.written = read(places)
+    page = rules_page(desk)
+    assert page.wrong.isVisible() and page.wrong.text.startswith("rules.yaml, line 3: action 'perhaps'")
+    assert page.wrong.text.endswith("everything is asked.")
+    assert [row.heading.text() for row in page.rules.rows] == ["1. good"]
+    (places.config / "rules.yaml").write_text("rules:\n  - {name: good}\n  - {name: bad, action: deny}")
+    desk.qtbot.mouseClick(page.again, Qt.MouseButton.LeftButton)
+    assert [call[0] for call in desk.bridge.calls[-2:]] == ["reload_settings", "ask_suggestions"]
+    desk.bridge.written = read(places)
+    desk.bridge.suggested.emit(())
+    assert [row.heading.text() for row in page.rules.rows] == ["1. good", "2. bad"] and not page.wrong.isVisible()
+
+
 def test_a_suggestion_opens_the_dialog_about_that_request(desk: Desk) -> None:
     page = rules_page(desk)
     assert ("ask_suggestions",) in desk.bridge.calls
@@ -342,14 +357,15 @@ def real(qtbot: QtBot, places: Places) -> Iterator[tuple[Bridge, EngineThread]]:
     """The bridge with an engine whose runs are held."""
     host = EngineThread(lambda: Engine(Rooms(places, load(places, {}), (HeldSandbox(),))))
     host.start()
-    bridge = Bridge(host)
-    host.call(_opened).result(10)
-    yield bridge, host
-    assert host.close("the test is over", 10)
+    try:
+        host.call(_opened).result(10)
+        yield Bridge(host), host
+    finally:
+        assert host.close("the test is over", 10)
 
 
 async def _opened(engine: Engine) -> None:
-    while not engine.rooms.has_ledger or engine.rooms._sandbox is None:
+    while not engine.rooms.has_ledger or not engine.rooms.why_this_sandbox:
         await asyncio.sleep(0.005)
 
 
@@ -402,3 +418,24 @@ def test_the_page_reads_the_history_for_requests_to_try(desk: Desk, places: Plac
     assert page.trial.verdict.text() == "It would be denied without asking."
     assert page.trial.past.isVisible() and page.trial.past.line_count == 2
     page.trial.reader.close()
+
+
+def test_from_the_history_one_can_ask_what_would_happen_now(desk: Desk, places: Places) -> None:
+    from app.history.panel import HistoryPanel
+    from tests.gui.record import ledger, many
+
+    ledger(places.ledger, many(120))
+    desk.window.show_page("History")
+    history = desk.window.page("History")
+    assert isinstance(history, HistoryPanel)
+    desk.qtbot.waitUntil(lambda: history.detail.record is not None)
+    history.list.chosen.emit("m0003")
+    desk.qtbot.waitUntil(lambda: history.detail.record is not None and history.detail.record.row.id == "m0003")
+    desk.qtbot.mouseClick(history.detail.try_now, Qt.MouseButton.LeftButton)
+    page = rules_page(desk)
+    assert desk.bridge.calls[-1][0] == "explain_past" and desk.bridge.calls[-1][2] == "m0003"
+    desk.qtbot.waitUntil(lambda: page.trial.which.count() == 102)
+    assert page.trial.which.currentData() == "m0003" and page.trial.which.currentText() == "Request 3"
+    page.trial.reader.close()
+    history._reader.close()
+    history.list._reader.close()

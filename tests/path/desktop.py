@@ -1,55 +1,53 @@
-"""A screen, the real console on it as a process of its own, and hands to press keys."""
+"""The real console as a process of its own on a virtual screen, with eyes to see it and hands to press and click."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import httpx2
 from mcp import Client
+from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
+from PySide6.QtGui import QColor, QImage
 
 from runner.agents import Agents
 from runner.audit.search import History
 from runner.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from runner.audit.search import Record
 
 PATIENCE = 30.0
 AGENT = "claude"
-
-
-@contextmanager
-def screen(size: str = "1280x800x24") -> Iterator[str]:
-    """A virtual screen; its display name."""
-    read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-nolisten", "tcp", "-noreset"]
-    server = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        number = answer.readline().strip()
-    try:
-        yield f":{number}"
-    finally:
-        server.terminate()
-        server.wait()
+BUTTON_WIDTH, BUTTON_ROWS = 60, 4
+"""Pixels: wider than an icon, higher than a frame around something."""
+PIXEL = 4
+"""Bytes."""
+PHOTOGRAPH = """\
+import sys
+from PySide6.QtGui import QGuiApplication
+app = QGuiApplication([])
+sys.exit(not app.primaryScreen().grabWindow(0).save(sys.argv[1]))
+"""
 
 
 class Desktop:
     """One home folder and one screen; the console on it can be started and killed any number of times."""
 
     def __init__(self, home: Path, display: str) -> None:
+        self.home = home
         self.places = Places.under(home)
         self.places.make()
         self.token = Agents(self.places).add(AGENT)
@@ -85,8 +83,22 @@ class Desktop:
 
     def press(self, key: str) -> None:
         """A real key event. The window is given the focus first, as a window manager would do."""
+        self._hand("windowfocus", "key", key)
+
+    def click(self, x: int, y: int) -> None:
+        """A real click of the mouse at a place of the screen."""
+        self._hand("windowfocus", "mousemove", str(x), str(y), "click", "1")
+
+    def photograph(self, path: Path) -> QImage:
+        """What is on the screen now, kept in `path`."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-c", PHOTOGRAPH, str(path)]
+        subprocess.run(command, env=self._environment, check=True, timeout=PATIENCE)
+        return QImage(str(path))
+
+    def _hand(self, *deeds: str) -> None:
         find = ["xdotool", "search", "--onlyvisible", "--name", "Assent"]
-        subprocess.run([*find, "windowfocus", "key", key], env=self._environment, check=True)
+        subprocess.run([*find, *deeds], env=self._environment, check=True)
 
     @asynccontextmanager
     async def client(self, era: str = "auto") -> AsyncIterator[Client]:
@@ -94,6 +106,14 @@ class Desktop:
         http = create_mcp_http_client(headers={"Authorization": f"Bearer {self.token}"})
         address = f"http://127.0.0.1:{door['port']}/mcp"
         async with http, Client(streamable_http_client(address, http_client=http), mode=era) as client:
+            yield client
+
+    @asynccontextmanager
+    async def bridged(self, era: str = "auto") -> AsyncIterator[Client]:
+        """A client that speaks to `assent mcp`, whether there is a console or not."""
+        environment = {"ASSENT_HOME": str(self.home), "ASSENT_TOKEN": self.token}
+        command = StdioServerParameters(command=sys.executable, args=["-m", "app", "mcp"], env=environment)
+        async with Client(command, mode=era) as client:
             yield client
 
     @asynccontextmanager
@@ -120,6 +140,25 @@ class Desktop:
     def phase(self) -> str:
         """Where the newest request stands."""
         return next((record.row.phase.value for record in self.records()), "")
+
+
+def button(picture: QImage, color: str) -> tuple[int, int] | None:
+    """Where to click on a button filled with `color`; None where there is none.
+
+    Such a button shows as several rows, one below the other with the same middle, of that color from edge to edge.
+    """
+    picture = picture.convertToFormat(QImage.Format.Format_RGB32)
+    pixel = QColor(color).rgb().to_bytes(PIXEL, sys.byteorder)
+    stretch = re.compile(b"(?:%b){%d,}" % (re.escape(pixel), BUTTON_WIDTH))
+    above: dict[int, int] = {}
+    for y in range(picture.height()):
+        row = bytes(picture.constScanLine(y))
+        middles = [(found.start() + found.end()) // 2 // PIXEL for found in stretch.finditer(row)]
+        above = {x: above.get(x, 0) + 1 for x in middles}
+        for x, rows in above.items():
+            if rows == BUTTON_ROWS:
+                return x, y
+    return None
 
 
 async def until(true: Callable[[], object]) -> None:

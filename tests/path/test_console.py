@@ -12,12 +12,13 @@ import pytest
 import pytest_asyncio
 from mcp.shared.exceptions import MCPError
 
+from app.screen import virtual_screen
 from runner.audit.verify import verify
 from runner.decision import Decider, Verdict
 from runner.result import Outcome
 from runner.tasks import spawn
 from tests.components import require
-from tests.path.desktop import Desktop, processes, screen, until
+from tests.path.desktop import Desktop, processes, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -34,7 +35,7 @@ GUARD_SECONDS = 0.6
 def display() -> Iterator[str]:
     require("screen")
     require("bubblewrap")
-    with screen() as name:
+    with virtual_screen() as name:
         yield name
 
 
@@ -119,6 +120,32 @@ async def test_killed_while_running_leaves_no_process_and_runs_nothing_twice(des
     assert record.result.outcome is Outcome.ENGINE_LOST
     assert [step.entry.kind for step in record.steps].count("running") == 1
     assert verify(desktop.places.ledger).ok
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_the_bridge_outlives_the_console(desktop: Desktop, era: str) -> None:
+    """Killed in the middle of a call, away, and back on another port: each is told, and the next call works."""
+    async with desktop.bridged(era) as client:
+        call = ask(client, "echo never")
+        await until(lambda: desktop.phase() == "asked")
+        desktop.kill()
+        lost = await call
+        assert lost is not None and lost.is_error
+        assert "The connection to Assent broke before the answer came" in text(lost)
+        away = await ask(client, "echo away")
+        assert away is not None and away.is_error
+        assert "Assent is not running" in text(away)
+        assert "nothing was run" in text(away)
+        await desktop.start()
+        await until(lambda: desktop.phase() == "closed")
+        call = ask(client, "echo $((6 * 7))")
+        await until(lambda: desktop.phase() == "asked")
+        await approve(desktop)
+        assert text(await call) == "42"
+    assert desktop.quit() == 0
+    ran, never = desktop.records()
+    assert ran.result is not None and ran.result.stdout == "42\n"
+    assert never.result is None
 
 
 async def test_killed_while_writing_keeps_what_was_acknowledged(desktop: Desktop) -> None:

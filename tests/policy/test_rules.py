@@ -109,6 +109,7 @@ def test_denied_by_rule_says_which_and_why(tmp_path: Path) -> None:
         ("rules: [{action: deny}]\nrules: []", "line 2: rules is there twice"),
         ("schema: 2\nrules: []", "line 1: this Assent reads schema 1"),
         ("rules:\n  - {tools: [code_exec], action: deny}", "line 2: no tool is called 'code_exec'"),
+        ("rules:\n  - conditions: [{param: comand, equals: rm}]", "line 2: there is no parameter 'comand'"),
         ("rules:\n  - conditions: [{param: code, equals: a, equals: b}]", "line 2: equals is there twice"),
     ],
 )

@@ -215,7 +215,7 @@ LOOK = '''
 import os, subprocess
 started = []
 try:
-    for _ in range(60): started.append(subprocess.Popen(["sleep", "5"]))
+    for _ in range(60): started.append(subprocess.Popen(["sleep", "60"]))
 except OSError: pass
 for process in started:
     process.kill()

@@ -69,7 +69,7 @@ class Pool:
 
     @property
     def warmth(self) -> Warmth:
-        cells = [begun for line in self._waiting.values() for begun, _ in line]
+        cells = [begun for line in self._waiting.values() for begun, cell in line if cell.alive]
         oldest = time.monotonic() - min(cells) if cells else 0.0
         return Warmth(self._size * len(self._waiting), len(cells), self._hits, self._misses, oldest)
 

@@ -1,0 +1,155 @@
+"""What is worth a notice while the window is not in front. Nothing here can decide anything."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication
+
+from app import phrases
+from app.desktop import Said
+from app.parts.amounts import counted
+from runner.decision import Decider, Verdict
+from runner.events import CallsRefused, QuestionAsked, RequestDecided, RunFinished, RunStarted
+from runner.result import Outcome
+
+if TYPE_CHECKING:
+    from app.cases import Card, Cases
+    from app.desktop import Desktop
+    from app.window import Window
+    from runner.events import Event
+
+QUIET_SECONDS = 3.0
+"""Between two notices of new requests: a burst of them is one notice."""
+LONG_RUN_MS = 30_000
+MANY_REFUSED = 20
+"""Refused calls of one agent that are worth a notice; the banner counts every one."""
+LIMITS = frozenset({Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUT_OF_DISK, Outcome.OUTPUT_LIMIT})
+
+
+class Notices(QObject):
+    """Says it to `desktop`; while nobody there shows notices, `fallback` has title and text for the tray."""
+
+    fallback = Signal(str, str)
+
+    def __init__(self, cases: Cases, window: Window, desktop: Desktop, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._window = window
+        self._desktop = desktop
+        self._told_at = float("-inf")
+        self._latest: Said | None = None
+        self._half = QTimer(self)
+        self._half.setSingleShot(True)
+        self._half.timeout.connect(self._remind)
+        self._refused: dict[str, int] = {}
+        cases.happened.connect(self._take)
+        desktop.clicked.connect(self._clicked)
+        desktop.missing.connect(self._fall_back)
+
+    @property
+    def away(self) -> bool:
+        return not self._window.isActiveWindow()
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        asked: Card | None = None
+        for event in events:
+            match event:
+                case QuestionAsked(request_id):
+                    asked = self._cases.card(request_id)
+                case RequestDecided(request_id, decision):
+                    self._desktop.unsay(request_id)
+                    if decision.verdict is Verdict.EXPIRED:
+                        self._tell_missed(request_id)
+                case RunStarted(request_id):
+                    self._watch(request_id)
+                case RunFinished(request_id, result) if result.outcome in LIMITS:
+                    self._tell_limit(request_id)
+                case CallsRefused():
+                    self._count_refused(event)
+                case _:
+                    pass
+        if asked is not None:
+            self._tell_asked(asked)
+
+    def _tell_asked(self, card: Card, reminding: bool = False) -> None:
+        if not card.waiting or not self.away:
+            return
+        QApplication.alert(self._window.frame, 0)
+        if not reminding:
+            self._half.start(max(1, round(card.window * 500)))
+            if time.monotonic() - self._told_at < QUIET_SECONDS:
+                return
+        self._told_at = time.monotonic()
+        level = card.level.name if card.level else "A"
+        others = self._cases.count_waiting() - 1
+        more = f" {counted(others, 'other')} waiting." if others else ""
+        hurry = " Half of the time to answer has passed." if reminding else ""
+        title = f"{level} request"
+        self._say(Said(card.id, title, f"{_agent(card)} asks to run code.{hurry}{more} Open it to review.", reminding))
+
+    @Slot()
+    def _remind(self) -> None:
+        """Half of the window has passed and nobody has come: this one stays."""
+        card = self._cases.most_urgent()
+        if card is not None and not card.paused:
+            self._tell_asked(card, reminding=True)
+
+    def _tell_missed(self, request_id: str) -> None:
+        card = self._cases.card(request_id)
+        if card is not None and self.away:
+            what = "Nothing was run. It is under Missed and can be approved for later."
+            self._say(Said(request_id, "A request expired", f"{_agent(card)} got no answer in time. {what}", True))
+
+    def _watch(self, request_id: str) -> None:
+        """A run that nobody was asked about and that goes on is worth a word."""
+        card = self._cases.card(request_id)
+        if card is not None and card.decision is not None and card.decision.by is not Decider.PERSON:
+            QTimer.singleShot(LONG_RUN_MS, self, lambda: self._tell_long(request_id))
+
+    def _tell_long(self, request_id: str) -> None:
+        card = self._cases.card(request_id)
+        if card is not None and card.running and self.away:
+            text = f"A run of {_agent(card)} that was approved without asking has taken over 30 s."
+            self._say(Said(request_id, "Still running", text))
+
+    def _tell_limit(self, request_id: str) -> None:
+        card = self._cases.card(request_id)
+        if card is not None and card.result is not None and self.away:
+            self._say(Said(request_id, "A run hit a limit", f"{_agent(card)}: {phrases.ended(card.result)}"))
+
+    def _count_refused(self, event: CallsRefused) -> None:
+        before = self._refused.get(event.agent, 0)
+        self._refused[event.agent] = now = before + event.count
+        if before < MANY_REFUSED <= now and self.away:
+            agent = phrases.visible(event.agent) or "Somebody without a valid token"
+            text = f"{agent} was refused {counted(now, 'call')}. See the window for why."
+            self._say(Said(f"refused {event.agent}", "Many refused calls", text))
+
+    def _say(self, said: Said) -> None:
+        self._latest = said
+        self._desktop.say(said)
+
+    @Slot()
+    def _fall_back(self) -> None:
+        if self._latest is not None:
+            self.fallback.emit(self._latest.title, self._latest.text)
+
+    @Slot(str)
+    def _clicked(self, about: str) -> None:
+        """Brings the window, and the request where it is still to be had; it never answers one."""
+        self._window.review()
+        card = self._cases.card(about)
+        if card is None:
+            return
+        if card.waiting or card.missed:
+            self._window.deciding.show_request(about)
+        elif card.started is not None:
+            self._window.show_page("Running")
+
+
+def _agent(card: Card) -> str:
+    return phrases.visible(card.request.agent)

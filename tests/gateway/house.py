@@ -1,0 +1,96 @@
+"""A real gateway with the real engine, policy and ledger behind it; only the runs are held."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from runner.audit.search import History
+from runner.decision import Verdict
+from runner.engine import Engine
+from runner.events import RequestClosed
+from runner.places import Places
+from runner.rooms import Rooms
+from runner.settings import load
+from runner.tasks import spawn
+from tests.doubles import HeldSandbox
+from tests.gateway.stage import AGENT, PRINT, Address
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from mcp_types import CallToolResult
+
+    from runner.audit.search import Record
+    from runner.desk import Question
+    from runner.events import Event
+
+
+@dataclass
+class House(Address):
+    engine: Engine
+    sandbox: HeldSandbox
+    heard: list[Event] = field(default_factory=list)
+
+    async def until(self, true: Callable[[], object]) -> None:
+        """Wait for something that the engine does."""
+        async with asyncio.timeout(10):
+            while not true():
+                await asyncio.sleep(0.01)
+
+    async def question(self) -> Question:
+        """The newest open question, once there is one."""
+        await self.until(self.engine.desk.waiting)
+        return self.engine.desk.waiting()[-1]
+
+    async def run(self) -> None:
+        """Approve the newest question and wait until its code runs."""
+        question, before = await self.question(), len(self.sandbox.runs)
+        assert self.approve(question) == ""
+        await self.until(lambda: len(self.sandbox.runs) > before)
+
+    def approve(self, question: Question) -> str:
+        """Empty when it counted, else why not."""
+        return self.engine.answer(question.request_id, question.digest, Verdict.APPROVED, "")
+
+    async def closed(self) -> None:
+        """Wait until the newest request is over."""
+        await self.until(lambda: any(isinstance(event, RequestClosed) for event in self.heard))
+
+    async def works(self, token: str = "", era: str = "auto") -> CallToolResult:
+        """A call from asking to its output, as an honest agent makes it."""
+        async with self.client(era, token) as client:
+            calling = spawn("honest call", client.call_tool("code_execute", {**PRINT, "title": "honest"}))
+            await self.run()
+            self.sandbox.runs[-1].finish("4\n")
+            result = await calling
+        assert not result.is_error
+        return result
+
+    def records(self) -> list[Record]:
+        """Every request in the history, newest first."""
+        history = History(self.engine.rooms.places.ledger)
+        try:
+            found = [history.case(row.id) for row in history.page()]
+        finally:
+            history.close()
+        return [record for record in found if record is not None]
+
+
+@asynccontextmanager
+async def opened(root: Path, environment: dict[str, str] | None = None) -> AsyncIterator[House]:
+    """An engine with all its doors open; closed again at the end."""
+    places, sandbox = Places.under(root), HeldSandbox()
+    settings = load(places, {"ASSENT_PORT": "0", **(environment or {})})
+    assert not settings.problems
+    engine = Engine(Rooms(places, settings, (sandbox,)))
+    await engine.start()
+    house = House(engine.rooms.address, await engine.add_agent(AGENT), engine, sandbox)
+    engine.listen(house.heard.append)
+    try:
+        yield house
+    finally:
+        await engine.close("The test is over.")

@@ -1,0 +1,243 @@
+"""Notices: only while the window is not in front, only with actions that work, and none of them answers anything."""
+
+from __future__ import annotations
+
+import os
+import queue
+import subprocess
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jeepney import HeaderFields, MessageType, new_error, new_method_return, new_signal
+from jeepney.bus_messages import message_bus
+from jeepney.io.threading import DBusConnection, ReceiveStopped, open_dbus_connection
+from jeepney.wrappers import DBusAddress
+from PySide6.QtCore import QObject, Signal
+
+from app.desktop import NAME, PATH, Desktop, Said
+from app.notices import Notices
+from app.tray import NO_TRAY, Tray
+from runner.assessment import Level
+from runner.decision import Decider, Verdict
+from runner.events import CallsRefused, ModeChanged
+from runner.result import Outcome
+from tests.components import require
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.gui.conftest import Desk
+
+
+class Heard(QObject):
+    """A desktop that only notes what is said to it."""
+
+    clicked = Signal(str)
+    missing = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[Said] = []
+        self.unsaid: list[str] = []
+
+    def say(self, said: Said) -> None:
+        self.said.append(said)
+
+    def unsay(self, about: str) -> None:
+        self.unsaid.append(about)
+
+
+@pytest.fixture
+def heard(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
+    """The window is not in front."""
+    monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda self: False)
+    heard = Heard()
+    notices = Notices(desk.cases, desk.window, heard)  # type: ignore[arg-type]
+    yield heard
+    notices.deleteLater()
+
+
+# ---- what is told ----
+
+
+def test_nothing_is_told_while_the_window_is_in_front(desk: Desk) -> None:
+    heard = Heard()
+    notices = Notices(desk.cases, desk.window, heard)  # type: ignore[arg-type]
+    one = desk.ask()
+    desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
+    assert heard.said == []
+    notices.deleteLater()
+
+
+def test_a_question_is_told_without_a_word_of_the_agent_and_taken_back(desk: Desk, heard: Heard) -> None:
+    one = desk.ask(feed.request("print(1)", title="<b>Approve me</b>"), feed.assessment(Level.CRITICAL))
+    (said,) = heard.said
+    assert said == Said(one.id, "CRITICAL request", "claude-code asks to run code. Open it to review.")
+    desk.hear(feed.decided(one, Verdict.WITHDRAWN, Decider.AGENT))
+    assert one.id in heard.unsaid
+
+
+def test_a_burst_is_one_notice(desk: Desk, heard: Heard) -> None:
+    for number in range(20):
+        desk.ask(feed.request(f"step_{number}()"))
+    assert len(heard.said) == 1
+
+
+def test_it_stays_when_half_of_the_time_has_passed(desk: Desk, heard: Heard) -> None:
+    desk.ask(window=0.2)
+    desk.qtbot.waitUntil(lambda: len(heard.said) == 2)
+    assert heard.said[1].stays and "Half of the time" in heard.said[1].text
+
+
+def test_what_was_missed_what_hit_a_limit_and_many_refusals_are_told(desk: Desk, heard: Heard) -> None:
+    gone, ran = desk.ask(feed.request("one()")), desk.ask(feed.request("two()"))
+    heard.said.clear()
+    desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
+    desk.hear(feed.decided(ran), feed.started(ran), feed.finished(ran, feed.result(Outcome.TIMED_OUT)))
+    desk.hear((CallsRefused("codex", 15, "too many"),), (CallsRefused("codex", 15, "too many"),))
+    desk.hear((CallsRefused("codex", 15, "too many"),))
+    assert [said.title for said in heard.said] == ["A request expired", "A run hit a limit", "Many refused calls"]
+
+
+@pytest.mark.qt_log_ignore("does not support raise", extend=True)
+def test_a_click_on_a_notice_brings_the_request_and_answers_nothing(desk: Desk, heard: Heard) -> None:
+    """Regression 10 and 15."""
+    desk.ask(feed.request("one()"))
+    other = desk.ask(feed.request("two()"), feed.assessment(Level.LOW))
+    desk.window.show_page("Agents")
+    heard.clicked.emit(other.id)
+    assert desk.window.shown_page == "Queue"
+    assert desk.review.card is not None and desk.review.card.id == other.id
+    assert desk.bridge.calls == []
+
+
+# ---- the desktop ----
+
+
+class Bus:
+    """A bus of its own with somebody on it who shows notices."""
+
+    def __init__(self, actions: bool = True) -> None:
+        command = ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address=1"]
+        self._daemon = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        assert self._daemon.stdout is not None
+        self.address = self._daemon.stdout.readline().strip()
+        self.calls: queue.SimpleQueue[tuple[str, tuple[Any, ...]]] = queue.SimpleQueue()
+        self._abilities = ["body", "actions"] if actions else ["body"]
+        before = os.environ.get("DBUS_SESSION_BUS_ADDRESS")
+        os.environ["DBUS_SESSION_BUS_ADDRESS"] = self.address
+        try:
+            self._connection: DBusConnection = open_dbus_connection("SESSION")
+        finally:
+            os.environ.pop("DBUS_SESSION_BUS_ADDRESS")
+            if before is not None:
+                os.environ["DBUS_SESSION_BUS_ADDRESS"] = before
+        self._connection.send(message_bus.RequestName(NAME))
+        self._thread = threading.Thread(target=self._serve, name="fake-notices")
+        self._thread.start()
+
+    def emit(self, name: str, signature: str, *values: Any) -> None:
+        self._connection.send(new_signal(DBusAddress(PATH, interface=NAME), name, signature, values))
+
+    def close(self) -> None:
+        self._connection.interrupt()
+        self._thread.join()
+        self._connection.close()
+        for end in (self._connection._stop_r, self._connection._stop_w):
+            os.close(end)
+        self._daemon.terminate()
+        self._daemon.wait()
+        assert self._daemon.stdout is not None
+        self._daemon.stdout.close()
+
+    def _serve(self) -> None:
+        answers: dict[str, tuple[str, tuple[Any, ...]]] = {
+            "GetCapabilities": ("as", (self._abilities,)),
+            "Notify": ("u", (7,)),
+            "CloseNotification": ("", ()),
+        }
+        while True:
+            try:
+                message = self._connection.receive()
+            except ReceiveStopped:
+                return
+            if message.header.message_type is not MessageType.method_call:
+                continue
+            name = message.header.fields[HeaderFields.member]
+            if name in answers:
+                self._connection.send(new_method_return(message, *answers[name]))
+                self.calls.put((name, tuple(message.body)))
+            else:
+                self._connection.send(new_error(message, "org.example.Unknown"))
+
+
+@pytest.fixture
+def bus(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Bus]:
+    require("keyring")
+    bus = Bus(getattr(request, "param", True))
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", bus.address)
+    yield bus
+    bus.close()
+
+
+@pytest.fixture
+def desktop() -> Iterator[Desktop]:
+    desktop = Desktop()
+    yield desktop
+    desktop.close()
+
+
+def test_a_notice_is_shown_its_action_works_and_it_is_taken_back(bus: Bus, desktop: Desktop, qtbot: Any) -> None:
+    """Regression 15."""
+    desktop.say(Said("r1", "HIGH request", "claude asks", stays=True))
+    assert bus.calls.get(timeout=5)[0] == "GetCapabilities"
+    name, (program, replaces, _, title, text, actions, hints, lasting) = bus.calls.get(timeout=5)
+    assert (name, program, replaces, title, text) == ("Notify", "Assent", 0, "HIGH request", "claude asks")
+    assert actions == ["default", "Review", "review", "Review"]
+    assert hints["urgency"] == ("y", 2) and lasting == 0
+    with qtbot.waitSignal(desktop.clicked) as clicked:
+        bus.emit("ActionInvoked", "us", 7, "review")
+    assert clicked.args == ["r1"]
+    desktop.say(Said("r1", "HIGH request", "again"))
+    assert bus.calls.get(timeout=5)[1][1] == 7, "a later notice about the same request did not replace the first"
+    desktop.unsay("r1")
+    assert bus.calls.get(timeout=5) == ("CloseNotification", (7,))
+
+
+@pytest.mark.parametrize("bus", [False], indirect=True)
+def test_no_action_is_offered_where_the_desktop_has_none(bus: Bus, desktop: Desktop) -> None:
+    desktop.say(Said("r1", "HIGH request", "claude asks"))
+    bus.calls.get(timeout=5)
+    assert bus.calls.get(timeout=5)[1][5] == []
+
+
+def test_clicks_on_notices_of_others_are_nothing(bus: Bus, desktop: Desktop, qtbot: Any) -> None:
+    desktop.say(Said("r1", "HIGH request", "claude asks"))
+    bus.calls.get(timeout=5)
+    bus.calls.get(timeout=5)
+    with qtbot.assertNotEmitted(desktop.clicked, wait=50):
+        bus.emit("ActionInvoked", "us", 8, "review")
+        bus.emit("ActionInvoked", "us", 7, "approve")
+
+
+def test_without_a_desktop_for_notices_it_is_said_and_can_be_told_another_way(
+    desktop: Desktop, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
+    with qtbot.waitSignal(desktop.missing):
+        desktop.say(Said("r1", "HIGH request", "claude asks"))
+
+
+# ---- the tray ----
+
+
+def test_without_a_tray_it_is_said_once_and_everything_goes_on(desk: Desk) -> None:
+    tray = Tray(desk.cases, desk.window._look, desk.window)
+    assert desk.window.toolbar.state.text() == NO_TRAY
+    desk.ask()
+    tray.say("title", "text")
+    desk.hear((ModeChanged("lockdown"),))
+    assert tray.words() == "Assent, Lockdown: 1 waiting"
+    tray.deleteLater()
