@@ -142,7 +142,7 @@ class ContainerRun:
         try:
             for stream, data in await cell.ready():
                 transcript.append(stream, data)
-            await cell.send(self._orders, self._job.stdin.encode("utf-8", "replace"))
+            await cell.send(self._orders)
             self._begun = time.monotonic()
             self._changed.set()
             most = output_stop(self._job.limits)
