@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -300,6 +302,15 @@ def test_many_at_once(lab: Lab) -> None:
         return list(await asyncio.gather(*(one(number) for number in range(8))))
 
     assert asyncio.run(body()) == [f"{number}\n" for number in range(8)]
+
+
+def test_many_in_a_row_leave_nothing(lab: Lab) -> None:
+    lab.run("pass")
+    before, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
+    for number in range(12):
+        assert lab.run(f"print({number})").stdout == f"{number}\n"
+    assert len(os.listdir("/proc/self/fd")) <= before
+    assert threading.active_count() <= threads
 
 
 def test_close_stops_every_run(lab: Lab) -> None:
