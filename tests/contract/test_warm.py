@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.available import OWN_IMAGES
+from runner.decision import Verdict
 from runner.engine import Engine
 from runner.places import Places
-from runner.request import Isolation, Language, Limits
+from runner.request import Isolation, Language, Limits, Tool
 from runner.result import Outcome
 from runner.rooms import Rooms
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
 from runner.settings import load
+from runner.submission import Submission
 from tests import engine
 
 if TYPE_CHECKING:
@@ -113,5 +115,17 @@ async def test_the_console_keeps_some_and_says_so(client: Client, tmp_path: Path
     warm = facts["warm"]
     assert isinstance(warm, dict) and (warm["ready"], warm["wanted"]) == (2, 2)
     assert facts["chosen"] == "The strongest that works here."
+
+    ticket = await console.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print('through')"))
+    request = ticket.case.request
+    assert (request.isolation, request.image) == (Isolation.DOCKER, (await sandbox.check()).images[Language.PYTHON])
+    async with asyncio.timeout(10):
+        while not console.desk.position(request.id):
+            await asyncio.sleep(0.01)
+    assert console.answer(request.id, request.digest, Verdict.APPROVED, "") == ""
+    answer = await ticket.answered(30)
+    assert answer is not None and answer.result is not None
+    assert (answer.result.stdout, answer.result.meta.image) == ("through\n", request.image)
+    assert sandbox.warmth is not None and sandbox.warmth.hits == 1
     await console.close("over")
     await emptied(client)
