@@ -171,6 +171,10 @@ class Nested:
             self._script(path, code, place)
 
     def _script(self, path: str, code: str, place: Place) -> None:
+        if path.rpartition("/")[2].lower() in ("makefile", "gnumakefile"):
+            # What a rule of a makefile runs stands behind a tab.
+            code = "\n".join(line[1:].lstrip("@-") for line in code.split("\n") if line.startswith("\t"))
+            path = "recipes.sh"
         language = next((known for end, known in SCRIPTS.items() if path.lower().endswith(end)), "")
         if code.startswith("#!") and not language:
             language = "python" if "python" in code[:40] else "shell" if "sh" in code[:40] else ""
