@@ -381,6 +381,13 @@ def reduced(machine: Machine, called: Value, args: Args, named: Named, place: Pl
     return value
 
 
+def ordered(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """sorted(values, key=function): the function gets each of them."""
+    if (key := named.get("key")) is not None and (key.name or key.function):
+        machine.call(key, [machine.each(first(args))], {}, place)
+    return nothing_new(machine, called, args, named, place)
+
+
 def method_caller(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return Value(name=called.name.replace("operator.", ""), items=[*args], fields=dict(named))
 
@@ -421,7 +428,7 @@ SPECIALS: dict[str, Special] = {
     "list": listed,
     "tuple": listed,
     "set": listed,
-    "sorted": nothing_new,
+    "sorted": ordered,
     "iter": nothing_new,
     "dict": dictionary,
     "reversed": backwards,
