@@ -104,7 +104,7 @@ async def _sent_by_hand(client: Client, shape: Shape) -> float:
     await cell.open()
     await cell.ready()
     begun = time.perf_counter()
-    await cell.send(starter.orders(JOB), b"")
+    await cell.send(starter.orders(JOB))
     try:
         while True:
             await cell.read()

@@ -11,10 +11,12 @@ import pytest
 from runner.errors import KnownError
 from runner.request import Isolation, Language, NetworkMode
 from runner.result import Outcome
+from runner.sandbox.container.run import ContainerRun
 from runner.sandbox.contract import Imports
 from tests.contract.conftest import job
 
 if TYPE_CHECKING:
+    from runner.result import Result
     from runner.sandbox.contract import Run
     from tests.contract.conftest import Lab
 
@@ -309,3 +311,41 @@ def test_close_stops_every_run(lab: Lab) -> None:
         await lab.sandbox.sweep()
 
     asyncio.run(body())
+
+
+def test_pause_and_resume(lab: Lab) -> None:
+    """Halted, a run writes nothing and its time does not go on; resumed, it ends as ever."""
+    if lab.kind == "local":
+        return  # only an engine can halt a whole sandbox
+
+    async def body() -> tuple[Result, int, int]:
+        ticking = "import time\nfor n in range(20):\n    print(n, flush=True); time.sleep(0.05)"
+        run = await lab.sandbox.start(job(ticking, seconds=2.5), lambda _usage: None)
+        assert isinstance(run, ContainerRun)
+        while not run.transcript.total:
+            await asyncio.sleep(0.005)
+        run.pause()
+        while not run.paused:
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0.3)  # what was on its way arrives
+        before = run.transcript.total
+        await asyncio.sleep(2.0)  # longer than its time has left
+        after = run.transcript.total
+        run.resume()
+        return await run.finished(), before, after
+
+    result, before, after = asyncio.run(body())
+    assert before == after
+    assert (result.outcome, result.stdout.count("\n")) == (Outcome.OK, 20), result
+    assert result.duration < 2.5
+
+    async def stopped() -> Result:
+        run = await lab.sandbox.start(job("import time; time.sleep(60)"), lambda _usage: None)
+        assert isinstance(run, ContainerRun)
+        run.pause()
+        while not run.paused:
+            await asyncio.sleep(0.005)
+        run.stop("Enough")
+        return await run.finished()
+
+    assert asyncio.run(stopped()).error == "Enough"

@@ -86,10 +86,10 @@ class Cell:
                 early += await self.read()
         return early
 
-    async def send(self, orders: bytes, stdin: bytes) -> None:
-        """Give the interpreter its orders, and the code its standard input. Raises OSError."""
+    async def send(self, orders: bytes) -> None:
+        """Give the interpreter its orders. Raises OSError."""
         assert self._plug is not None
-        await self._plug.write(orders + stdin, last=True)
+        await self._plug.write(orders)
 
     async def read(self) -> list[tuple[Stream, bytes]]:
         """Some output. Raises EOFError at its end and OSError."""

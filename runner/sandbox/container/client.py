@@ -129,12 +129,10 @@ class Plug:
             return data
         return await self._line.reader.read(CHUNK)
 
-    async def write(self, data: bytes, *, last: bool = False) -> None:
-        """Send `data`; `last` ends this direction, where the connection can end one alone (TLS cannot)."""
+    async def write(self, data: bytes) -> None:
+        """Send `data`. Raises OSError."""
         self._line.writer.write(data)
         await self._line.writer.drain()
-        if last and self._line.writer.can_write_eof():
-            self._line.writer.write_eof()
 
     @property
     def ended(self) -> bool:
@@ -146,7 +144,8 @@ class Plug:
 
     def drop(self) -> None:
         """Close at once, whatever may still be on its way."""
-        self._line.writer.transport.abort()
+        if not self._line.writer.is_closing():
+            self._line.writer.transport.abort()
 
 
 class Exchange:

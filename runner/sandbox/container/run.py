@@ -83,6 +83,11 @@ class ContainerRun:
     def stop(self, why: str) -> None:
         self._on_loop(self._ask_to_stop, why)
 
+    @property
+    def paused(self) -> bool:
+        """Whether every process of the run is halted now."""
+        return self._still_since is not None
+
     def pause(self) -> None:
         """Halt every process of the run; its time does not go on meanwhile. Returns at once."""
         self._on_loop(self._hold_still, True)
@@ -137,7 +142,7 @@ class ContainerRun:
         try:
             for stream, data in await cell.ready():
                 transcript.append(stream, data)
-            await cell.send(self._orders, self._job.stdin.encode("utf-8", "replace"))
+            await cell.send(self._orders)
             self._begun = time.monotonic()
             self._changed.set()
             most = output_stop(self._job.limits)

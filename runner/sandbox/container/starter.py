@@ -50,12 +50,13 @@ def command(language: Language, limits: Limits, word: str) -> list[str]:
 
 def orders(job: Job) -> bytes:
     """What the waiting interpreter reads from its standard input before the code does. Raises BadContext."""
-    code = job.code.encode("utf-8", "surrogatepass")
+    code, stdin = job.code.encode("utf-8", "surrogatepass"), job.stdin.encode("utf-8", "replace")
     match job.language:
         case Language.PYTHON:
             allowed = job.imports.allowed
             told = {
                 "code": code,
+                "stdin": stdin,
                 "memory": job.limits.memory_mb << 20,
                 "context": languages.context(job),
                 "allowed": None if allowed is None else list(allowed),
@@ -64,11 +65,14 @@ def orders(job: Job) -> bytes:
             }
             return _framed(marshal.dumps(told, 2))
         case Language.JAVASCRIPT:
-            return _framed(json.dumps({"code": job.code, "context": languages.context(job)}).encode())
+            return _framed(
+                json.dumps({"code": job.code, "context": languages.context(job), "stdin": job.stdin}).encode()
+            )
         case Language.SHELL:
             names = languages.variables(job).items()
             given = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in names).encode()
-            return b"%d %d %d\n" % (job.limits.memory_mb << 10, len(given), len(code)) + given + code
+            sizes = (job.limits.memory_mb << 10, len(given), len(code), len(stdin))
+            return b"%d %d %d %d\n" % sizes + given + code + stdin
         case _:
             assert_never(job.language)
 

@@ -1,4 +1,4 @@
-// Waits in a container for code on standard input; what follows it there is left unread: it is the code's own.
+// Waits in a container for code on standard input; what the code finds there comes with it.
 'use strict';
 {
   const fs = require('node:fs');
@@ -15,7 +15,12 @@
   const version = process.versions.node;
   const length = version.length.toString(16).padStart(8, '0');
   fs.writeSync(2, `${process.argv[1]}R${length}\n${version}`);
-  const { code, context } = JSON.parse(exactly(parseInt(exactly(9), 16)));
+  const { code, context, stdin } = JSON.parse(exactly(parseInt(exactly(9), 16)));
+  const input = stdin ? '/tmp/.stdin' : '/dev/null';
+  if (stdin) fs.writeFileSync(input, stdin);
+  fs.closeSync(0);
+  fs.openSync(input); // takes the lowest number that is free: 0
+  if (stdin) fs.unlinkSync(input);
   const main = '/workspace/main.js';
   fs.writeFileSync(main, code);
   process.argv = [process.execPath, main];

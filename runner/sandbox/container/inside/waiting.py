@@ -1,6 +1,6 @@
 """Waits in a container for code on standard input. Appended to the text of `sandbox/inside/python.py`.
 
-What follows the code on standard input is left unread: it is the code's own.
+What the code finds on standard input comes with it: not every connection to an engine can end one direction alone.
 """
 
 import marshal
@@ -22,6 +22,7 @@ def wait(mark: bytes) -> None:
     orders = marshal.loads(_exactly(int(_exactly(9), 16)))
     memory = orders.pop("memory")
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    _give_input(orders.pop("stdin"))
     path = WORKSPACE + "/main.py"
     with open(path, "wb") as file:
         file.write(orders.pop("code"))
@@ -37,6 +38,17 @@ def wait(mark: bytes) -> None:
         trusted=[folder + "/" for folder in {sys.prefix, sys.base_prefix, "/usr", *sys.path}],
     )
     start(orders)
+
+
+def _give_input(data: bytes) -> None:
+    file = posix.memfd_create("stdin") if data else posix.open("/dev/null", posix.O_RDONLY)
+    left = memoryview(data)
+    while left:
+        left = left[posix.write(file, left) :]
+    if data:
+        posix.lseek(file, 0, 0)
+    posix.dup2(file, 0)
+    posix.close(file)
 
 
 def _exactly(count: int) -> bytes:
