@@ -27,6 +27,14 @@ def main(argv: Sequence[str]) -> int:
         from runner.gateway.bridge import main as bridge
 
         return bridge(list(argv[1:]))
+    if argv and argv[0] == "assess":
+        from runner.assessing import main as assess
+
+        return assess(list(argv[1:]))
+    if argv and argv[0] == "images":
+        from runner.sandbox.images.__main__ import main as images
+
+        return images(list(argv[1:]))
     arguments = _parser().parse_args(argv)
     from runner.errors import KnownError
     from runner.places import Places
@@ -52,6 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     commands.add_parser("mcp", help="carry MCP between an agent's standard streams and the console", add_help=False)
     commands.add_parser("demo", help="show the main job end to end, leaving screenshots", add_help=False)
+
+    commands.add_parser("assess", help="say how risky a file is, and why; runs nothing", add_help=False)
+    commands.add_parser("images", help="build the images that containers start from", add_help=False)
 
     run = commands.add_parser(
         "run",

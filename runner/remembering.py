@@ -17,7 +17,6 @@ from runner.events import GrantsChanged
 from runner.policy.explain import explain
 from runner.policy.grantfile import plain
 from runner.policy.grants import make, program
-from runner.risk.assess import assess
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -169,7 +168,7 @@ class Remembering:
         return await asyncio.to_thread(self._often)
 
     async def _explain(self, request: Request) -> Explanation:
-        assessed = await asyncio.to_thread(assess, request)
+        assessed = await asyncio.to_thread(self._rooms.dangers.assess, request)
         rooms, registered = self._rooms, self._registered(request.agent)
         return explain(self._engine.modes, rooms.policy, rooms.grants, request, assessed, registered)
 

@@ -244,3 +244,14 @@ def test_a_wrong_command_line_ends_with_2(arguments: tuple[str, ...]) -> None:
     assert done.returncode == 2
     assert done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_assess_and_images_are_commands_of_assent(tmp_path: Path) -> None:
+    file = tmp_path / "clean.sh"
+    file.write_text("rm -rf ~/\n")
+    done = assent("assess", str(file))
+    assert done.returncode == 3
+    assert "CRITICAL" in done.stdout
+    unknown = assent("images", "nonsense", DOCKER_HOST=f"unix://{tmp_path}/nobody.sock")
+    assert unknown.returncode == 1
+    assert "Traceback" not in unknown.stderr

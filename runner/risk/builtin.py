@@ -370,6 +370,24 @@ def next_of(machine: Machine, called: Value, args: Args, named: Named, place: Pl
     return machine.each(first(args))
 
 
+def reduced(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """functools.reduce(function, values)."""
+    items = args[1].items if len(args) > 1 else None
+    if not items or len(items) > 200:
+        return None
+    value = items[0]
+    for item in items[1:]:
+        value = machine.call(args[0], [value, item], {}, place)
+    return value
+
+
+def ordered(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """sorted(values, key=function): the function gets each of them."""
+    if (key := named.get("key")) is not None and (key.name or key.function):
+        machine.call(key, [machine.each(first(args))], {}, place)
+    return nothing_new(machine, called, args, named, place)
+
+
 def method_caller(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return Value(name=called.name.replace("operator.", ""), items=[*args], fields=dict(named))
 
@@ -410,7 +428,7 @@ SPECIALS: dict[str, Special] = {
     "list": listed,
     "tuple": listed,
     "set": listed,
-    "sorted": nothing_new,
+    "sorted": ordered,
     "iter": nothing_new,
     "dict": dictionary,
     "reversed": backwards,
@@ -489,6 +507,7 @@ SPECIALS: dict[str, Special] = {
     "string.Template.substitute": substituted,
     "string.Template.safe_substitute": substituted,
     "next": next_of,
+    "functools.reduce": reduced,
     "operator.methodcaller": method_caller,
     "operator.attrgetter": method_caller,
     "methodcaller": call_method,

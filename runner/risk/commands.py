@@ -853,6 +853,8 @@ def sed(command: Command) -> Value | None:
             command.act("write", path=path, data=program, program=program, edit=text("yes"))
         return UNKNOWN
     data = concatenate([_read(command, path) for path in paths], "\n") if paths else command.stdin
+    if runs := re.fullmatch(r"s(.)(.*?)\1(.*?)\1\w*e\w*", program.text):
+        command.script(text(runs[3], labels=program.labels))
     simple = re.fullmatch(r"s(.)(.*?)\1(.*?)\1g?", program.text)
     if simple is not None and data.exact is not None and not re.search(r"[\\\[\]^$.*&]", simple[2] + simple[3]):
         return each(data, lambda known: known.replace(simple[2], simple[3]), labels=fold.ASSEMBLED)
@@ -1307,6 +1309,8 @@ def settings_that_run(command: Command) -> Value | None:
             alias = key.startswith("alias.") and code.startswith("!")
             if alias or re.fullmatch(r"core\.(pager|editor|sshcommand|fsmonitor)|diff\.external|pager\.\w+", key):
                 command.script(text(code.removeprefix("!"), labels=command.arguments[at + 1].labels))
+        elif command.name == "git" and word.text.startswith("alias.") and following.startswith("!"):
+            command.script(text(following[1:], labels=command.arguments[at + 1].labels))
         elif command.name in ("make", "gmake") and word.text.startswith(("--eval", "-E")):
             code = word.text.partition("=")[2] or following
             command.script(text(re.sub(r"^[\w\s.%-]*:[^;\n]*[;\n]", "", code)))
@@ -1325,6 +1329,10 @@ def script_runner(command: Command) -> Value | None:
         return command.script(code)
     if operands and operands[0].text in ("install", "i", "add", "isntall", "dlx", "exec"):
         _installs(command, "javascript", operands[1:], [options["--registry"]] if "--registry" in options else [])
+    elif [operand.text for operand in operands[:2]] == ["pkg", "set"]:
+        for operand in operands[2:]:
+            if operand.text.startswith("scripts."):
+                command.script(text(operand.text.partition("=")[2], labels=operand.labels))
     elif command.name == "npx":
         _installs(command, "javascript", operands[:1], [])
     return None

@@ -257,6 +257,7 @@ SPECIALS: dict[str, Special] = {
     "worker_threads.Worker": worker,
     "Worker": worker,
     "String.raw": raw_text,
+    "Proxy": lambda machine, called, args, named, place: first(args) if first(args).name else None,
     "querystring.stringify": same,
     "qs.stringify": same,
     "URLSearchParams": same,

@@ -350,6 +350,9 @@ class Machine:
         for at, value in enumerate(args):
             if value.function is None and value.name and (self.vocabulary.knows(value.name) or value.name in RUNNERS):
                 self._handed(called, value, args[at + 1 :], result)
+        for value in named.values():
+            if value.function is None and value.name and self.vocabulary.knows(value.name):
+                self._handed(called, value, args, result)
 
     def _handed(self, called: Value, function: Value, rest: Sequence[Value], result: Value) -> None:
         """A function of the language's own, given away together with what it will be called with."""
@@ -358,6 +361,9 @@ class Machine:
         if not given:
             given = [(self.each(owner) if owner.items is not None else owner).labelled(result.labels)]
         self.call(function, given, {}, (1, 0, 1, 0))
+        if any(value.items for value in given):
+            # Arguments in a list, or a list of which each gets its turn.
+            self.call(function, [self.each(value) if value.items else value for value in given], {}, (1, 0, 1, 0))
 
     def _instance(self, called: Value, args: list[Value], named: dict[str, Value]) -> Value:
         kind = called.kind
@@ -428,6 +434,8 @@ class Machine:
         labels: frozenset[str],
     ) -> None:
         names = self.scope.names
+        if self.language == "javascript":
+            names["arguments"] = Value(items=list(args))
         parameters = function.parameters
         if function.self_name:
             names[function.self_name] = owner if owner is not None else UNKNOWN

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.risk import fold
 from runner.risk.acts import Act, Place, Source, Trail
 from runner.risk.javascript import JavaScript
+from runner.risk.packages import mistaken_for, name_of
 from runner.risk.python import Python, Unparsed, parse
 from runner.risk.shell import Shell, State
 from runner.risk.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
@@ -117,6 +118,11 @@ class Nested:
                 if act.get("path") is not UNKNOWN:
                     self._wrote(act.get("path"), Value(labels=frozenset({Source.DOWNLOADED})), act.place)
                 return frozenset({Source.DOWNLOADED})
+            case "package-setup":
+                written = [act.get("package"), *(act.get("requires").items or ())[:60]]
+                meant = (mistaken_for(name_of(one.text, "python"), "python") for one in written if one.texts)
+                if alike := next(filter(None, meant), ""):
+                    act.fields["mistaken"] = text(alike)
             case "pipe-to":
                 target = (act.get("to").fields or {}).get("path")
                 if target is not None:
@@ -171,6 +177,10 @@ class Nested:
             self._script(path, code, place)
 
     def _script(self, path: str, code: str, place: Place) -> None:
+        if path.rpartition("/")[2].lower() in ("makefile", "gnumakefile"):
+            # What a rule of a makefile runs stands behind a tab.
+            code = "\n".join(line[1:].lstrip("@-") for line in code.split("\n") if line.startswith("\t"))
+            path = "recipes.sh"
         language = next((known for end, known in SCRIPTS.items() if path.lower().endswith(end)), "")
         if code.startswith("#!") and not language:
             language = "python" if "python" in code[:40] else "shell" if "sh" in code[:40] else ""

@@ -171,6 +171,8 @@ class Shell:
         self.depth = 0
         self.branches = 0
         self.background = False
+        self.fed = UNKNOWN
+        """What goes into the command that is looked at."""
 
     def run(self, code: str, stdin: Value = UNKNOWN) -> Value:
         """Go through a script; what it would print, as far as that is known."""
@@ -365,7 +367,8 @@ class Shell:
 
     def _for(self, node: Node, stdin: Value) -> Value:
         variable = node.child_by_field_name("variable")
-        values = [word for child in node.children_by_field_name("value") for word in self.words(child)]
+        given = node.children_by_field_name("value")
+        values = [word for child in given for word in self.words(child)] if given else list(self.state.arguments)
         if variable is not None:
             met = either(values[:40]) if values else UNKNOWN
             name = _source(variable)
@@ -587,8 +590,9 @@ class Shell:
         return each(output, lambda known: known.rstrip("\n")) if output.texts else output
 
     def _process(self, node: Node) -> Value:
-        output = self.block(node.named_children)
-        if (node.text or b"").startswith(b">"):
+        into = (node.text or b"").startswith(b">")
+        output = self.block(node.named_children, self.fed if into else UNKNOWN)
+        if into:
             return Value(("/dev/fd/63",), labels=output.labels)
         made = Value(("/dev/fd/63",), labels=output.labels)
         made.fields = {"content": output}
@@ -647,6 +651,7 @@ class Shell:
     # Commands.
 
     def command(self, node: Node, stdin: Value, redirects: list[Redirect], extra: Sequence[Node] = ()) -> Value:
+        self.fed = stdin
         words: list[Value] = []
         redirects = list(redirects)
         # Assignments in front of a command hold for it alone, but a script that sets one may mean it.

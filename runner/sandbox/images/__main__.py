@@ -1,4 +1,4 @@
-"""`make images`: builds the images that are missing, a line per step: image, percent, what is being done."""
+"""`make images`, `assent images`: builds images that are missing, a line per step: image, percent, what is done."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="images", description="Build the images that sandboxes start from.")
+    parser = argparse.ArgumentParser(prog="assent images", description="Build the images that sandboxes start from.")
     parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"which ones: {', '.join(names())} (all)")
     parser.add_argument("--mirror", default="", metavar="URL", help="a Debian mirror; file:///... for one on a disk")
     parser.add_argument("--again", action="store_true", help="build also what is there, for newer packages")
