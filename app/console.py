@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QIcon, QPalette, QSessionManager
 
 from app.bridge import Bridge
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
     from runner.engine import Engine
     from runner.places import Places
     from runner.settings import Settings
+
+SETTLED_MS = 5000
+"""When everything has been loaded. What is there by then stays, so the collector need not walk through it again and
+again: with it each full collection held up the window for 80 ms, without it for 3 ms (measured while a run printed
+50 MB/s)."""
 
 
 class Console(QObject):
@@ -85,6 +91,7 @@ class Console(QObject):
         self.leave.leaving.connect(self.desktop.close)
         self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)
         self.window.vault.look_again()
+        QTimer.singleShot(SETTLED_MS, gc.freeze)
 
     def _build(self) -> Engine:
         """In the engine's thread: its imports do not hold up the window."""
