@@ -211,6 +211,15 @@ class Bridge(QObject):
         """`sandbox_seen` tells what runs get here."""
         self._ask(lambda engine: engine.rooms.facts(), self.sandbox_seen.emit)
 
+    def look_for_sandbox(self) -> None:
+        """Choose again what runs get from now on; `sandbox_seen` tells."""
+
+        async def work(engine: Engine) -> dict[str, object]:
+            await engine.look_for_sandbox()
+            return await engine.rooms.facts()
+
+        self._ask(work, self.sandbox_seen.emit)
+
     def renew_ledger(self) -> None:
         """Set a ledger that cannot be read aside and begin a new one."""
         self._ask(lambda engine: engine.renew_ledger(), lambda _: None)

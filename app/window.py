@@ -132,7 +132,9 @@ class Window(QWidget):
     def _make_doctor(self) -> QWidget:
         from app.doctor.panel import DoctorPanel
 
-        return DoctorPanel(self._look, self._places)
+        panel = DoctorPanel(self._look, self._places)
+        panel.built.connect(self._bridge.look_for_sandbox)
+        return panel
 
     def _make_help(self) -> QWidget:
         from app.help.panel import HelpPanel

@@ -19,6 +19,9 @@ from runner.gateway import door
 from runner.policy.rulefile import read
 from runner.request import Isolation, Language
 from runner.risk import own
+from runner.sandbox.container.client import Denied
+from runner.sandbox.images import build, here, recipe
+from runner.sandbox.images.rootfs import Here
 from runner.secrets import Secrets, Vault
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 
     from runner.places import Places
     from runner.sandbox.contract import Readiness
-    from runner.settings import Loaded
+    from runner.settings import Loaded, Settings
 
 LITTLE_SPACE = 500_000_000
 """Bytes. A run may write 1 GB of files by default; with less than half of that the history is in danger as well."""
@@ -46,6 +49,8 @@ WINDOW_LIBRARIES = {
 """What Qt's window plugin loads -> the Debian package that has it."""
 
 
+IMAGES_SECONDS = 4.0
+"""For the engine to say which images it has."""
 GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
 
 
@@ -64,6 +69,8 @@ class Check:
     state: State
     what: str
     fix: str = ""
+    images: tuple[str, ...] = ()
+    """Names of images that are to be built."""
 
 
 async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
@@ -84,7 +91,7 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
         ("Display", _display),
     )
     found = [await asyncio.to_thread(_tried, name, check) for name, check in own]
-    return (*found[:3], *await _sandboxes(loaded), *found[3:])
+    return (*found[:3], *await _sandboxes(loaded), await _images(loaded.settings), *found[3:])
 
 
 def _tried(name: str, check: Callable[[], Check]) -> Check:
@@ -158,6 +165,27 @@ def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
     if wanted != "auto":
         return Check(name, State.OK, f"Not used, as the settings have it. {ready.problem}")
     return Check(name, State.WARN, f"Code runs in a weaker sandbox meanwhile. {ready.problem}", ready.remedy)
+
+
+async def _images(settings: Settings) -> Check:
+    """Which of Assent's own images are missing or made from an earlier recipe."""
+    used = available.images(settings).values()
+    if settings.sandbox_type == "local" or not set(used) & {recipe.recipe(name).tag for name in recipe.names()}:
+        return Check("Images", State.OK, "None of Assent's own are used, as the settings have it.")
+    try:
+        async with asyncio.timeout(IMAGES_SECONDS):
+            builder = build.Builder(here.store(), Here())
+            states = {each: await builder.state(each) for each in map(recipe.recipe, recipe.names())}
+    except TimeoutError:
+        return Check("Images", State.OK, "The container engine does not say which there are.")
+    except (KnownError, Denied):
+        return Check("Images", State.OK, "Not needed without a container engine.")
+    missing = [one.name for one, state in states.items() if state is build.State.MISSING and one.tag in used]
+    old = [one.name for one, state in states.items() if state is build.State.OLD]
+    if not missing and not old:
+        return Check("Images", State.OK, "All there, made from the present recipes.")
+    parts = [f"Missing: {', '.join(missing)}."] * bool(missing) + [f"Out of date: {', '.join(old)}."] * bool(old)
+    return Check("Images", State.WARN, " ".join(parts), f"assent images {' '.join([*missing, *old])}", (*missing, *old))
 
 
 def _local(ready: Readiness, wanted: tuple[str, ...]) -> list[Check]:

@@ -452,6 +452,14 @@ class Engine:
         # A container engine that hangs holds nobody: requests wait until it is known where they would run.
         await asyncio.wait({self._opening}, timeout=SANDBOX_SECONDS)
 
+    async def look_for_sandbox(self) -> None:
+        """Choose again what runs get from now on; those that run go on where they are."""
+        if self._opening is not None:
+            await asyncio.wait({self._opening})
+        if not self._closing:
+            self._opening = spawn("open sandbox", self._open("sandbox", self.rooms.look_for_sandbox))
+            await asyncio.wait({self._opening})
+
     def reload(self) -> None:
         """Take up saved settings and rules."""
         self.rooms.reload()

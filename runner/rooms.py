@@ -142,6 +142,16 @@ class Rooms:
         finally:
             self._looking.set()
 
+    async def look_for_sandbox(self) -> None:
+        """Choose again, as images may have been built since; what runs goes on where it is."""
+        before = self._choice
+        for sandbox in self._sandboxes:
+            if isinstance(sandbox, ContainerSandbox):
+                sandbox.examine_again()
+        await self.open_sandbox()
+        if before and isinstance(before.sandbox, ContainerSandbox) and before.sandbox is not self.sandbox:
+            before.sandbox.cool()
+
     async def _warm(self) -> None:
         """Have containers of the settings' own limits ready, where the sandbox is one of containers."""
         sandbox, settings = self.sandbox, self.settings

@@ -43,13 +43,13 @@ class HeldRun:
 class HeldSandbox:
     """A sandbox whose runs the test ends."""
 
-    isolation = Isolation.LOCAL
-
-    def __init__(self) -> None:
+    def __init__(self, isolation: Isolation = Isolation.LOCAL) -> None:
+        self.isolation = isolation
+        self.there = True
         self.runs: list[HeldRun] = []
 
     async def check(self) -> Readiness:
-        return Readiness(ready=True, protections=("a test",))
+        return Readiness(ready=self.there, protections=("a test",), problem="" if self.there else "Not there.")
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> HeldRun:
         self.runs.append(HeldRun(job))

@@ -11,6 +11,8 @@ import pytest
 from runner import doctor
 from runner.doctor import Check, State, examine
 from runner.places import Places
+from runner.sandbox.images import here
+from runner.sandbox.images.recipe import recipe
 from runner.settings import load
 
 if TYPE_CHECKING:
@@ -66,6 +68,30 @@ def test_an_interpreter_that_is_not_there_costs_its_language_only(places: Places
     checks = examined(places, {"ASSENT_NODE": "/nowhere/node"})
     assert checks["JavaScript"].state is State.WARN
     assert checks["Python"].state is State.OK
+
+
+class Shelf:
+    """An engine's store: the names of its images, and the recipes they were made from."""
+
+    def __init__(self, recipes: Mapping[str, str]) -> None:
+        self.recipes = recipes
+
+    async def found(self, tag: str) -> dict[str, object] | None:
+        if tag not in self.recipes:
+            return None
+        return {"Config": {"Labels": {"assent.recipe": self.recipes[tag]}}}
+
+
+def test_images_that_are_missing_or_old_are_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"assent-python:1": recipe("python").digest, "assent-shell:1": "earlier"}
+    monkeypatch.setattr(here, "store", lambda: Shelf(there))
+    check = examined(places)["Images"]
+    assert (check.state, check.images) == (State.WARN, ("javascript", "shell"))
+    assert check.what == "Missing: javascript. Out of date: shell."
+    there |= {f"assent-{name}:1": recipe(name).digest for name in ("javascript", "shell")}
+    assert examined(places)["Images"].state is State.OK
+    chosen = {"ASSENT_PYTHON_IMAGE": "assent-python-data:1"}
+    assert examined(places, chosen)["Images"].images == ("python-data",)
 
 
 def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from runner.errors import KnownError, Refused
 from runner.events import QuestionAsked, RequestDecided, RunFinished
 from runner.lifecycle import Phase
 from runner.places import Places
-from runner.request import Language, Tool
+from runner.request import Isolation, Language, Tool
 from runner.result import Outcome
 from runner.risk.own import Own
 from runner.rooms import Rooms
@@ -41,10 +41,10 @@ HELLO = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print('hello')
 class Stage:
     """An engine with its doors open, and everything it said."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *others: HeldSandbox) -> None:
         self.places = Places.under(root)
         self.sandbox = HeldSandbox()
-        self.engine = Engine(Rooms(self.places, load(self.places, {}), (self.sandbox,)))
+        self.engine = Engine(Rooms(self.places, load(self.places, {}), (self.sandbox, *others)))
         self.heard: list[Event] = []
         self._changed = asyncio.Event()
         self.engine.listen(self._hear)
@@ -110,6 +110,27 @@ async def test_what_is_approved_runs_and_is_answered_and_recorded(stage: Stage) 
         "finished",
         "closed",
     ]
+
+
+async def test_a_sandbox_that_came_after_the_start_is_taken_up_and_runs_go_on(tmp_path: Path) -> None:
+    late = HeldSandbox(Isolation.GVISOR)
+    late.there = False
+    stage = Stage(tmp_path, late)
+    await stage.engine.start(gateway=False)
+    running, asked = await stage.approved(), await stage.asked()
+    late.there = True
+    await stage.engine.look_for_sandbox()
+    assert stage.engine.rooms.isolation is Isolation.GVISOR
+    stage.sandbox.runs[0].finish("hello\n")
+    stage.engine.answer(asked.request_id, asked.case.request.digest, Verdict.APPROVED, "")
+    was_running, was_asked = (await running.case.answer).result, (await asked.case.answer).result
+    anew = await stage.engine.submit(HELLO)
+    await stage.engine.close("the test is over")
+    assert was_running is not None
+    assert was_running.stdout == "hello\n"
+    assert was_asked is not None
+    assert "local sandbox it was approved for is gone" in was_asked.error
+    assert anew.case.request.isolation is Isolation.GVISOR
 
 
 async def test_what_is_denied_never_reaches_the_sandbox(stage: Stage) -> None:

@@ -6,10 +6,11 @@ import asyncio
 import os
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QCoreApplication, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from app.doctor.building import Building
 from app.doctor.row import CheckRow
 from app.errands import Errands
 from app.parts.amounts import counted
@@ -19,33 +20,45 @@ from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncGenerator, Callable, Sequence
 
     from PySide6.QtGui import QShowEvent
 
     from app.look import Look
     from runner.doctor import Check
     from runner.places import Places
+    from runner.sandbox.images.build import Progress
 
 WORST_FIRST = ("bad", "warn", "ok")
+LEAVING_SECONDS = 1.5
+"""For a build to clean up when the console is left."""
 
 
 class DoctorPanel(QWidget):
     """Examines when it is first shown and whenever asked; the window goes on meanwhile."""
+
+    built = Signal()
+    """Images may be there that were not before."""
 
     def __init__(
         self,
         look: Look,
         places: Places,
         examine: Callable[[Places], tuple[Check, ...]] | None = None,
+        build: Callable[[Sequence[str]], AsyncGenerator[Progress]] | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """`examine` may block: it is called on a thread of the panel's own. By default the real doctor."""
+        """`examine` may block: it is called on a thread of the panel's own, and so is `build`.
+
+        By default the real doctor, and the real builder of images.
+        """
         super().__init__(parent)
         self._look = look
         self._places = places
         self._examine = examine or examine_here
         self._errands = Errands("doctor", self)
+        self._build = build or build_here
+        self._building: Building | None = None
         self._working = False
         self._checks: tuple[Check, ...] = ()
         self.rows: list[CheckRow] = []
@@ -58,16 +71,18 @@ class DoctorPanel(QWidget):
         self.copy.setToolTip("Copy all checks as text, to send to somebody")
         self.copy.setAutoDefault(False)
         self.told = Notice(look, Tone.BAD, "")
+        self.trouble = Notice(look, Tone.BAD, "")
         self.working = EmptyState(look, "stethoscope", "Examining", "Starting the sandbox takes a few seconds.")
         self._lay_out()
         self.again.clicked.connect(self.look_again)
         self.copy.clicked.connect(self._copy)
+        QCoreApplication.instance().aboutToQuit.connect(self.leave)  # type: ignore[union-attr]
         self._show_state()
 
     @Slot()
     def look_again(self) -> None:
-        """Examine now, unless that is under way."""
-        if self._working:
+        """Examine now, unless that or a build is under way."""
+        if self._working or self._building is not None:
             return
         self._working = True
         self._show_state()
@@ -86,6 +101,58 @@ class DoctorPanel(QWidget):
         self.told.show()
         self._show_state()
 
+    # ---- building images ----
+
+    @Slot(object)
+    def begin(self, images: tuple[str, ...]) -> None:
+        """Build these images, unless something is under way."""
+        if self._working or self._building is not None:
+            return
+        building = self._building = Building(self._build)
+        self.trouble.hide()
+        self._step(0.0, "starting")
+        self._show_state()
+
+        def tell(step: Progress) -> None:
+            self._errands.tell(lambda now: self._step(now.part, f"{now.image}: {now.doing}"), step)
+
+        self._errands.send(lambda: building.run(images, tell), lambda _: self._over(), self._not_built)
+
+    @Slot()
+    def stop(self) -> None:
+        """End the build; it says when it has cleaned up."""
+        if self._building is not None:
+            self._building.stop()
+            for row in self._building_rows():
+                row.show_stopping()
+
+    @Slot()
+    def leave(self) -> None:
+        """The console is left: a build that is under way ends first, where that is quick."""
+        if self._building is not None:
+            self._building.stop()
+            self._building.over.wait(LEAVING_SECONDS)
+
+    def _step(self, part: float, doing: str) -> None:
+        for row in self._building_rows():
+            if row.stop.isEnabled():
+                row.show_step(part, doing)
+
+    def _not_built(self, error: Exception) -> None:
+        self.trouble.say(Tone.BAD, f"Not built: {error or type(error).__name__}")
+        self.trouble.show()
+        self._over()
+
+    def _over(self) -> None:
+        self._building = None
+        for row in self.rows:
+            row.show_built()
+        self.built.emit()
+        self.look_again()
+
+    def _building_rows(self) -> list[CheckRow]:
+        return [row for row in self.rows if row.can_build]
+
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText("\n".join(map(_line, self._checks)) + "\n")
@@ -93,13 +160,17 @@ class DoctorPanel(QWidget):
     # ---- painting the state ----
 
     def _show_state(self) -> None:
-        self.again.setEnabled(not self._working)
+        self.again.setEnabled(not self._working and self._building is None)
+        for row in self.rows:
+            row.build.setEnabled(not self._working)
         self.copy.setEnabled(bool(self._checks))
         self.summary.setText(self._words())
         first = self._working and not self._checks
         self._pages.setCurrentWidget(self.working if first else self._scroll)
 
     def _words(self) -> str:
+        if self._building is not None:
+            return "Building\N{HORIZONTAL ELLIPSIS}"
         if self._working:
             return "Examining\N{HORIZONTAL ELLIPSIS}"
         bad = sum(str(check.state) == "bad" for check in self._checks)
@@ -115,6 +186,8 @@ class DoctorPanel(QWidget):
         """Rows are kept: the focus stays on what it was on."""
         while len(self.rows) < len(self._checks):
             self.rows.append(CheckRow(self._look))
+            self.rows[-1].build_wanted.connect(self.begin)
+            self.rows[-1].stop_wanted.connect(self.stop)
             self._scroll.column.addWidget(self.rows[-1])
         for number, row in enumerate(self.rows):
             row.setVisible(number < len(self._checks))
@@ -144,11 +217,13 @@ class DoctorPanel(QWidget):
         column.setSpacing(px(10))
         column.addLayout(head)
         column.addWidget(self.told)
+        column.addWidget(self.trouble)
         column.addWidget(self._pages, 1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(card)
         self.told.hide()
+        self.trouble.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -162,6 +237,13 @@ def examine_here(places: Places) -> tuple[Check, ...]:
     from runner.settings import load
 
     return asyncio.run(examine(places, load(places, os.environ)))
+
+
+def build_here(images: Sequence[str]) -> AsyncGenerator[Progress]:
+    """The real builder, for the engine of this machine."""
+    from runner.sandbox.images import here
+
+    return here.build(images)
 
 
 def _line(check: Check) -> str:

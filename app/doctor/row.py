@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
 from app.copying import CopyButton
@@ -26,10 +26,15 @@ STATES = {
 class CheckRow(QWidget):
     """Follows one check; texts may hold anything and are shown as they are."""
 
+    build_wanted = Signal(object)
+    """Names of the images that the check says are to be built."""
+    stop_wanted = Signal()
+
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
         self._state = "ok"
+        self._images: tuple[str, ...] = ()
         self._picture = plain_label()
         self.name = plain_label(role="strong")
         self.word = plain_label()
@@ -39,7 +44,20 @@ class CheckRow(QWidget):
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self.copy = CopyButton("Copy", "Copy the fix")
+        self.build = QPushButton("Build")
+        self.build.setToolTip("Fetch what the images are made of and build them; takes some minutes")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setRange(0, 1000)
+        self.bar.setFixedHeight(look.px(8))
+        self.doing = plain_label(role="muted")
+        self.stop = QPushButton("Stop")
+        self.stop.setToolTip("End the build; nothing of it is left")
+        for button in (self.build, self.stop):
+            button.setAutoDefault(False)
         self._lay_out(look)
+        self.build.clicked.connect(lambda: self.build_wanted.emit(self._images))
+        self.stop.clicked.connect(self.stop_wanted)
         look.changed.connect(self._paint_icon)
 
     def show_check(self, check: Check) -> None:
@@ -58,8 +76,35 @@ class CheckRow(QWidget):
         self.copy.setAccessibleName(f"Copy the fix for {name}")
         self.fix.setVisible(bool(check.fix))
         self.copy.setVisible(bool(check.fix))
+        self._images = check.images
+        self.show_built()
         self.setAccessibleName(f"{name}: {word}. {self.what.text()}")
         self._paint_icon()
+
+    @property
+    def can_build(self) -> bool:
+        return bool(self._images)
+
+    def show_step(self, part: float, doing: str) -> None:
+        """A build is under way: how far, and what is done now."""
+        self.bar.setValue(round(part * 1000))
+        self.bar.setAccessibleName(f"Building: {doing}")
+        self.doing.setText(doing)
+        self._show_building(True)
+
+    def show_stopping(self) -> None:
+        self.doing.setText("stopping, and removing what was begun")
+        self.stop.setEnabled(False)
+
+    def show_built(self) -> None:
+        """No build is under way."""
+        self.stop.setEnabled(True)
+        self._show_building(False)
+
+    def _show_building(self, under_way: bool) -> None:
+        for one in (self.bar, self.doing, self.stop):
+            one.setVisible(under_way)
+        self.build.setVisible(self.can_build and not under_way)
 
     @Slot()
     def _paint_icon(self) -> None:
@@ -76,11 +121,18 @@ class CheckRow(QWidget):
         head.addStretch()
         remedy.addWidget(self.fix, 1)
         remedy.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignTop)
+        remedy.addWidget(self.build, 0, Qt.AlignmentFlag.AlignTop)
+        under_way = QHBoxLayout()
+        under_way.setSpacing(px(8))
+        under_way.addWidget(self.bar, 1)
+        under_way.addWidget(self.doing, 1)
+        under_way.addWidget(self.stop)
         words = QVBoxLayout()
         words.setSpacing(px(3))
         words.addLayout(head)
         words.addWidget(self.what)
         words.addLayout(remedy)
+        words.addLayout(under_way)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, px(7), 0, px(7))
         row.setSpacing(px(10))

@@ -249,7 +249,7 @@ def doctor(scene: Scene) -> None:
     from app.doctor.panel import DoctorPanel
 
     checks = tuple(
-        SimpleNamespace(name=name, state=state, what=what, fix=fix)
+        SimpleNamespace(name=name, state=state, what=what, fix=fix, images=("javascript",) if name == "Images" else ())
         for name, state, what, fix in (
             ("Python", "ok", "3.11.7 at /usr/bin/python3.", ""),
             (
@@ -264,6 +264,7 @@ def doctor(scene: Scene) -> None:
                 "There is no keyring here: secrets are kept in memory.",
                 "Unlock or set up the keyring of your desktop.",
             ),
+            ("Images", "warn", "Missing: javascript.", "assent images javascript"),
             ("Node.js", "ok", "20.11 at /usr/bin/node.", ""),
             ("Ledger", "ok", "1,204 entries, whole.", ""),
         )
@@ -272,6 +273,16 @@ def doctor(scene: Scene) -> None:
     scene.window._add_page("Doctor", made)
     scene.window.show_page("Doctor")
     until(lambda: bool(made.rows))
+
+
+def doctor_building(scene: Scene) -> None:
+    doctor(scene)
+    panel: Any = scene.window.page("Doctor")
+    until(panel.again.isEnabled)
+    for row in panel._building_rows():
+        row.show_step(0.35, "javascript: unpacking packages")
+    panel.trouble.say(Tone.BAD, "Not built: The packages for the image cannot be fetched. Check the network.")
+    panel.trouble.show()
 
 
 def doctor_working(scene: Scene) -> None:
@@ -492,6 +503,7 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "rules-trial": trial,
     "remember": remembering,
     "doctor": doctor,
+    "doctor-building": doctor_building,
     "doctor-working": doctor_working,
 }
 

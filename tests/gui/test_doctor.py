@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,12 +12,15 @@ from PySide6.QtGui import QGuiApplication
 
 from app.doctor.panel import DoctorPanel
 from app.errands import Errands
+from runner.errors import KnownError
+from runner.sandbox.images.build import Progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncGenerator, Iterator, Sequence
 
     from pytestqt.qtbot import QtBot
 
+    from app.doctor.row import CheckRow
     from app.look import Look
     from runner.places import Places
 
@@ -29,10 +33,12 @@ class Seen:
     state: str
     what: str
     fix: str = ""
+    images: tuple[str, ...] = ()
 
 
 SOUND = Seen("Python", "ok", "3.11 at /usr/bin/python3.")
 BROKEN = Seen("Bubblewrap", "bad", "bwrap is not <b>here</b>.", "sudo apt-get install bubblewrap")
+BARE = Seen("Images", "warn", "Missing: python, shell.", "assent images python shell", ("python", "shell"))
 ODD = Seen("Keyring", "warn", "There is none.", "Set one up.")
 
 
@@ -44,7 +50,22 @@ class Ward:
         self.found: tuple[Seen, ...] | Exception = (SOUND, ODD, BROKEN)
         self.examined = 0
         self.thread = ""
-        self.panel = DoctorPanel(look, places, self._examine)  # type: ignore[arg-type]
+        self.steps = threading.Semaphore(0)
+        self.trouble: Exception | None = None
+        self.asked: list[tuple[str, ...]] = []
+        self.cleaned = threading.Event()
+        self.panel = DoctorPanel(look, places, self._examine, self._build)  # type: ignore[arg-type]
+
+    async def _build(self, images: Sequence[str]) -> AsyncGenerator[Progress]:
+        self.asked.append(tuple(images))
+        try:
+            yield Progress(images[0], 0.25, "unpacking packages")
+            while not self.steps.acquire(blocking=False):
+                await asyncio.sleep(0.005)
+            if self.trouble:
+                raise self.trouble
+        finally:
+            self.cleaned.set()
 
     def _examine(self, _places: Places) -> tuple[Seen, ...]:
         self.gate.acquire(timeout=10)
@@ -63,6 +84,7 @@ def ward(qtbot: QtBot, look: Look, places: Places) -> Iterator[Ward]:
     ward.panel.show()
     yield ward
     ward.gate.release(5)
+    ward.panel.leave()
     ward.panel.findChild(Errands).close()  # type: ignore[union-attr]
 
 
@@ -123,3 +145,60 @@ def test_an_examination_that_fails_says_so(qtbot: QtBot, ward: Ward) -> None:
     ward.panel.again.click()
     examined(qtbot, ward)
     assert not ward.panel.told.isVisible()
+
+
+def building(qtbot: QtBot, ward: Ward) -> CheckRow:
+    """The row of the images, once its build says something."""
+    ward.found = (BARE, SOUND)
+    examined(qtbot, ward)
+    row = ward.panel.rows[0]
+    row.build.click()
+    qtbot.waitUntil(lambda: row.doing.text() == "python: unpacking packages")
+    return row
+
+
+def test_images_are_built_on_one_click_and_looked_at_again(qtbot: QtBot, ward: Ward) -> None:
+    row = building(qtbot, ward)
+    assert ward.asked == [("python", "shell")]
+    assert (row.bar.value(), row.bar.maximum()) == (250, 1000)
+    assert row.bar.isVisible()
+    assert not row.build.isVisible()
+    ward.panel.look_again()
+    assert not ward.panel.again.isEnabled()
+    ward.found = (SOUND,)
+    ward.gate.release()
+    with qtbot.waitSignal(ward.panel.built):
+        ward.steps.release()
+    qtbot.waitUntil(ward.panel.again.isEnabled)
+    assert ward.examined == 2
+    assert [row.name.text() for row in ward.panel.rows if row.isVisible()] == ["Python"]
+    assert not row.build.isVisible()
+    assert not row.bar.isVisible()
+
+
+def test_a_build_can_be_stopped_and_cleans_up_first(qtbot: QtBot, ward: Ward) -> None:
+    row = building(qtbot, ward)
+    ward.gate.release()
+    with qtbot.waitSignal(ward.panel.built):
+        row.stop.click()
+    assert ward.cleaned.is_set()
+    qtbot.waitUntil(ward.panel.again.isEnabled)
+    assert row.build.isVisible()
+    assert not ward.panel.trouble.isVisible()
+
+
+def test_a_build_that_fails_says_why_and_what_helps(qtbot: QtBot, ward: Ward) -> None:
+    building(qtbot, ward)
+    ward.trouble = KnownError("The packages cannot be fetched.", "Check the network.")
+    ward.gate.release()
+    with qtbot.waitSignal(ward.panel.built):
+        ward.steps.release()
+    qtbot.waitUntil(ward.panel.again.isEnabled)
+    assert ward.panel.trouble.isVisible()
+    assert ward.panel.trouble.text == "Not built: The packages cannot be fetched. Check the network."
+
+
+def test_leaving_the_console_ends_a_build(qtbot: QtBot, ward: Ward) -> None:
+    building(qtbot, ward)
+    ward.panel.leave()
+    assert ward.cleaned.is_set()

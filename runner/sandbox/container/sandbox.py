@@ -84,6 +84,10 @@ class ContainerSandbox:
             self._readiness = found
         return self._readiness
 
+    def examine_again(self) -> None:
+        """Forget what was found: images may have been built since. Runs go on."""
+        self._readiness = None
+
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> ContainerRun | SettledRun:
         if job.network is not NetworkMode.NONE:
             raise KnownError("Containers have no network to give.", "Run the code without network.")
@@ -124,6 +128,11 @@ class ContainerSandbox:
         there = [(language, ready.images[language]) for language in languages if language in ready.images]
         shapes = [Shape(self._isolation, self._runtime, image, language, limits) for language, image in there]
         self._pool.keep([shape.container for shape in shapes], size)
+
+    def cool(self) -> None:
+        """Keep no containers ready any more."""
+        if self._pool is not None:
+            self._pool.keep((), 0)
 
     @property
     def warmth(self) -> Warmth | None:

@@ -1,0 +1,58 @@
+"""One build of images: on a thread that may wait, stopped from the window's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Sequence
+
+    from runner.sandbox.images.build import Progress
+
+
+class Building:
+    """Used once. `steps` gives the steps of building the images it is called with."""
+
+    def __init__(self, steps: Callable[[Sequence[str]], AsyncGenerator[Progress]]) -> None:
+        self._steps = steps
+        self._lock = threading.Lock()
+        self._under_way: tuple[asyncio.AbstractEventLoop, asyncio.Task[bool]] | None = None
+        self._stopped = False
+        self.over = threading.Event()
+        """Nothing of it runs any more."""
+
+    def run(self, images: Sequence[str], told: Callable[[Progress], None]) -> bool:
+        """Build; blocks. False where it was stopped. Raises KnownError."""
+        try:
+            return asyncio.run(self._run(images, told))
+        except asyncio.CancelledError:
+            return False
+        finally:
+            self.over.set()
+
+    def stop(self) -> None:
+        """From any thread. Returns at once; what was begun is cleaned up first."""
+        with self._lock:
+            first, self._stopped = not self._stopped, True
+            if first and self._under_way is not None:
+                loop, task = self._under_way
+                loop.call_soon_threadsafe(task.cancel)
+
+    async def _run(self, images: Sequence[str], told: Callable[[Progress], None]) -> bool:
+        task: asyncio.Task[bool] | None = asyncio.current_task()
+        assert task is not None
+        with self._lock:
+            if self._stopped:
+                return False
+            self._under_way = asyncio.get_running_loop(), task
+        try:
+            async with contextlib.aclosing(self._steps(images)) as steps:
+                async for step in steps:
+                    told(step)
+        finally:
+            with self._lock:
+                self._under_way = None
+        return True
