@@ -66,7 +66,10 @@ class Meters(QWidget):
     def add(self, usage: Usage) -> None:
         """One more reading."""
         for gauge, value in self._all:
-            gauge.add(usage.at, value(usage))
+            if (amount := value(usage)) is None and gauge.peak is None:
+                gauge.no_data("it cannot be seen from outside this sandbox")
+            else:
+                gauge.add(usage.at, amount)
 
     def show_result(self, result: Result) -> None:
         """The whole curve of a run that is over."""

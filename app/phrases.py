@@ -97,6 +97,12 @@ def isolation(value: Isolation) -> str:
             assert_never(value)
 
 
+def isolation_first(value: Isolation) -> str:
+    """The same at the beginning of a line; gVisor writes itself small there too."""
+    words = isolation(value)
+    return words if words.startswith("gVisor") else words[:1].upper() + words[1:]
+
+
 def network(request: Request) -> str:
     match request.network:
         case NetworkMode.NONE:

@@ -102,7 +102,7 @@ class Toolbar(QWidget):
         found = str(self._cases.sandbox.get("isolation", ""))
         if found not in list(Isolation):
             return "Starting\N{HORIZONTAL ELLIPSIS}"
-        return f"{phrases.isolation(Isolation(found)).capitalize()} ready"
+        return f"{phrases.isolation_first(Isolation(found))} ready"
 
     def _agent_words(self) -> str:
         if self._cases.agents is None:

@@ -79,7 +79,7 @@ def run(record: Record) -> Named:
     if result.peak_memory is not None:
         pairs.append(("Memory", f"{size(result.peak_memory)} at most"))
     if result.meta.runtime:
-        pairs.append(("Sandbox", phrases.isolation(result.meta.isolation).capitalize()))
+        pairs.append(("Sandbox", phrases.isolation_first(result.meta.isolation)))
     if result.meta.image:
         pairs.append(("Image", phrases.visible(result.meta.image)))
     if result.meta.blocked_imports:

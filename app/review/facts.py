@@ -182,7 +182,7 @@ def _listed(values: tuple[str, ...], most: int = 8) -> str:
 
 def _where(card: Card) -> list[tuple[str, str]]:
     request = card.request
-    pairs = [("Sandbox", phrases.isolation(request.isolation).capitalize()), ("Network", phrases.network(request))]
+    pairs = [("Sandbox", phrases.isolation_first(request.isolation)), ("Network", phrases.network(request))]
     if request.image:
         pairs.append(("Image", phrases.visible(request.image[:IMAGE_LENGTH])))
     if request.files:
