@@ -118,6 +118,10 @@ class Bridge(QObject):
         """End one run; `why` goes into its result."""
         self._host.post(lambda engine: engine.stop(request_id, why))
 
+    def hold(self, request_id: str, held: bool) -> None:
+        """Pause one run, or let it go on."""
+        self._host.post(lambda engine: engine.hold(request_id, held))
+
     def stop_all(self) -> None:
         """End every run and deny every open question."""
         self._host.post(lambda engine: engine.stop_all())

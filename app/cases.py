@@ -27,11 +27,13 @@ from runner.events import (
     RequestDecided,
     RequestEdited,
     RunFinished,
+    RunHeld,
     RunMeasured,
     RunStarted,
     TroubleCleared,
 )
 from runner.modes import Mode
+from runner.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,6 +78,10 @@ class Card:
     decision: Decision | None = None
     protections: tuple[str, ...] = ()
     started: float | None = None
+    held: float | None = None
+    """Since when it is paused."""
+    rested: float = 0.0
+    """Seconds that it was paused before."""
     readings: deque[Usage] = field(default_factory=lambda: deque(maxlen=KEPT_READINGS))
     result: Result | None = None
 
@@ -100,6 +106,17 @@ class Card:
     @property
     def running(self) -> bool:
         return self.started is not None and self.result is None
+
+    @property
+    def can_hold(self) -> bool:
+        """Whether it can be paused: containers can."""
+        return self.running and self.request.isolation in (Isolation.GVISOR, Isolation.DOCKER)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds that it has run, without those that it was paused."""
+        now = time.monotonic() if self.held is None else self.held
+        return 0.0 if self.started is None else now - self.started - self.rested
 
 
 class Cases(QObject):
@@ -216,6 +233,8 @@ class Cases(QObject):
             case RunMeasured():
                 if card := self._running.get(event.request_id):
                     card.readings.append(event.usage)
+            case RunHeld():
+                self._held(event)
             case RunFinished():
                 self._finished(event)
             case RequestClosed():
@@ -274,6 +293,13 @@ class Cases(QObject):
         if card := self._cards.get(event.request_id):
             card.started, card.protections = time.monotonic(), event.protections
             self._running[card.id] = card
+
+    def _held(self, event: RunHeld) -> None:
+        card = self._running.get(event.request_id)
+        if card is not None and event.held is (card.held is None):
+            now = time.monotonic()
+            card.rested += 0.0 if card.held is None else now - card.held
+            card.held = now if event.held else None
 
     def _finished(self, event: RunFinished) -> None:
         card = self._cards.get(event.request_id)

@@ -34,7 +34,10 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Ctrl+C", "copy the selection or the line"),
         ),
     ),
-    ("Output", (("/", "search"), ("Ctrl+S", "save"), ("End", "follow the output"))),
+    (
+        "Output",
+        (("/", "search"), ("Ctrl+S", "save"), ("End", "follow the output"), ("Ctrl+Shift+P", "pause, resume the run")),
+    ),
     (
         "Everywhere",
         (

@@ -30,6 +30,7 @@ from runner.events import (
     RequestClosed,
     RequestDecided,
     RunFinished,
+    RunHeld,
     RunMeasured,
     RunStarted,
     TroubleCleared,
@@ -42,7 +43,7 @@ from runner.refusals import Refusals
 from runner.remembering import Remembering
 from runner.request import Tool
 from runner.result import Meta, Outcome, Result
-from runner.sandbox.contract import Job
+from runner.sandbox.contract import Haltable, Job
 from runner.tasks import spawn
 from runner.ticket import Ticket
 
@@ -339,6 +340,13 @@ class Engine:
         """End a run."""
         if run := self._runs.get(request_id):
             run.stop(why)
+
+    def hold(self, request_id: str, held: bool) -> None:
+        """Pause a run, or let it go on; nothing where its sandbox cannot."""
+        run = self._runs.get(request_id)
+        if isinstance(run, Haltable):
+            (run.pause if held else run.resume)()
+            self.publish(RunHeld(request_id, held))
 
     def stop_all(self, why: str = STOPPED) -> None:
         """Deny every open question and end every run."""

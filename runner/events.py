@@ -94,6 +94,14 @@ class RunMeasured:
 
 
 @dataclass(frozen=True, slots=True)
+class RunHeld:
+    """A person paused a run, or let it go on."""
+
+    request_id: str
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RunFinished:
     request_id: str
     result: Result
@@ -164,6 +172,7 @@ Event = (
     | ApprovalSpent
     | RunStarted
     | RunMeasured
+    | RunHeld
     | RunFinished
     | RequestClosed
     | CallsRefused

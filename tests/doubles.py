@@ -22,6 +22,7 @@ class HeldRun:
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        self.still = False
         self.transcript = Transcript(job.limits.output_bytes)
         self._end: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
 
@@ -35,6 +36,12 @@ class HeldRun:
             code = 0 if outcome is Outcome.OK else 1
             meta = Meta(runtime="local", limits=self.job.limits)
             self._end.set_result(Result(outcome, stdout, "", code, 0.1, error=error, meta=meta))
+
+    def pause(self) -> None:
+        self.still = True
+
+    def resume(self) -> None:
+        self.still = False
 
     def stop(self, why: str) -> None:
         self.finish(outcome=Outcome.KILLED, error=why)

@@ -16,7 +16,7 @@ from runner.audit.verify import verify
 from runner.decision import Decider, Verdict
 from runner.engine import Engine
 from runner.errors import KnownError, Refused
-from runner.events import QuestionAsked, RequestDecided, RunFinished
+from runner.events import QuestionAsked, RequestDecided, RunFinished, RunHeld
 from runner.lifecycle import Phase
 from runner.places import Places
 from runner.request import Isolation, Language, Tool
@@ -110,6 +110,19 @@ async def test_what_is_approved_runs_and_is_answered_and_recorded(stage: Stage) 
         "finished",
         "closed",
     ]
+
+
+async def test_a_run_is_paused_and_goes_on(stage: Stage) -> None:
+    ticket = await stage.approved()
+    for held in (True, False):
+        stage.engine.hold(ticket.request_id, held)
+        assert stage.sandbox.runs[0].still is held
+        assert stage.heard[-1] == RunHeld(ticket.request_id, held)
+    stage.sandbox.runs[0].finish()
+    await ticket.case.answer
+    heard = len(stage.heard)
+    stage.engine.hold(ticket.request_id, True)
+    assert len(stage.heard) == heard
 
 
 async def test_a_sandbox_that_came_after_the_start_is_taken_up_and_runs_go_on(tmp_path: Path) -> None:

@@ -73,7 +73,9 @@ def summary(card: Card) -> Summary:
     request = card.request
     below = f"{phrases.visible(request.agent)} \N{MIDDLE DOT} {phrases.language(request.language)}"
     if card.result is None:
-        elapsed = clock(time.monotonic() - card.started) if card.started is not None else ""
+        if card.held is not None:
+            return Summary(phrases.title(request), below, f"paused {clock(time.monotonic() - card.held)}", "medium")
+        elapsed = clock(card.elapsed) if card.started is not None else ""
         return Summary(phrases.title(request), below, f"running {elapsed}", "accent_ink")
     good = card.result.outcome is Outcome.OK
     return Summary(phrases.title(request), below, card.result.outcome.value, "low" if good else "high")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -26,7 +27,7 @@ from app.parts.empty import EmptyState
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.running.model import RunsModel
-from runner.events import RunFinished, RunMeasured
+from runner.events import RunFinished, RunHeld, RunMeasured
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
@@ -124,9 +125,12 @@ class RunningPanel(QWidget):
         if card.result is not None:
             words = phrases.ended(card.result)
         else:
-            words = f"running with {'; '.join(card.protections)}" if card.protections else "running"
+            doing = "running" if card.held is None else "paused, its time does not go on,"
+            words = f"{doing} with {'; '.join(card.protections)}" if card.protections else doing.rstrip(",")
         self.state.setText(f"{phrases.visible(card.request.agent)}: {words}")
         self.stop.setVisible(card.result is None)
+        self.hold.setVisible(card.can_hold)
+        self.hold.setText("Pause" if card.held is None else "Resume")
         if card.result is not None:
             self._show_stopping(False)
 
@@ -139,7 +143,9 @@ class RunningPanel(QWidget):
                 self.meters.add(event.usage)
         if any(not isinstance(event, RunMeasured) for event in events):
             self._refresh()
-        if self._card is not None and (self._source is None or any(isinstance(one, RunFinished) for one in events)):
+        if self._card is not None and (
+            self._source is None or any(isinstance(one, (RunFinished, RunHeld)) for one in events)
+        ):
             self._follow()
             self._show_state()
 
@@ -182,7 +188,13 @@ class RunningPanel(QWidget):
     def _saved(self, path: str) -> None:
         self._say(f"Saved to {path}.")
 
-    # ---- stopping ----
+    # ---- pausing and stopping ----
+
+    @Slot()
+    def turn(self) -> None:
+        """Pause the run that is shown, or let it go on, where it can be paused."""
+        if self._card is not None and self._card.can_hold:
+            self._bridge.hold(self._card.id, self._card.held is None)
 
     @Slot()
     def _ask_stop(self) -> None:
@@ -210,6 +222,9 @@ class RunningPanel(QWidget):
         self.stop = QPushButton("Stop\N{HORIZONTAL ELLIPSIS}")
         self.stop.setProperty("kind", "danger")
         self.stop.setAccessibleName("Stop this run, asks for a reason")
+        self.hold = QPushButton("Pause")
+        self.hold.setToolTip("Halt the run, or let it go on; its time limit waits (Ctrl+Shift+P)")
+        self.hold.hide()
         self.reason = QLineEdit()
         self.reason.setMaxLength(phrases.REASON_LENGTH)
         self.reason.setPlaceholderText("Reason for the agent (optional)")
@@ -272,6 +287,7 @@ class RunningPanel(QWidget):
         head = QHBoxLayout()
         head.setSpacing(px(10))
         head.addLayout(words, 1)
+        head.addWidget(self.hold, alignment=Qt.AlignmentFlag.AlignTop)
         head.addWidget(self.stop, alignment=Qt.AlignmentFlag.AlignTop)
         self.told.hide()
         page = QWidget()
@@ -286,6 +302,10 @@ class RunningPanel(QWidget):
         return page
 
     def _connect(self) -> None:
+        self.hold.clicked.connect(self.turn)
+        key = QShortcut(QKeySequence("Ctrl+Shift+P"), self)
+        key.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        key.activated.connect(self.turn)
         self.stop.clicked.connect(self._ask_stop)
         self.stop_now.clicked.connect(self._stop)
         self.keep.clicked.connect(self._keep)

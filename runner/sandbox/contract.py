@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from runner.request import Isolation, Language, Limits, NetworkMode
 
@@ -74,6 +74,15 @@ class Run(Protocol):
     def stop(self, why: str) -> None:
         """Kill the whole process tree; the result says `killed` and `why`. Returns at once; harmless when over."""
         ...
+
+
+@runtime_checkable
+class Haltable(Run, Protocol):
+    """A run that can be halted: nothing of it goes on, its time neither. Both return at once."""
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
 
 
 class Sandbox(Protocol):

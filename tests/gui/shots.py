@@ -27,13 +27,13 @@ from runner.assessment import Capability, Level, Touch
 from runner.decision import Decider, Verdict
 from runner.difference import difference
 from runner.editing import Draft, Earlier
-from runner.events import CallsRefused, EngineTroubled, ModeChanged
+from runner.events import CallsRefused, EngineTroubled, ModeChanged, RunHeld
 from runner.places import Places
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Subject, make
 from runner.policy.rulefile import read
 from runner.remembering import Past, Preview, Suggestion
-from runner.request import Language, Tool
+from runner.request import Isolation, Language, Tool
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -241,6 +241,14 @@ def settings_secrets(scene: Scene) -> None:
 def vault(scene: Scene) -> None:
     scene.window.vault.look_again()
     until(lambda: bool(scene.window.banners.text("vault")))
+
+
+def running_paused(scene: Scene) -> None:
+    one = feed.request(isolation=Isolation.GVISOR)
+    for batch in (feed.asked(one), feed.decided(one), feed.started(one), feed.measured(one, 1.0)):
+        scene.bridge.happened.emit(batch)
+    scene.bridge.happened.emit((RunHeld(one.id, True),))
+    scene.window.show_page("Running")
 
 
 def doctor(scene: Scene) -> None:
@@ -502,6 +510,7 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "rules-broken": remembered_none,
     "rules-trial": trial,
     "remember": remembering,
+    "running-paused": running_paused,
     "doctor": doctor,
     "doctor-building": doctor_building,
     "doctor-working": doctor_working,

@@ -1,0 +1,67 @@
+"""The page of runs: pausing one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from app.lines import SUMMARY
+from app.running.panel import RunningPanel
+from runner.events import RunHeld
+from runner.request import Isolation
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    import pytest
+
+    from tests.gui.conftest import Desk
+
+CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+
+
+def running(desk: Desk, isolation: Isolation) -> tuple[RunningPanel, str]:
+    """The page with one run on it, and the run's request id."""
+    desk.window.show_page("Running")
+    one = feed.request(isolation=isolation)
+    desk.hear(feed.asked(one), feed.decided(one), feed.started(one))
+    page = desk.window.page("Running")
+    assert isinstance(page, RunningPanel)
+    return page, one.id
+
+
+def test_a_run_in_a_container_can_be_paused_and_goes_on(desk: Desk) -> None:
+    page, name = running(desk, Isolation.GVISOR)
+    assert page.hold.text() == "Pause"
+    page.hold.click()
+    desk.hear((RunHeld(name, True),))
+    assert page.hold.text() == "Resume"
+    assert page.state.text().split(": ")[1].startswith("paused, its time does not go on")
+    assert page.model.index(0, 0).data(SUMMARY).spoken.count("paused 0:0") == 1
+    page.view.setFocus()
+    desk.qtbot.keyClick(page.view, Qt.Key.Key_P, CONTROL_SHIFT)
+    desk.hear((RunHeld(name, False),))
+    assert page.hold.text() == "Pause"
+    held = [call for call in desk.bridge.calls if call[0] == "hold"]
+    assert held == [("hold", name, True), ("hold", name, False)]
+
+
+def test_the_time_of_a_run_does_not_go_on_while_it_is_paused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr("app.cases.time.monotonic", lambda: now)
+    page, name = running(desk, Isolation.DOCKER)
+    card = page.shown
+    assert card is not None
+    for later, held in ((10.0, True), (30.0, True), (70.0, False)):
+        now = 1000.0 + later
+        desk.hear((RunHeld(name, held),))
+    now = 1075.0
+    assert card.elapsed == 15.0
+
+
+def test_a_run_that_cannot_be_halted_has_no_button(desk: Desk) -> None:
+    page, _ = running(desk, Isolation.LOCAL)
+    assert page.stop.isVisibleTo(page)
+    assert not page.hold.isVisibleTo(page)
+    page.turn()
+    assert not any(call[0] == "hold" for call in desk.bridge.calls)
