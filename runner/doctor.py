@@ -158,7 +158,7 @@ def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
     if ready.ready:
         if ready.missing:
             what = f"Works, but not for every language: {'; '.join(ready.missing)}."
-            return Check(name, State.WARN, what, "make images")
+            return Check(name, State.WARN, what, "assent images")
         return Check(name, State.OK, f"Active: {'; '.join(ready.protections)}.")
     if wanted == isolation.value:
         return Check(name, State.BAD, ready.problem, ready.remedy)

@@ -159,7 +159,7 @@ def client() -> Client:
 async def test_an_image_that_is_not_there(client: Client) -> None:
     missing = await ContainerSandbox(Isolation.DOCKER, {Language.PYTHON: "assent-nowhere:1"}, client).check()
     assert "no image assent-nowhere:1" in missing.problem
-    assert missing.remedy == "make images"
+    assert missing.remedy == "assent images"
     names = {Language.PYTHON: OWN_IMAGES[Language.PYTHON], Language.SHELL: "assent-nowhere:1"}
     sandbox = ContainerSandbox(Isolation.DOCKER, names, client)
     with pytest.raises(KnownError, match="image assent-nowhere:1 is not there"):

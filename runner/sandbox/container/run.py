@@ -284,5 +284,5 @@ class SettledRun:
 def not_started(error: Denied, image: str) -> KnownError:
     """What to say of an engine that does not make or start the container."""
     if error.status == 404 and "image" in error.message.lower():
-        return KnownError(f"The image {image} is not there.", "Build it with: make images")
+        return KnownError(f"The image {image} is not there.", "Build it with: assent images")
     return KnownError(f"The container could not be started: {error.message.strip().rstrip('.')}.", "Open Doctor.")

@@ -176,7 +176,7 @@ class ContainerSandbox:
         self._runtime = self._named_runtime(told.get("Runtimes") or {})
         ids, absent = await self._find_images(client)
         if not ids:
-            return Readiness(False, problem=f"There is no image to run code in: {absent[0]}.", remedy="make images")
+            return Readiness(False, problem=f"There is no image to run code in: {absent[0]}.", remedy="assent images")
         versions = {"engine": str(told.get("ServerVersion", ""))}
         protections = (*PROTECTIONS[self._isolation], *ALWAYS)
         ready = Readiness(True, protections, tuple(absent), versions, images=ids)
@@ -217,7 +217,7 @@ class ContainerSandbox:
         """Raises KnownError where there is no image for the language."""
         if not (image := job.image or ready.images.get(job.language, "")):
             name = self._images.get(job.language, job.language.value)
-            raise KnownError(f"The image {name} is not there.", "Build it with: make images")
+            raise KnownError(f"The image {name} is not there.", "Build it with: assent images")
         return Setting(ready.protections, {}, self._isolation, image)
 
     # ---- containers ----
