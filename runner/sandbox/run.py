@@ -72,17 +72,20 @@ class LocalRun:
     # ---- in the thread ----
 
     def _work(self) -> None:
+        result: Result | BaseException
         try:
             result = verdict.refused(self._job, self._setting) or self._ran()
         except BaseException as error:  # handed over, never lost
-            self._tell(_fail, self._begun, error)
-            self._tell(_fail, self._result, error)
+            result = error
+        # First of all: whoever hears that the run is over finds nothing of it.
+        self._transcript.end()
+        self._asked.close()
+        if isinstance(result, BaseException):
+            self._tell(_fail, self._begun, result)
+            self._tell(_fail, self._result, result)
         else:
             self._tell(_settle, self._begun, None)
             self._tell(_settle, self._result, result)
-        finally:
-            self._transcript.end()
-            self._asked.close()
 
     def _ran(self) -> Result:
         name = leftovers.new_name()

@@ -309,8 +309,9 @@ def test_many_in_a_row_leave_nothing(lab: Lab) -> None:
     before, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
     for number in range(12):
         assert lab.run(f"print({number})").stdout == f"{number}\n"
-    assert len(os.listdir("/proc/self/fd")) <= before
-    assert threading.active_count() <= threads
+    # Others may open or close one meanwhile; a run that left one would have left twelve.
+    assert len(os.listdir("/proc/self/fd")) < before + 6
+    assert threading.active_count() < threads + 6
 
 
 def test_close_stops_every_run(lab: Lab) -> None:
