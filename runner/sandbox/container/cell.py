@@ -38,6 +38,7 @@ class Cell:
         self._frames = Frames()
         self._marks = Marks(self._word, report.LIMIT)
         self._plug: Plug | None = None
+        self._pid = 0
 
     @property
     def version(self) -> str:
@@ -127,8 +128,10 @@ class Cell:
         return code, bool(state["OOMKilled"])
 
     async def pid(self) -> int:
-        """The first process, as the engine's machine counts. Raises EngineGone and Denied."""
-        return int((await self._client.ask("GET", f"/containers/{self.id}/json"))["State"]["Pid"])
+        """The first process, as the engine's machine counts; 0 when it is over. Raises EngineGone and Denied."""
+        if not self._pid:
+            self._pid = int((await self._client.ask("GET", f"/containers/{self.id}/json"))["State"]["Pid"])
+        return self._pid
 
     def let_go(self) -> None:
         """Close the connection without a word, where there is no time for more."""

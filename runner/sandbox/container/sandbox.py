@@ -232,7 +232,8 @@ class ContainerSandbox:
         cell = await self._opened(shape)
         try:
             await cell.ready()
-        except (EOFError, OSError) as error:
+            await cell.pid()  # asked now, as the question would slow the run
+        except (EOFError, OSError, Denied) as error:
             self._forget(cell, await cell.remove())
             raise KnownError(f"A container did not start: {error}.", "Open Doctor.") from error
         except BaseException:
