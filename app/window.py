@@ -10,12 +10,14 @@ from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
+from app.announcing import Announcing
 from app.banners import Banners
 from app.commands import Commands
 from app.deciding import Deciding
 from app.navigation import PAGES, Navigation
 from app.parts.amounts import counted
 from app.parts.notice import Tone
+from app.parts.roles import install
 from app.remembering.fatigue import Fatigue
 from app.toolbar import Toolbar
 from app.vault import BANNER as VAULT
@@ -46,6 +48,7 @@ class Window(QWidget):
 
     def __init__(self, cases: Cases, bridge: Bridge, look: Look, places: Places, frame: Frame) -> None:
         super().__init__(frame)
+        install()
         self.frame = frame
         self._cases = cases
         self._bridge = bridge
@@ -60,6 +63,7 @@ class Window(QWidget):
         self.fatigue = Fatigue(cases, parent=self)
         self.deciding = Deciding(cases, bridge, look)
         self.commands = Commands(self, cases, bridge, look)
+        self.announcing = Announcing(cases, self)
         self._stack = QStackedWidget()
         self._add_page("Queue", self.deciding)
         self._lay_out()

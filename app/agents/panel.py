@@ -23,6 +23,7 @@ from app.agents.welcome import Welcome
 from app.parts.amounts import counted
 from app.parts.empty import EmptyState
 from app.parts.plain import plain_label
+from app.parts.roles import clearable
 from app.question import Question
 from runner.agents import NAME
 
@@ -55,7 +56,7 @@ class AgentsPanel(QWidget):
         self.name.setPlaceholderText("Name, for example claude-code")
         self.name.setAccessibleName("Name of the new agent")
         self.name.setMaxLength(60)
-        self.name.setClearButtonEnabled(True)
+        clearable(self.name)
         self.told = plain_label(role="muted", wrap=True)
         self.add = QPushButton("Add agent")
         self.add.setProperty("kind", "primary")

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSizePolic
 from app import phrases
 from app.copying import CopyButton
 from app.parts.plain import plain_label
+from app.parts.roles import Role
 
 if TYPE_CHECKING:
     from app.look import Look
@@ -29,6 +30,7 @@ class CheckRow(QWidget):
     build_wanted = Signal(object)
     """Names of the images that the check says are to be built."""
     stop_wanted = Signal()
+    accessible_role = Role.Grouping
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)

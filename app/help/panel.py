@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QTabBar, QVBoxLayo
 
 from app.help.pages import HelpView
 from app.parts.plain import plain_label
+from app.parts.roles import clearable
 from runner.manual import PAGES
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class HelpPanel(QWidget):
         self.search = QLineEdit()
         self.search.setPlaceholderText("Find on this page")
         self.search.setAccessibleName("Find on this page of the help; Enter goes to the next place")
-        self.search.setClearButtonEnabled(True)
+        clearable(self.search)
         self.search.setMaximumWidth(look.px(260))
         self.found = plain_label(role="muted")
         self._lay_out()

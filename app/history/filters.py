@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
 from app import phrases
+from app.parts.roles import clearable
 from runner.assessment import Level
 from runner.audit.search import ANYTHING, Filter
 from runner.decision import Verdict
@@ -36,7 +37,7 @@ class Filters(QWidget):
         self.text = QLineEdit()
         self.text.setPlaceholderText("Search titles, code and output")
         self.text.setAccessibleName("Search titles, code and output")
-        self.text.setClearButtonEnabled(True)
+        clearable(self.text)
         self.text.setMaxLength(LONGEST)
         self.text.setMinimumWidth(look.px(150))
         self.agent = _choice("Agent", "All agents")

@@ -9,6 +9,8 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.parts.roles import Role
+
 if TYPE_CHECKING:
     from app.look import Look
 
@@ -38,7 +40,9 @@ def paint_dot(painter: QPainter, look: Look, agent: str, center: QPointF) -> Non
 
 
 class AgentDot(QWidget):
-    """The dot as a widget."""
+    """The dot as a widget. The name stands beside it, so there is nothing to say about it."""
+
+    accessible_role = Role.Graphic
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)

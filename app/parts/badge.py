@@ -8,6 +8,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.parts.roles import Role
+
 if TYPE_CHECKING:
     from app.look import Look
     from runner.assessment import Level
@@ -37,6 +39,8 @@ def paint_badge(painter: QPainter, look: Look, level: Level, corner: QPointF) ->
 
 class Badge(QWidget):
     """A level badge. Hidden text for screen readers: `Risk HIGH`."""
+
+    accessible_role = Role.StaticText
 
     def __init__(self, look: Look, level: Level, parent: QWidget | None = None) -> None:
         super().__init__(parent)

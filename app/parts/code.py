@@ -27,6 +27,7 @@ from app.parts.glyphs import Glyphs, Style
 from app.parts.lexing import Lexing
 from app.parts.listing import Listing, Page, remark
 from app.parts.plain import tip
+from app.parts.roles import Role
 from app.parts.ruler import Ruler
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class CodeView(QAbstractScrollArea):
     others, are shown as boxed escapes. Copying gives the source as it is.
     """
 
+    accessible_role = Role.Document
     finding_activated = Signal(object)
     """The Finding that was clicked or gone to."""
     seen_to_end = Signal(bool)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
+from app.parts.roles import Role
 
 if TYPE_CHECKING:
     from app.look import Look
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 class EmptyState(QWidget):
     """`sentence` says what will appear here or what to do; `button` is left out where there is nothing to do."""
 
+    accessible_role = Role.Grouping
     pressed = Signal()
 
     def __init__(

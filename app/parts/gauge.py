@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor, QLinearGradient, QPainter, QPaintEvent, QPen, 
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
+from app.parts.roles import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,7 +25,9 @@ _AT = 0.97
 
 
 class Gauge(QFrame):
-    """`words` turns a value into text, e.g. `amounts.size`."""
+    """`words` turns a value into text, e.g. `amounts.size`. One name says it all: value, limit, peak."""
+
+    accessible_role = Role.Chart
 
     def __init__(
         self, look: Look, icon: str, title: str, words: Callable[[float], str], parent: QWidget | None = None
@@ -43,6 +46,7 @@ class Gauge(QFrame):
         self._value = plain_label(role="large")
         self._below = plain_label(role="small")
         self._curve = Sparkline(look)
+        self._curve.setAccessibleName(f"Curve of {title}")
         heading = QHBoxLayout()
         heading.setSpacing(look.px(6))
         heading.addWidget(self._picture)
@@ -114,7 +118,8 @@ class Gauge(QFrame):
             below = " \N{MIDDLE DOT} ".join(limit + peak)
             self._value.setText(self._words(now))
             self._curve.set_scale(self._limit, near)
-            self.setAccessibleName(f"{self._name}: {self._words(now)} {', '.join(limit + peak)}{_NEAR_WORDS[near]}")
+            said = ", ".join([" ".join([self._words(now), *limit]), *peak])
+            self.setAccessibleName(f"{self._name}: {said}{_NEAR_WORDS[near]}")
         self._below.setText(below)
 
     def _near(self, value: float) -> str:
@@ -130,6 +135,8 @@ _NEAR_WORDS = {"accent": "", "medium": ", near the limit", "high": ", at the lim
 
 class Sparkline(QWidget):
     """A small curve from zero to the limit, or to its own top where there is no limit."""
+
+    accessible_role = Role.Graphic
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from app.parts.plain import plain_label
+from app.parts.roles import Role
 
 if TYPE_CHECKING:
     from app.look import Look
@@ -27,11 +28,14 @@ _ICONS = {
     Tone.WARN: ("triangle-alert", "medium"),
     Tone.BAD: ("circle-alert", "high"),
 }
+_WORDS = {Tone.INFO: "Note", Tone.GOOD: "Done", Tone.WARN: "Warning", Tone.BAD: "Problem"}
+"""What the picture says to those who do not see it."""
 
 
 class Notice(QFrame):
     """Text that wraps, at most one action, and a cross to close it where `closable`."""
 
+    accessible_role = Role.AlertMessage
     acted = Signal()
     closed = Signal()
 
@@ -76,7 +80,8 @@ class Notice(QFrame):
         self.action.setText(action)
         self.action.setVisible(bool(action))
         self.setProperty("tone", str(tone))
-        self.setAccessibleName(text)
+        self.setAccessibleName(f"{_WORDS[tone]}: {text}")
+        self._picture.setAccessibleName(_WORDS[tone])
         self.style().unpolish(self)
         self.style().polish(self)
         self._paint_icon()

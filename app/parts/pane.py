@@ -26,6 +26,7 @@ from app.parts.amounts import counted
 from app.parts.ansi import Ink, parse
 from app.parts.expose import expose
 from app.parts.glyphs import Glyphs, Style
+from app.parts.roles import Role
 from app.parts.scrollback import LONGEST, Line, Scrollback
 from app.tokens import contrast
 from runner.sandbox.output import Stream
@@ -50,6 +51,7 @@ class Spot(NamedTuple):
 class OutputPane(QAbstractScrollArea):
     """Follows the end until somebody scrolls away from it. Arrows, Page Up, Page Down, Home and End scroll."""
 
+    accessible_role = Role.Terminal
     following_changed = Signal(bool)
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QHideEvent, QPainter, QPaintEve
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.parts.amounts import clock, time_left
+from app.parts.roles import Role
 
 if TYPE_CHECKING:
     from app.look import Look
@@ -54,6 +55,8 @@ def paint_ring(painter: QPainter, look: Look, left: float, window: float, corner
 
 class CountdownRing(QWidget):
     """Counts down by itself while visible; shows nothing without a deadline."""
+
+    accessible_role = Role.StaticText
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -8,6 +8,8 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.parts.roles import Role
+
 if TYPE_CHECKING:
     from app.look import Look
     from runner.assessment import Level
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 class Ruler(QWidget):
     """A click asks for the place clicked; the keyboard way to the same places is in the view itself."""
 
+    accessible_role = Role.Graphic
     wanted = Signal(float)
     """The share of the whole, 0 to 1."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
-from app.parts.amounts import clock
+from app.parts.amounts import time_left
 from app.queue.order import Lane, Line, Order, Place
 
 if TYPE_CHECKING:
@@ -88,15 +88,17 @@ class QueueModel(QAbstractTableModel):
         if card is None:
             return ""
         level = card.level.name if card.level else "not assessed"
-        left = clock((card.deadline or 0.0) - time.monotonic()) + " left" if card.waiting else state(card)
+        left = time_left((card.deadline or 0.0) - time.monotonic()) if card.waiting else state(card)
         alike = f"{len(self.behind(row))} more alike" if self.behind(row) else ""
         marked = "selected" if card.id in self.marked else ""
         spoken = (
+            phrases.visible(card.request.agent),
+            phrases.language(card.request.language) or card.request.tool.value,
             level,
             phrases.title(card.request),
-            phrases.language(card.request.language),
-            card.request.agent,
             left,
+            "paused" if card.waiting and card.paused else "",
+            "asked again" if card.again else "",
             alike,
             marked,
         )

@@ -11,6 +11,7 @@ from app import phrases
 from app.parts.amounts import counted
 from app.parts.badge import Badge
 from app.parts.plain import plain_label
+from app.parts.roles import Role
 from app.remembering import words
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 class Row(QFrame):
     """A heading, what it says, small print, and at most one button at the right."""
 
+    accessible_role = Role.Grouping
     acted = Signal()
 
     def __init__(self, look: Look, heading: str, lines: tuple[str, ...], small: str = "", act: str = "") -> None:

@@ -24,6 +24,7 @@ from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
+from app.parts.roles import clearable
 from app.question import Question
 from app.settings.form import Form
 from app.settings.row import SettingRow
@@ -64,7 +65,7 @@ class SettingsPanel(QWidget):
         self.search = QLineEdit()
         self.search.setPlaceholderText("Search settings")
         self.search.setAccessibleName("Search settings")
-        self.search.setClearButtonEnabled(True)
+        clearable(self.search)
         self.problems = Notice(look, Tone.WARN, "")
         self.remarks = Notice(look, Tone.INFO, "", closable=True)
         self.told = Notice(look, Tone.INFO, "", closable=True)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
+from app.parts.roles import Role
 from app.settings.editors import editor_for
 from app.settings.words import title_of
 
@@ -27,6 +28,7 @@ class SettingRow(QWidget):
     typed = Signal(str, object)
     """Name of the setting and what was typed."""
     reset_wanted = Signal(str)
+    accessible_role = Role.Grouping
 
     def __init__(self, one: Declared, form: Form, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,6 +46,7 @@ class SettingRow(QWidget):
         self.reset.setAccessibleName(f"Reset {self.title}")
         self.reset.setProperty("kind", "chip")
         self.reset.clicked.connect(lambda: self.reset_wanted.emit(one.name))
+        self.setAccessibleName(self.title)
         self._lay_out(look)
         self.show_state(fill=True)
 

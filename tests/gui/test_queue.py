@@ -92,8 +92,8 @@ def test_rows_say_in_words_what_they_show(model: QueueModel) -> None:
     one = feed.request("print(1)", "codex", title="Print <b>one</b>\u202e")
     take(model, feed.asked(one, feed.assessment(Level.HIGH), left=24.0))
     assert model.text(0) == "Agent codex"
-    assert model.text(1).startswith("HIGH, Print <b>one</b>")
-    assert "Python, codex, 0:24 left" in model.text(1)
+    assert model.text(1).startswith("codex, Python, HIGH, Print <b>one</b>")
+    assert model.text(1).endswith(", 24 s left")
     assert "\u202e" not in model.text(1)
 
 
@@ -177,7 +177,7 @@ def test_what_was_denied_elsewhere_does_not_bring_up_the_next(desk: Desk) -> Non
 def test_a_new_assessment_is_shown_in_its_row(desk: Desk) -> None:
     one = desk.ask(None, feed.assessment(Level.LOW))
     desk.hear((RequestAssessed(one.id, feed.assessment(Level.HIGH)),))
-    assert desk.window.deciding.queue.model.text(1).startswith("HIGH")
+    assert desk.window.deciding.queue.model.text(1).startswith("claude-code, Python, HIGH, ")
 
 
 # ---- many ----

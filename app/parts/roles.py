@@ -1,0 +1,43 @@
+"""What screen readers are told: the roles of widgets that paint themselves, and news that is spoken at once."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QAccessibleWidget, QLineEdit, QToolButton, QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+    from PySide6.QtGui import QAccessibleInterface
+
+Role = QAccessible.Role
+
+
+@cache
+def install() -> None:
+    """From here on a widget whose class has `accessible_role` is known under that role. Once is enough."""
+    QAccessible.installFactory(_interface)
+
+
+def _interface(_class_name: str, target: QObject) -> QAccessibleInterface | None:
+    """Qt asks for every object; it keeps what it is given until the object goes."""
+    role = getattr(target, "accessible_role", None)
+    if isinstance(role, Role) and isinstance(target, QWidget):
+        return QAccessibleWidget(target, role)
+    return None
+
+
+def announce(widget: QWidget, words: str) -> None:
+    """Have `words` spoken when the screen reader has finished what it says now. Without one, nothing happens."""
+    # Polite is what Qt sends unless told otherwise.
+    QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, words))
+
+
+def clearable(field: QLineEdit) -> None:
+    """Give `field` a button that empties it, with a name."""
+    field.setClearButtonEnabled(True)
+    for button in field.findChildren(QToolButton):
+        button.setAccessibleName("Clear")
+        button.setToolTip("Clear")
