@@ -30,6 +30,7 @@ from runner.events import (
     RunHeld,
     RunMeasured,
     RunStarted,
+    SandboxesChanged,
     TroubleCleared,
 )
 from runner.modes import Mode
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from runner.assessment import Assessment, Level
     from runner.decision import Decision
     from runner.events import Event
+    from runner.kept import Kept
     from runner.request import Request
     from runner.result import Result, Usage
 
@@ -142,6 +144,8 @@ class Cases(QObject):
         """None until they are known."""
         self.sandbox: Mapping[str, object] = {}
         """What `code_sandbox_info` tells agents: isolation, protections, missing, versions. Empty until known."""
+        self.kept: tuple[Kept, ...] = ()
+        """The sandboxes that agents keep, oldest first."""
         self.address = ""
         """Where agents connect; empty until the gateway is open."""
         self.refusals: deque[CallsRefused] = deque(maxlen=KEPT_REFUSALS)
@@ -242,6 +246,8 @@ class Cases(QObject):
             case CallsRefused():
                 self.refusals.append(event)
                 self.refused_by_agent[event.agent] = self.refused_by_agent.get(event.agent, 0) + event.count
+            case SandboxesChanged():
+                self.kept = event.kept
             case GatewayOpened():
                 self.address = event.address
             case EngineTroubled():

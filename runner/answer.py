@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 EDITED = "Note: a person changed the code before approving it. This is what ran, compared with what you sent:"
 NOTHING_RAN = "Nothing was run; there is no output."
+NAMED = 20
+"""Files that are named in the text of an answer; the data has all."""
 
 
 class Status(StrEnum):
@@ -35,6 +37,8 @@ class Answer:
     decision: Decision
     result: Result | None = None
     facts: dict[str, object] | None = None
+    problem: str = ""
+    """Why an approved tool other than code could not do what was asked; empty when it could."""
     changes: str = ""
     """What a person changed in the code before approving it, as a difference."""
 
@@ -42,7 +46,7 @@ class Answer:
     def status(self) -> Status:
         match self.decision.verdict:
             case Verdict.APPROVED:
-                good = self.result is None or self.result.outcome is Outcome.OK
+                good = not self.problem and (self.result is None or self.result.outcome is Outcome.OK)
                 return Status.FINISHED if good else Status.FAILED
             case other:
                 return Status(other.value)
@@ -56,8 +60,10 @@ class Answer:
         if self.result is not None:
             said = told(self.result, limit_kb * 1024)
             return f"{said}\n{EDITED}\n{self.changes}" if self.changes else said
+        if self.problem:
+            return f"Error: {self.problem}"
         if self.status is Status.FINISHED:
-            return "\n".join(f"{name}: {value}" for name, value in (self.facts or {}).items()) or "Done."
+            return "\n".join(_line(name, value) for name, value in (self.facts or {}).items()) or "Done."
         reply = f"{self.status.value.capitalize()}: {self.decision.reason}".rstrip(": ")
         return f"{_sentence(reply)} {NOTHING_RAN}"
 
@@ -75,6 +81,8 @@ class Answer:
         }
         if self.changes:
             data["changes"] = self.changes
+        if self.problem:
+            data["error"] = self.problem
         if self.facts is not None:
             data["facts"] = self.facts
         if (result := self.result) is not None:
@@ -87,6 +95,8 @@ class Answer:
                 "result": result.value,
                 "error": result.error,
                 "peak_memory": result.peak_memory,
+                "files": [{"path": file.path, "size": file.size} for file in result.files],
+                "files_left_out": result.files_left_out,
                 "meta": asdict(result.meta),
             }
         return data
@@ -104,7 +114,17 @@ def told(result: Result, limit: int) -> str:
     if result.outcome is not Outcome.OK:
         why = result.error or result.outcome.value
         parts.append(f"Error (exit_code={result.exit_code}): {why}")
+    if result.files or result.files_left_out:
+        parts.append(_files(result))
     return "\n".join(part.rstrip("\n") for part in parts) or "(no output)"
+
+
+def _files(result: Result) -> str:
+    """One line: the files that a person can look at now."""
+    named = [f"{file.path} ({file.size:,} bytes)" for file in result.files[:NAMED]]
+    more = len(result.files) - NAMED
+    line = "Files created: " + (", ".join(named) or "none collected") + (f" and {more:,} more" if more > 0 else "")
+    return f"{line}. Left out: {result.files_left_out}" if result.files_left_out else line
 
 
 def shorten(text: str, limit: int) -> str:
@@ -116,6 +136,13 @@ def shorten(text: str, limit: int) -> str:
     tail = data[-(limit // 2) :].decode("utf-8", "ignore")
     missing = len(data) - len(head.encode()) - len(tail.encode())
     return f"{head}\n... (output truncated: {missing:,} bytes left out) ...\n{tail}"
+
+
+def _line(name: str, value: object) -> str:
+    """One fact; a list of tables takes a line for each."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "\n".join([f"{name}:", *("  ".join(str(cell) for cell in row.values()) for row in value)])
+    return f"{name}:\n{value}" if name == "content" else f"{name}: {value}"
 
 
 def _sentence(text: str) -> str:

@@ -140,8 +140,24 @@ class Settings:
         group=CODE, yaml="security.sandbox.imports.blocked",
     )
     store_code: str = setting(
-        "on_error", "Which runs are kept as artifact files; the history has all of them in any case.",
+        "on_error", "Which runs are kept as files, with what they created; the history has all of them in any case.",
         group=CODE, env="SANDBOX_STORE_CODE", yaml="security.sandbox.store_code", choices="always on_error never",
+    )
+    collect_files: bool = setting(
+        True, "Whether files that a run created are collected after its end, to be looked at and saved.",
+        group=CODE, yaml="security.sandbox.files.collect",
+    )
+    collect_most: int = setting(
+        100, "How many files of a run are collected.",
+        group=CODE, yaml="security.sandbox.files.most", at_least=1, at_most=1000,
+    )
+    collect_file_mb: int = setting(
+        16, "The largest file that is collected.",
+        group=CODE, yaml="security.sandbox.files.max_file_mb", unit="MB", at_least=1, at_most=256,
+    )
+    collect_all_mb: int = setting(
+        64, "How much is collected of a run, all files together.",
+        group=CODE, yaml="security.sandbox.files.max_all_mb", unit="MB", at_least=1, at_most=1024,
     )
     max_code_kb: int = setting(
         1024, "The most code a request may hold.",
@@ -198,6 +214,23 @@ class Settings:
     max_pending: int = setting(
         20, "How many requests of one agent may be waiting or running.",
         group=AGENTS, yaml="gateway.max_pending", at_least=1, at_most=10_000, restart=True,
+    )
+
+    sandboxes_per_agent: int = setting(
+        3, "How many sandboxes one agent may keep at once; 0 lets nobody keep any.",
+        group=AGENTS, yaml="security.sandbox.kept.per_agent", at_least=0, at_most=100,
+    )
+    sandboxes: int = setting(
+        8, "How many sandboxes may be kept at once, all agents together.",
+        group=AGENTS, yaml="security.sandbox.kept.most", at_least=0, at_most=1000,
+    )
+    sandbox_unused_seconds: float = setting(
+        1800.0, "How long a sandbox is kept that nobody uses.",
+        group=AGENTS, yaml="security.sandbox.kept.unused_seconds", unit="s", at_least=1, at_most=604_800,
+    )
+    sandbox_lifetime_seconds: float = setting(
+        28_800.0, "How long a sandbox is kept at the most, used or not.",
+        group=AGENTS, yaml="security.sandbox.kept.lifetime_seconds", unit="s", at_least=1, at_most=2_592_000,
     )
 
     # ---- window and secrets ----

@@ -17,7 +17,7 @@ from runner.decision import Ask, Decider, Decision, Verdict
 from runner.desk import Desk, Taken
 from runner.difference import as_text, difference
 from runner.editing import Editing
-from runner.errors import KnownError
+from runner.errors import KnownError, Refused
 from runner.events import (
     AgentsChanged,
     CallsRefused,
@@ -41,9 +41,10 @@ from runner.modes import Modes
 from runner.modules import imports
 from runner.refusals import Refusals
 from runner.remembering import Remembering
-from runner.request import Tool
+from runner.request import Language, Tool
 from runner.result import Meta, Outcome, Result
 from runner.sandbox.contract import Haltable, Job
+from runner.sandboxes import CONTENT, Sandboxes
 from runner.tasks import spawn
 from runner.ticket import Ticket
 
@@ -53,9 +54,10 @@ if TYPE_CHECKING:
     from runner.agents import Agent
     from runner.assessment import Assessment
     from runner.events import Event
+    from runner.kept import Kept
     from runner.request import Request
     from runner.rooms import Rooms
-    from runner.sandbox.contract import Run
+    from runner.sandbox.contract import Collect, Run, Sandbox, Session
     from runner.sandbox.output import Transcript
     from runner.submission import Submission
 
@@ -74,6 +76,9 @@ TOLD_CHANGES = 20_000
 REASON_LENGTH = 500
 """Characters of a reason, as `console.md` has it."""
 
+ABOUT_A_SANDBOX = frozenset(
+    {Tool.CODE_WRITE_FILE, Tool.CODE_READ_FILE, Tool.CODE_LIST_FILES, Tool.CODE_DESTROY_SANDBOX}
+)
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 INTERRUPTED = "The console stopped before anybody answered. Nothing was run; ask again."
 BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
@@ -98,6 +103,7 @@ class Engine:
         self.editing = Editing(self, self._cases)
         self.missed = Missed(self, self._cases)
         self.modes = Modes(self)
+        self.sandboxes = Sandboxes(self)
         self._refusals = Refusals(self._tell_refused)
         self._worker = ThreadPoolExecutor(1, "assent-worker")
         self._runs: dict[str, Run] = {}
@@ -118,7 +124,8 @@ class Engine:
         await self.rooms.sandbox_known()
         self._check_open(submission.tool)
         image = await self.rooms.image(submission.language)
-        request = intake.request(submission, self.rooms.settings, self.rooms.isolation, image)
+        kept = self._place(submission)
+        request = intake.request(submission, self.rooms.settings, self.rooms.isolation, image, kept)
         case = Case(request, self.rooms.book, self.publish)
         try:
             await self._write(case, Phase.ARRIVED, request, RequestArrived(request))
@@ -143,13 +150,13 @@ class Engine:
             decision = await self._decide(case)
         except LedgerFailed as failure:
             decision = await self._deny_unwritten(case, failure)
-        result, facts = None, None
+        result, facts, problem = None, None, ""
         if decision.verdict is Verdict.APPROVED:
             if case.request.tool is Tool.CODE_EXECUTE:
                 result = await self._run(case, decision)
             else:
-                facts = await self._look(case)
-        await self._close(case, Answer(case.request.id, decision, result, facts, _changes(case)))
+                facts, problem = await self._do(case, decision)
+        await self._close(case, Answer(case.request.id, decision, result, facts, problem, _changes(case)))
 
     async def _decide(self, case: Case) -> Decision:
         """Assess, then decide by mode, rule or grant, or ask; durable when it returns. Raises LedgerFailed."""
@@ -210,17 +217,15 @@ class Engine:
 
     async def _run(self, case: Case, decision: Decision) -> Result:
         """Run exactly what was approved; whatever happens, its end is recorded."""
-        request = case.approved
-        if decision.digest != request.digest:
-            raise AssertionError(f"{request.id}: approved {decision.digest}, would run {request.digest}")
+        request = _as_approved(case, decision)
         try:
-            if request.isolation is not self.rooms.isolation:
+            if request.sandbox:
+                async with self.sandboxes.used(request) as session:
+                    result = await self._run_in(case, session)
+            elif request.isolation is self.rooms.isolation:
+                result = await self._run_in(case, self.rooms.sandbox)
+            else:
                 raise KnownError(f"The {request.isolation} sandbox it was approved for is gone.", "Ask again.")
-            protections = (await self.rooms.sandbox.check()).protections
-            started = RunStarted(request.id, protections)
-            told = {"protections": list(protections), "chosen": self.rooms.why_this_sandbox}
-            await self._write(case, Phase.RUNNING, told, started)
-            result = await self._execute(case)
         except KnownError as error:
             result = _not_run(request, error)
         case.result = result
@@ -228,10 +233,14 @@ class Engine:
         await self._persist(case, Phase.FINISHED, kept, RunFinished(request.id, result))
         return result
 
-    async def _execute(self, case: Case) -> Result:
+    async def _run_in(self, case: Case, place: Sandbox | Session) -> Result:
+        """Raises KnownError where `place` does not work."""
         request = case.approved
+        protections = (await self.rooms.sandbox.check()).protections
+        told = {"protections": list(protections), "chosen": self.rooms.why_this_sandbox}
+        await self._write(case, Phase.RUNNING, told, RunStarted(request.id, protections))
         job = self._job(request)
-        run = await self.rooms.sandbox.start(job, lambda usage: self.publish(RunMeasured(request.id, usage)))
+        run = await place.start(job, lambda usage: self.publish(RunMeasured(request.id, usage)))
         case.transcript = run.transcript
         self._runs[request.id] = run
         if why := self._closing or case.gone:
@@ -253,13 +262,42 @@ class Engine:
             imports=imports(self.rooms.settings),
             network=request.network,
             image=request.image,
+            collect=self._collect(request.id),
         )
 
-    async def _look(self, case: Case) -> dict[str, object]:
-        """The answer of a tool that only reads."""
-        facts = await self.rooms.facts()
-        await self._persist(case, Phase.FINISHED, {"facts": facts}, None)
-        return facts
+    def _collect(self, request_id: str) -> Collect | None:
+        """Where what the run creates goes; without room for it the run goes on."""
+        try:
+            return self.rooms.collect(request_id)
+        except OSError as error:
+            self.trouble("artifacts", f"Files of a run could not be collected: {error}", "Free disk space.")
+            return None
+
+    async def _do(self, case: Case, decision: Decision) -> tuple[dict[str, object] | None, str]:
+        """The answer of a tool that runs no code, or why there is none. What a file holds is kept as its hash."""
+        request = _as_approved(case, decision)
+        facts: dict[str, object] | None = None
+        problem = ""
+        try:
+            facts = await (self.rooms.facts() if request.tool is Tool.CODE_SANDBOX_INFO else self.sandboxes.do(request))
+        except KnownError as error:
+            problem = str(error)
+        told = {name: value for name, value in (facts or {}).items() if name != CONTENT}
+        await self._persist(case, Phase.FINISHED, {"facts": told, "problem": problem}, None)
+        return facts, problem
+
+    def _place(self, submission: Submission) -> Kept | None:
+        """The sandbox of the agent's own that is meant. Raises Refused where there is none of that name."""
+        if submission.tool is Tool.CODE_CREATE_SANDBOX:
+            self.sandboxes.room_for(submission.agent)
+        if not submission.sandbox_id and submission.tool not in ABOUT_A_SANDBOX:
+            return None
+        kept = self.sandboxes.find(submission.agent, submission.sandbox_id)
+        if submission.language not in (None, kept.language, Language.SHELL):
+            raise Refused(
+                f"Sandbox {kept.id} is for {kept.language.value} and shell code.", "Create one for this language."
+            )
+        return kept
 
     async def _store(self, case: Case) -> str:
         """Keep the artifact as the settings say: its path, or nothing. A full disk is told; the run stands."""
@@ -410,6 +448,7 @@ class Engine:
         self.publish(AgentsChanged())
         self.missed.drop(name)
         self.modes.forget(name)
+        await self.sandboxes.remove_of(name, "The agent was revoked.")
         await self.remembering.revoke_of(name)
 
     # ---- listeners and troubles ----
@@ -533,7 +572,7 @@ class Engine:
             raise KnownError("The console is closing.", "Call again when it is back.")
         if not self.rooms.has_ledger and (trouble := self._troubles.get("ledger")):
             raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
-        if tool is not Tool.CODE_EXECUTE:
+        if tool not in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX):
             return
         if not self.rooms.settings.enabled:
             raise KnownError("Running code is switched off in the settings of Assent.", "Nothing was run.")
@@ -558,6 +597,7 @@ class Engine:
         if waiting:
             await asyncio.wait(waiting, timeout=CLOSING_SECONDS)
         self._refusals.flush()
+        await self.sandboxes.close(why)
         await self.rooms.close(why)
         self._worker.shutdown(wait=False, cancel_futures=True)
 
@@ -567,6 +607,14 @@ def _changes(case: Case) -> str:
     if case.edited is None:
         return ""
     return as_text(difference(case.request.code, case.edited.code), TOLD_CHANGES)
+
+
+def _as_approved(case: Case, decision: Decision) -> Request:
+    """What is to be done: exactly what was approved, or a bug."""
+    request = case.approved
+    if decision.digest != request.digest:
+        raise AssertionError(f"{request.id}: approved {decision.digest}, would run {request.digest}")
+    return request
 
 
 def _not_run(request: Request, error: KnownError) -> Result:

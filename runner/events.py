@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from runner.assessment import Assessment
     from runner.decision import Decision
+    from runner.kept import Kept
     from runner.request import Request
     from runner.result import Result, Usage
 
@@ -142,6 +143,14 @@ class ModeChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class SandboxesChanged:
+    """A sandbox that an agent keeps was made, used or removed."""
+
+    kept: tuple[Kept, ...]
+    """Those there are, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
 class GatewayOpened:
     address: str
 
@@ -179,6 +188,7 @@ Event = (
     | AgentsChanged
     | GrantsChanged
     | ModeChanged
+    | SandboxesChanged
     | GatewayOpened
     | EngineTroubled
     | TroubleCleared

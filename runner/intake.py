@@ -6,22 +6,30 @@ import json
 import time
 import uuid
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from runner.errors import Refused
 from runner.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.workspace import inside
 
 if TYPE_CHECKING:
+    from runner.kept import Kept
     from runner.settings import Settings
     from runner.submission import Submission
 
 TITLE_LENGTH = 120
+MOST_READ = 4 << 20
+"""Bytes of a file that one call can read; an agent that wants more calls again."""
 UNTELLING = ("#", "//", "import ", "from ", '"""', "'use strict'", "set -")
 """Beginnings of lines that tell nobody what the code is for."""
 
 
-def request(submission: Submission, settings: Settings, isolation: Isolation, image: str = "") -> Request:
+def request(
+    submission: Submission, settings: Settings, isolation: Isolation, image: str = "", kept: Kept | None = None
+) -> Request:
     """The request that `submission` makes; `image` is the id of the container image it would run in.
+
+    What is done in a sandbox the agent keeps is done where that is, and within its limits.
 
     Raises Refused, naming the argument, for what is out of bounds.
     """
@@ -34,13 +42,18 @@ def request(submission: Submission, settings: Settings, isolation: Isolation, im
         code=_code(submission, settings),
         context=_context(submission),
         stdin=_clean(submission.stdin, "stdin"),
+        files=_files(submission),
         packages=submission.packages,
         network=_network(submission),
         domains=submission.allowed_domains,
-        limits=limits(submission, settings, isolation),
-        isolation=isolation,
-        image=image,
+        limits=limits(submission, settings, isolation) if kept is None else _within_kept(submission, settings, kept),
+        isolation=isolation if kept is None else kept.isolation,
+        image=image if kept is None else kept.image,
         title=_title(submission),
+        sandbox="" if kept is None else kept.id,
+        executable=submission.executable,
+        offset=_offset(submission),
+        most_bytes=_most_bytes(submission, settings),
     )
 
 
@@ -71,11 +84,62 @@ def limits(submission: Submission, settings: Settings, isolation: Isolation) -> 
     )
 
 
+def _within_kept(submission: Submission, settings: Settings, kept: Kept) -> Limits:
+    """Time and output are the run's own, all else is what the sandbox was made with. Raises Refused."""
+    if submission.memory_mb is not None or submission.disk_mb is not None:
+        raise Refused(
+            "Memory and disk of a sandbox are set when it is created.", "Leave max_memory_mb and max_disk_mb out."
+        )
+    own = limits(submission, settings, kept.isolation)
+    return replace(kept.limits, seconds=own.seconds, output_bytes=own.output_bytes)
+
+
+def _files(submission: Submission) -> tuple[str, ...]:
+    """The one file, or none. Raises Refused for a path that leads out of the workspace."""
+    if submission.tool not in (Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES):
+        return ()
+    path = inside(submission.file_path)
+    if path == "." and submission.tool is not Tool.CODE_LIST_FILES:
+        raise Refused("file_path names the workspace itself.", "Name a file below it.")
+    return (path,)
+
+
+def _offset(submission: Submission) -> int:
+    if submission.offset < 0:
+        raise Refused(f"offset is {submission.offset}; it must not be below 0.", "Change it and call again.")
+    return submission.offset
+
+
+def _most_bytes(submission: Submission, settings: Settings) -> int:
+    if submission.tool is not Tool.CODE_READ_FILE:
+        return 0
+    return int(_within("max_bytes", submission.max_bytes, settings.max_output_kb * 1024, MOST_READ))
+
+
 def _title(submission: Submission) -> str:
     """What the agent calls it, else the first line of code that says something."""
     lines = (line.strip() for line in submission.code.splitlines())
-    telling = next((line for line in lines if line and not line.startswith(UNTELLING)), submission.tool.value)
-    return " ".join((submission.title or telling).split())[:TITLE_LENGTH]
+    telling = next((line for line in lines if line and not line.startswith(UNTELLING)), "")
+    return " ".join((submission.title or telling or _doing(submission)).split())[:TITLE_LENGTH]
+
+
+def _doing(submission: Submission) -> str:
+    """What a tool other than code does, in words."""
+    match submission.tool:
+        case Tool.CODE_WRITE_FILE:
+            return f"Write {submission.file_path}"
+        case Tool.CODE_READ_FILE:
+            return f"Read {submission.file_path}"
+        case Tool.CODE_LIST_FILES:
+            return f"List {submission.file_path}"
+        case Tool.CODE_CREATE_SANDBOX:
+            return "Create a sandbox"
+        case Tool.CODE_DESTROY_SANDBOX:
+            return f"Remove sandbox {submission.sandbox_id}"
+        case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
+            return submission.tool.value
+        case _:
+            assert_never(submission.tool)
 
 
 def _within(name: str, asked: float | None, default: float, highest: float) -> float:
@@ -88,7 +152,7 @@ def _within(name: str, asked: float | None, default: float, highest: float) -> f
 
 
 def _language(submission: Submission, settings: Settings) -> Language | None:
-    if submission.tool is not Tool.CODE_EXECUTE:
+    if submission.tool not in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX):
         return None
     known = ", ".join(settings.supported_languages)
     if submission.language is None:
@@ -99,19 +163,26 @@ def _language(submission: Submission, settings: Settings) -> Language | None:
 
 
 def _code(submission: Submission, settings: Settings) -> str:
-    return _checked(submission.code, submission.tool, settings)
+    """The code; for a file to be written, its content."""
+    text = submission.content if submission.tool is Tool.CODE_WRITE_FILE else submission.code
+    return _checked(text, submission.tool, settings)
 
 
 def _checked(code: str, tool: Tool, settings: Settings) -> str:
     size = len(code.encode("utf-8", "surrogatepass"))
     if size > settings.max_code_kb * 1024:
         raise Refused(
-            f"code has {size:,} bytes; at most {settings.max_code_kb * 1024:,} are taken.",
+            f"{_named(tool)} has {size:,} bytes; at most {settings.max_code_kb * 1024:,} are taken.",
             "Send less, or read the bulk from a file.",
         )
     if tool is Tool.CODE_EXECUTE and not code.strip():
         raise Refused("code is empty.", "Send the code to run.")
-    return _clean(code, "code")
+    return _clean(code, _named(tool))
+
+
+def _named(tool: Tool) -> str:
+    """The argument that holds the text."""
+    return "content" if tool is Tool.CODE_WRITE_FILE else "code"
 
 
 def _clean(text: str, name: str) -> str:

@@ -17,6 +17,11 @@ class Tool(StrEnum):
     """Tools that make a request. The names are those of the third source document."""
 
     CODE_EXECUTE = "code_execute"
+    CODE_CREATE_SANDBOX = "code_create_sandbox"
+    CODE_WRITE_FILE = "code_write_file"
+    CODE_READ_FILE = "code_read_file"
+    CODE_LIST_FILES = "code_list_files"
+    CODE_DESTROY_SANDBOX = "code_destroy_sandbox"
     CODE_SANDBOX_INFO = "code_sandbox_info"
 
 
@@ -65,6 +70,7 @@ class Request:
 
     `context` are the variables handed to the code (JSON text), part of what decides.
     `title` and `received_at` (seconds since the epoch) do not decide and are not in the digest.
+    For a tool that is about a file, `files` names it and `code` is what it would hold.
     """
 
     id: str
@@ -83,6 +89,14 @@ class Request:
     isolation: Isolation = Isolation.LOCAL
     image: str = ""
     title: str = ""
+    sandbox: str = ""
+    """Id of the agent's own sandbox that it is about; '' for one that is made for this run alone."""
+    executable: bool = False
+    """Whether the file to be written may be started as a program."""
+    offset: int = 0
+    """Where in the file reading begins, in bytes."""
+    most_bytes: int = 0
+    """How much of the file is wanted; 0 for the tools that do not read."""
 
     @cached_property
     def digest(self) -> str:
@@ -93,6 +107,10 @@ class Request:
         whole = asdict(self)
         for outside in ("id", "received_at", "title"):
             del whole[outside]
+        # Left out where they say nothing, so that requests of before these fields keep their digests.
+        for later in ("sandbox", "executable", "offset", "most_bytes"):
+            if not whole[later]:
+                del whole[later]
         return whole
 
 

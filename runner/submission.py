@@ -31,3 +31,10 @@ class Submission:
     network_enabled: bool = False
     allowed_domains: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    sandbox_id: str = ""
+    """The agent's own sandbox that is meant; '' for none."""
+    file_path: str = ""
+    content: str = ""
+    executable: bool = False
+    offset: int = 0
+    max_bytes: int | None = None

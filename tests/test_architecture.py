@@ -23,6 +23,8 @@ VALUES = (
     "places",
     "tasks",
     "submission",
+    "kept",
+    "workspace",
 )
 DUMPING_GROUNDS = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager", "managers"}
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from runner.errors import Refused
 from runner.gateway import catalog
 from runner.request import Language, Tool
 from runner.submission import Submission
+from runner.workspace import WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +100,39 @@ def submission(agent: str, tool: Tool, given: Mapping[str, object] | None) -> Su
         case Tool.CODE_EXECUTE:
             return _code(agent, arguments)
         case Tool.CODE_SANDBOX_INFO:
-            return Submission(agent=agent, tool=tool)
+            return Submission(agent, tool)
+        case Tool.CODE_CREATE_SANDBOX:
+            return Submission(
+                agent,
+                tool,
+                language=_language(arguments.required("language")),
+                title=arguments.text("title") or "",
+                memory_mb=arguments.whole("max_memory_mb"),
+                disk_mb=arguments.whole("max_disk_mb"),
+            )
+        case Tool.CODE_DESTROY_SANDBOX:
+            return Submission(agent, tool, sandbox_id=arguments.required("sandbox_id"))
+        case Tool.CODE_LIST_FILES:
+            return _file(agent, tool, arguments, arguments.text("path") or WORKSPACE)
+        case Tool.CODE_READ_FILE | Tool.CODE_WRITE_FILE:
+            return _file(agent, tool, arguments, arguments.required("file_path"))
+        case _:
+            assert_never(tool)
+
+
+def _file(agent: str, tool: Tool, arguments: Arguments, path: str) -> Submission:
+    writes, reads = tool is Tool.CODE_WRITE_FILE, tool is Tool.CODE_READ_FILE
+    return Submission(
+        agent,
+        tool,
+        title=arguments.text("title") or "",
+        sandbox_id=arguments.required("sandbox_id"),
+        file_path=path,
+        content=arguments.required("content") if writes else "",
+        executable=writes and arguments.flag("executable"),
+        offset=(arguments.whole("offset") or 0) if reads else 0,
+        max_bytes=arguments.whole("max_bytes") if reads else None,
+    )
 
 
 def _code(agent: str, arguments: Arguments) -> Submission:
@@ -118,6 +151,7 @@ def _code(agent: str, arguments: Arguments) -> Submission:
         max_output_bytes=arguments.whole("max_output_bytes"),
         context=arguments.table("context"),
         stdin=arguments.text("stdin") or "",
+        sandbox_id=arguments.text("sandbox_id") or "",
         network_enabled=network,
         allowed_domains=domains,
     )

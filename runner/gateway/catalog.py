@@ -10,15 +10,46 @@ SERVER_TITLE = "Assent"
 CODE_EXECUTE = "code_execute"
 CODE_RESULT = "code_result"
 CODE_SANDBOX_INFO = "code_sandbox_info"
+CODE_CREATE_SANDBOX = "code_create_sandbox"
+CODE_WRITE_FILE = "code_write_file"
+CODE_READ_FILE = "code_read_file"
+CODE_LIST_FILES = "code_list_files"
+CODE_DESTROY_SANDBOX = "code_destroy_sandbox"
 
 LANGUAGES = ("python", "javascript", "shell")
 
 INSTRUCTIONS = (
     "Code sent to code_execute is shown to a person, who approves or denies it; approved code runs in a sandbox. "
     "Send one complete script per call and give it a title that says what it is for. "
+    "Each run has an empty workspace of its own, unless you create a sandbox with code_create_sandbox and name it. "
     "A call may come back as `pending` with an id: ask for the answer with code_result. "
     "After a denial, read the reason before you try again. Call code_sandbox_info to learn what the sandbox has."
 )
+
+TITLE = {"type": "string", "description": "What it is for, in a few words, for the person."}
+SANDBOX_ID = {"type": "string", "description": "The id that code_create_sandbox returned."}
+
+
+def _about_files(name: str, title: str, description: str, properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A tool that works on a sandbox the agent keeps. `more`: `required` names and `reads`."""
+    return {
+        "name": name,
+        "title": title,
+        "description": description,
+        "inputSchema": {
+            "type": "object",
+            "properties": properties,
+            "required": more["required"],
+            "additionalProperties": False,
+        },
+        "annotations": {
+            "readOnlyHint": more["reads"],
+            "destructiveHint": name in (CODE_WRITE_FILE, CODE_DESTROY_SANDBOX),
+            "idempotentHint": name != CODE_CREATE_SANDBOX,
+            "openWorldHint": False,
+        },
+    }
+
 
 TOOLS: list[dict[str, Any]] = [
     {
@@ -52,6 +83,10 @@ TOOLS: list[dict[str, Any]] = [
                     "description": "JSON data handed to the code as variables, by name (Python only).",
                 },
                 "stdin": {"type": "string", "description": "Text the code can read from standard input."},
+                "sandbox_id": {
+                    "type": "string",
+                    "description": "Run in this sandbox of yours, with the files in it. Default: a new, empty one.",
+                },
                 "network_enabled": {
                     "type": "boolean",
                     "default": False,
@@ -102,6 +137,76 @@ TOOLS: list[dict[str, Any]] = [
         "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False},
         "annotations": {"readOnlyHint": True, "openWorldHint": False},
     },
+    _about_files(
+        CODE_CREATE_SANDBOX,
+        "Create a sandbox that is kept",
+        "Create a sandbox whose files stay between runs, for code in one language and for shell code. Returns its "
+        "sandbox_id. Processes do not stay. It is removed when it has not been used for a while.",
+        {
+            "language": {
+                "type": "string",
+                "enum": list(LANGUAGES),
+                "description": "Language of the code to run in it.",
+            },
+            "title": TITLE,
+            "max_memory_mb": {"type": "integer", "minimum": 1, "description": "Memory limit of runs in it, in MiB."},
+            "max_disk_mb": {"type": "integer", "minimum": 1, "description": "Room for files, in MiB."},
+        },
+        required=["language"],
+        reads=False,
+    ),
+    _about_files(
+        CODE_WRITE_FILE,
+        "Write a file after approval",
+        "Write a text file in a sandbox of yours, in place of one of the same name. Folders are made.",
+        {
+            "sandbox_id": SANDBOX_ID,
+            "file_path": {"type": "string", "description": "Where, below /workspace."},
+            "content": {"type": "string", "description": "The whole content."},
+            "executable": {"type": "boolean", "default": False, "description": "Whether it may be started."},
+            "title": TITLE,
+        },
+        required=["sandbox_id", "file_path", "content"],
+        reads=False,
+    ),
+    _about_files(
+        CODE_READ_FILE,
+        "Read a file after approval",
+        "Read a file in a sandbox of yours. What is not UTF-8 text comes as base64.",
+        {
+            "sandbox_id": SANDBOX_ID,
+            "file_path": {"type": "string", "description": "Which, below /workspace."},
+            "offset": {"type": "integer", "minimum": 0, "description": "Byte to begin at. Default: 0."},
+            "max_bytes": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Bytes to read at most. Default: as much as an answer usually holds.",
+            },
+            "title": TITLE,
+        },
+        required=["sandbox_id", "file_path"],
+        reads=True,
+    ),
+    _about_files(
+        CODE_LIST_FILES,
+        "List files after approval",
+        "List a folder of a sandbox of yours: names, kinds and sizes.",
+        {
+            "sandbox_id": SANDBOX_ID,
+            "path": {"type": "string", "description": "The folder. Default: /workspace."},
+            "title": TITLE,
+        },
+        required=["sandbox_id"],
+        reads=True,
+    ),
+    _about_files(
+        CODE_DESTROY_SANDBOX,
+        "Remove a sandbox",
+        "Remove a sandbox of yours with everything in it.",
+        {"sandbox_id": SANDBOX_ID},
+        required=["sandbox_id"],
+        reads=False,
+    ),
 ]
 
 SCHEMAS: dict[str, dict[str, Any]] = {tool["name"]: tool["inputSchema"] for tool in TOOLS}

@@ -94,7 +94,7 @@ class Grant:
 
     def covers(self, request: Request, assessment: Assessment) -> bool:
         """Whether `request` is what was meant; time and number of uses apart."""
-        if assessment.level > self.level or assessment.level is Level.CRITICAL:
+        if request.sandbox or assessment.level > self.level or assessment.level is Level.CRITICAL:
             return False
         if self.agent and self.agent != request.agent:
             return False
@@ -131,6 +131,11 @@ class Grant:
 
 def make(request: Request, assessment: Assessment, choice: Choice, now: float, session: str) -> Grant:
     """The grant that `choice` makes of `request`. Raises KnownError where that may not be remembered."""
+    if request.sandbox:
+        raise KnownError(
+            "What an agent does in a sandbox it keeps is not remembered: what lies in there may have changed.",
+            "Approve it each time, or trust the agent for a while.",
+        )
     grant = Grant(
         name=_name(request, choice),
         made_at=now,

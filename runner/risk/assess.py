@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from runner.assessment import Assessment, Capability, Finding, Level, Span
-from runner.request import Language, Request, Tool
+from runner.request import Language, Request
 from runner.risk.acts import Act, Budget, Place, TooMuch, Trail
 from runner.risk.knowledge import Knowledge, bundled
 from runner.risk.lines import Lines, shorten
@@ -36,7 +36,7 @@ TOP: Place = (1, 0, 1, 0)
 
 
 def assess(request: Request) -> Assessment:
-    """What `request` would do, and how much that matters. Pure; never raises, whatever the code is.
+    """What the code of `request` would do, and how much that matters. Pure; never raises, whatever the code is.
 
     Levels are those of spec R1: running code is at least HIGH, network access is CRITICAL.
     """
@@ -51,15 +51,6 @@ class Classifier:
 
     def assess(self, request: Request) -> Assessment:
         """As the function of the same name."""
-        match request.tool:
-            case Tool.CODE_SANDBOX_INFO:
-                return Assessment(Level.LOW, ("Only reads what the sandbox says about itself.",))
-            case Tool.CODE_EXECUTE:
-                return self._assess_code(request)
-            case _:
-                assert_never(request.tool)
-
-    def _assess_code(self, request: Request) -> Assessment:
         if len(request.code) > MOST_CHARACTERS:
             return unreadable(TOO_LARGE)
         lines = Lines(request.code)

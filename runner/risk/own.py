@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.request import Language, Request, Tool
-from runner.risk.assess import Classifier, assess
+from runner.risk.assess import Classifier
 from runner.risk.knowledge import Knowledge, RulesUnreadable, bundled, extended, line_of, read_rules
+from runner.risk.tools import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +25,7 @@ FOLDER = "rules"
 @dataclass(frozen=True, slots=True)
 class Own:
     assess: Callable[[Request], Assessment]
-    """As `runner.risk.assess.assess`, with these rules as well."""
+    """As `runner.risk.tools.weigh`, with these rules as well."""
     problems: tuple[str, ...] = ()
     """What could not be read, a sentence each, with file and line. While there is one, everything is asked."""
 
@@ -35,7 +37,7 @@ def read(folder: Path) -> Own:
     """
     paths = sorted(folder.glob("*.yaml")) if folder.is_dir() else []
     if not paths:
-        return Own(assess)
+        return Own(weigh)
     base = bundled()
     taken: list[Rule] = []
     problems: list[str] = []
@@ -47,7 +49,7 @@ def read(folder: Path) -> Own:
             continue
         problems += _mistaken(path, rules, {rule.id for rule in (*base.rules.all, *taken)}, base)
         taken += rules
-    return Own(Classifier(extended(base, taken)).assess, tuple(problems))
+    return Own(partial(weigh, classify=Classifier(extended(base, taken)).assess), tuple(problems))
 
 
 def _mistaken(path: Path, rules: list[Rule], known: set[str], base: Knowledge) -> list[str]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.request import Language, Request, Tool
 from runner.risk.assess import assess, in_order
 from runner.risk.knowledge import bundled
+from runner.risk.lines import Lines
+from runner.risk.text import tricks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 WORKSPACE = "/workspace"
 WHOLE = Span(1, 0, 1, 0)
@@ -28,8 +31,10 @@ INTERPRETERS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "sh": La
 """By a part of the first line, `#!...`."""
 
 
-def assess_write(path: str, content: str, *, executable: bool = False) -> Assessment:
-    """What writing `content` to `path` would do. Pure; never raises.
+def assess_write(
+    path: str, content: str, *, executable: bool = False, classify: Callable[[Request], Assessment] = assess
+) -> Assessment:
+    """What writing `content` to `path` would do; `classify` assesses it where it is code. Pure; never raises.
 
     An ordinary file below the workspace is MEDIUM, one that can be started HIGH and assessed as code, a place outside
     the workspace or one that is read at start-up or log-in CRITICAL.
@@ -43,10 +48,13 @@ def assess_write(path: str, content: str, *, executable: bool = False) -> Assess
         reason = "This file can be started as a program."
         findings.append(Finding("write.program", Level.HIGH, Capability.FILES, WHOLE, path[:200], reason, "T1059"))
     if language is not None:
-        inside = assess(Request("", "", Tool.CODE_EXECUTE, 0.0, language, content))
+        inside = classify(Request("", "", Tool.CODE_EXECUTE, 0.0, language, content))
         findings += inside.findings
         found = inside.touch
         touch = Touch((path, *found.files), found.hosts, found.processes, found.credentials, found.packages)
+    else:
+        # In a text nothing is hidden from an interpreter, only from who reads it.
+        findings += (replace(trick, level=min(trick.level, Level.HIGH)) for trick in tricks(Lines(content)))
     ordered = in_order(findings)
     level = max((level, *(finding.level for finding in ordered)))
     worst = sorted(ordered, key=lambda finding: -finding.level)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from runner.errors import KnownError
     from runner.request import Limits
+    from runner.sandbox.collect import Left
     from runner.sandbox.interpreters import Interpreter
 
 
@@ -29,6 +30,8 @@ class View:
     inside: str
     """Folder with what starts the code."""
     temporary: str
+    main: str = "main"
+    """Name of the file with the code, without its ending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,10 @@ class Program:
     """User id that the program takes on by itself as it starts."""
     folders: tuple[str, ...]
     """To be shown read-only besides the system's own."""
+    collected: bool = False
+    """Whether what it leaves in its workspace is wanted."""
+    kept: str = ""
+    """Folder of the host that is the workspace; '' for one that is made for this run and goes with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,8 @@ class Child:
     """Where the host can look at the workspace, with `{pid}` for any process of the code."""
     clean: Callable[[], None]
     """Remove what was laid out on the host, once everything has ended."""
+    left: Left | None = None
+    """What it leaves in its workspace, where that is wanted."""
 
     def processes(self) -> list[int]:
         return tree.descendants(self.root)

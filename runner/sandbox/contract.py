@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from runner.request import Isolation, Language, Limits, NetworkMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from runner.result import Result, Usage
     from runner.sandbox.output import Transcript
@@ -26,6 +28,23 @@ class Imports:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much is collected of the files that a run created."""
+
+    files: int = 100
+    file_bytes: int = 16 << 20
+    all_bytes: int = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """Where files that a run created are put after its end, each under the SHA-256 of its content, and how much."""
+
+    folder: Path
+    bounds: Bounds = Bounds()
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One run, as handed to a sandbox: exactly what was approved."""
 
@@ -40,6 +59,8 @@ class Job:
     network: NetworkMode = NetworkMode.NONE
     image: str = ""
     """Id of the container image that was approved; '' takes the one there is now."""
+    collect: Collect | None = None
+    """None leaves what the run created where it goes with the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +106,71 @@ class Haltable(Run, Protocol):
     def resume(self) -> None: ...
 
 
+class Kind(StrEnum):
+    """What an entry of a folder is."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a folder of the workspace."""
+
+    name: str
+    kind: Kind
+    size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    entries: tuple[Entry, ...]
+    left_out: int = 0
+    """How many more there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a file, and the size of the whole in bytes."""
+
+    data: bytes
+    size: int
+
+
+class Session(Protocol):
+    """A sandbox that outlives its runs (spec X5): files stay, processes do not. One thing at a time happens in it.
+
+    Paths are relative to the workspace, as `runner.workspace.inside` makes them; links are never followed.
+    Everything raises KnownError when the sandbox is gone or the file cannot be used.
+    """
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be used any more."""
+        ...
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> Run:
+        """As `Sandbox.start`; the limits on memory, processor, disk and processes are the session's own."""
+        ...
+
+    async def write(self, path: str, data: bytes, *, executable: bool) -> None:
+        """Put `data` in place of the file at `path`, whole or not at all; folders above it are made."""
+        ...
+
+    async def read(self, path: str, offset: int, most: int) -> Piece:
+        """At most `most` bytes from `offset` on."""
+        ...
+
+    async def files(self, path: str) -> Listing: ...
+
+    async def close(self) -> None:
+        """End what runs in it and remove every trace. Harmless when done before."""
+        ...
+
+
 class Sandbox(Protocol):
     @property
     def isolation(self) -> Isolation: ...
@@ -106,4 +192,13 @@ class Sandbox(Protocol):
 
     async def close(self) -> None:
         """Stop every run and remove every trace."""
+        ...
+
+
+@runtime_checkable
+class Lasting(Sandbox, Protocol):
+    """A sandbox in which agents can have one of their own that outlives a run."""
+
+    async def open(self, language: Language, limits: Limits, image: str) -> Session:
+        """For code in `language` and for shell code; `image` as in a job. Raises KnownError."""
         ...

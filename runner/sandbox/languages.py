@@ -33,8 +33,9 @@ class BadContext(ValueError):
     """The variables handed in cannot be given to this language; the text says why."""
 
 
-def main_name(language: Language) -> str:
-    return f"main.{SUFFIXES[language]}"
+def main_name(language: Language, view: View) -> str:
+    """The file with the code, in the workspace."""
+    return f"{view.main}.{SUFFIXES[language]}"
 
 
 def files(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, bytes]:
@@ -54,7 +55,7 @@ def files(job: Job, tool: Interpreter, view: View, report: int, identity: int | 
 
 def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tuple[str, ...]:
     """The command line; the code is always in a file, never an argument."""
-    main = f"{view.workspace}/{main_name(job.language)}"
+    main = f"{view.workspace}/{main_name(job.language, view)}"
     match job.language:
         case Language.PYTHON:
             flags = ("-I", "-S", "-B", "-X", "utf8")
@@ -85,7 +86,7 @@ def environment(job: Job, tool: Interpreter, view: View) -> dict[str, str]:
 def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, object]:
     allowed = job.imports.allowed
     return {
-        "main": f"{view.workspace}/{main_name(job.language)}",
+        "main": f"{view.workspace}/{main_name(job.language, view)}",
         "workspace": view.workspace,
         "report": report,
         "identity": identity,

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 import threading
+import weakref
 from typing import TYPE_CHECKING
 
 from runner.errors import KnownError
@@ -15,6 +16,7 @@ from runner.sandbox.bare import Bare
 from runner.sandbox.contract import Readiness
 from runner.sandbox.interpreters import Interpreter, find
 from runner.sandbox.run import LocalRun
+from runner.sandbox.session import LocalSession, kept
 from runner.sandbox.verdict import Setting
 from runner.sandbox.walls import Walls
 
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from runner.request import Limits
     from runner.result import Usage
     from runner.sandbox.child import Launcher
     from runner.sandbox.contract import Job
+    from runner.sandbox.run import Place
 
 ALWAYS = (
     "time, memory, disk and output limits",
@@ -54,6 +58,7 @@ class LocalSandbox:
         self._ready: dict[Language, tuple[Interpreter, Launcher]] = {}
         self._readiness: Readiness | None = None
         self._runs: set[LocalRun] = set()
+        self._sessions: weakref.WeakSet[LocalSession] = weakref.WeakSet()
 
     @property
     def isolation(self) -> Isolation:
@@ -65,21 +70,40 @@ class LocalSandbox:
         return self._readiness
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> LocalRun:
-        if job.network is not NetworkMode.NONE:
-            raise KnownError("The local sandbox has no network to give.", "Run the code without network.")
-        tool, launcher = await self._prepared(job.language)
-        setting = Setting((*launcher.protections, *ALWAYS), {job.language.value: tool.version})
-        run = LocalRun(job, tool, launcher, setting, measured)
-        self._runs.add(run)
-        run.on_end(self._runs.discard)
-        await run.begin()
-        return run
+        return await self._begin(job, measured, None)
+
+    async def open(self, language: Language, limits: Limits, image: str) -> LocalSession:
+        """A folder that is kept. Raises KnownError, also where there is no bubblewrap to show it to the code alone."""
+        _, launcher = await self._prepared(language)
+        if not isinstance(launcher, Walls):
+            raise KnownError("Without bubblewrap no sandbox can be kept here.", "Send code_execute without sandbox_id.")
+        try:
+            session = LocalSession(self._root, limits, launcher.identity, self._begin)
+        except OSError as error:
+            raise KnownError(f"No folder for a sandbox: {error}.", "Free disk space.") from error
+        self._sessions.add(session)
+        return session
 
     async def close(self) -> None:
         runs = list(self._runs)
         for run in runs:
             run.stop(CLOSING)
         await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
+        await asyncio.gather(*(session.close() for session in self._sessions))
+
+    async def _begin(self, job: Job, measured: Callable[[Usage], None], place: Place | None) -> LocalRun:
+        """Start `job` in the workspace `place`, or in one of its own. Raises KnownError."""
+        if job.network is not NetworkMode.NONE:
+            raise KnownError("The local sandbox has no network to give.", "Run the code without network.")
+        tool, launcher = await self._prepared(job.language)
+        active = launcher.protections if place is None else kept(launcher.protections)
+        run = LocalRun(
+            job, tool, launcher, Setting((*active, *ALWAYS), {job.language.value: tool.version}), measured, place
+        )
+        self._runs.add(run)
+        run.on_end(self._runs.discard)
+        await run.begin()
+        return run
 
     async def sweep(self) -> tuple[str, ...]:
         return await asyncio.to_thread(leftovers.sweep, self._root)

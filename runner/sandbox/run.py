@@ -7,11 +7,13 @@ import contextlib
 import os
 import subprocess
 import threading
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.errors import KnownError
 from runner.request import Language
-from runner.sandbox import languages, leftovers, report, verdict
+from runner.sandbox import files, languages, leftovers, report, verdict
+from runner.sandbox.basket import Basket
 from runner.sandbox.child import Program
 from runner.sandbox.output import Transcript
 from runner.sandbox.watch import StopSignal, Watch
@@ -20,10 +22,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from runner.result import Result, Usage
-    from runner.sandbox.child import Child, Launcher
+    from runner.sandbox.child import Child, Launcher, View
     from runner.sandbox.contract import Job
     from runner.sandbox.interpreters import Interpreter
     from runner.sandbox.verdict import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A workspace that is kept."""
+
+    workspace: str
+    """Folder of this machine."""
+    identity: int | None
+    """User id that owns it, where the code runs under one of its own."""
 
 
 class LocalRun:
@@ -36,7 +48,10 @@ class LocalRun:
         launcher: Launcher,
         setting: Setting,
         measured: Callable[[Usage], None],
+        place: Place | None = None,
     ) -> None:
+        """`place` is the workspace that is kept; None for one that goes with the run."""
+        self._place = place
         self._job = job
         self._tool = tool
         self._launcher = launcher
@@ -61,6 +76,10 @@ class LocalRun:
 
     async def finished(self) -> Result:
         return await asyncio.shield(self._result)
+
+    async def ended(self) -> None:
+        """Wait for the end, whatever became of it."""
+        await asyncio.wait({self._result})
 
     def on_end(self, function: Callable[[LocalRun], object]) -> None:
         """Call `function` on the loop when the run is over."""
@@ -101,19 +120,24 @@ class LocalRun:
         try:
             self._tell(_settle, self._begun, None)
             ended = Watch(child, self._job.limits, self._transcript, self._asked, self._publish).run()
-            return verdict.result(self._job, self._setting, self._transcript, ended, report.read(channel))
+            result = verdict.result(self._job, self._setting, self._transcript, ended, report.read(channel))
+            return self._with_files(result, child)
         finally:
             os.close(channel)
+            if child.left is not None:
+                child.left.close()
             child.clean()
+            self._tidy(name)
 
     def _start(self, name: str, channel: int) -> Child:
         """Raises KnownError, OSError, and BadContext where the variables do not suit the language."""
-        job, tool, identity = self._job, self._tool, self._launcher.identity
-        view = self._launcher.view(name)
+        job, tool, place = self._job, self._tool, self._place
+        identity = self._launcher.identity if place is None else place.identity
+        view = self._view(name)
         with _input(job.stdin) as stdin:
             program = Program(
                 name=name,
-                code=(languages.main_name(job.language), job.code.encode("utf-8", "surrogatepass")),
+                code=(languages.main_name(job.language, view), job.code.encode("utf-8", "surrogatepass")),
                 inside=languages.files(job, tool, view, channel, identity),
                 command=languages.command(job, tool, view, identity),
                 environment=languages.environment(job, tool, view) | {leftovers.MARKER: name},
@@ -122,8 +146,27 @@ class LocalRun:
                 inherited=(channel,) if job.language is Language.PYTHON else (),
                 identity=identity,
                 folders=tool.folders,
+                collected=job.collect is not None,
+                kept="" if place is None else place.workspace,
             )
             return self._launcher.start(program)
+
+    def _view(self, name: str) -> View:
+        """In a workspace that is kept the code stands under a name that nothing in there can have taken before."""
+        view = self._launcher.view(name)
+        return view if self._place is None else replace(view, main=f".{name}")
+
+    def _tidy(self, name: str) -> None:
+        if self._place is not None:
+            files.remove(self._place.workspace, languages.main_name(self._job.language, self._view(name)))
+
+    def _with_files(self, result: Result, child: Child) -> Result:
+        """With what the run created, now that nothing of it is alive."""
+        if self._job.collect is None or child.left is None:
+            return result
+        basket = Basket(self._job.collect)
+        child.left.collect(basket)
+        return replace(result, files=basket.files, files_left_out=basket.left_out)
 
     def _publish(self, usage: Usage) -> None:
         self._tell(self._measured, usage)

@@ -92,7 +92,7 @@ class Meter:
             self._disk = _filled(path.format(pid=pid), self._disk)
         elif at - self._walked >= WALK_SECONDS or self._disk is None:
             self._walked = at
-            self._disk = _occupied(path)
+            self._disk = occupied(path)
 
     def _cpu_percent(self, at: float, reading: tree.Reading) -> float:
         then, before = self._last_cpu
@@ -127,7 +127,7 @@ def _filled(path: str, before: int | None) -> int | None:
     return (told.f_blocks - told.f_bfree) * told.f_frsize
 
 
-def _occupied(folder: str) -> int:
+def occupied(folder: str) -> int:
     """Bytes that files below `folder` occupy; what lies beyond so many entries is not counted."""
     total = seen = 0
     folders = [folder]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from runner.gateway import waiting
+from runner.gateway import catalog, waiting
 from runner.tasks import spawn
 from tests.gateway.counter import FACTS, Terms
 from tests.gateway.stage import PRINT, staged
@@ -57,7 +57,8 @@ class Progress:
 async def test_lists_the_tools(stage: Stage, era: str) -> None:
     async with stage.client(era) as client:
         tools = (await client.list_tools()).tools
-    assert [tool.name for tool in tools] == ["code_execute", "code_result", "code_sandbox_info"]
+    assert [tool.name for tool in tools] == list(catalog.SCHEMAS)
+    assert len(tools) == 8
     assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
 
 

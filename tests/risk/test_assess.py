@@ -11,10 +11,6 @@ def asked(code: str = "print(1)", language: Language = Language.PYTHON, **more: 
     return Request("id", "agent", Tool.CODE_EXECUTE, 0.0, language, code, **more)  # type: ignore[arg-type]
 
 
-def test_looking_at_the_sandbox_is_low() -> None:
-    assert assess(Request("id", "agent", Tool.CODE_SANDBOX_INFO, 0.0)).level is Level.LOW
-
-
 def test_running_any_code_is_high() -> None:
     assessment = assess(asked())
     assert assessment.level is Level.HIGH

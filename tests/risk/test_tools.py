@@ -1,0 +1,30 @@
+"""The levels of the tools that run no code: spec R1."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.assessment import Level
+from runner.request import Language, Request, Tool
+from runner.risk.tools import weigh
+
+
+@pytest.mark.parametrize(
+    ("request_", "level"),
+    [
+        (Request("1", "a", Tool.CODE_SANDBOX_INFO, 0.0), Level.LOW),
+        (Request("1", "a", Tool.CODE_CREATE_SANDBOX, 0.0, Language.PYTHON), Level.LOW),
+        (Request("1", "a", Tool.CODE_DESTROY_SANDBOX, 0.0, sandbox="x"), Level.LOW),
+        (Request("1", "a", Tool.CODE_LIST_FILES, 0.0, files=(".",), sandbox="x"), Level.MEDIUM),
+        (Request("1", "a", Tool.CODE_READ_FILE, 0.0, files=("a",), sandbox="x"), Level.MEDIUM),
+        (Request("1", "a", Tool.CODE_WRITE_FILE, 0.0, code="a,b", files=("a.csv",), sandbox="x"), Level.MEDIUM),
+        (Request("1", "a", Tool.CODE_WRITE_FILE, 0.0, code="x", files=("x",), executable=True), Level.HIGH),
+        (Request("1", "a", Tool.CODE_WRITE_FILE, 0.0, code="rm -rf ~\n", files=("a.sh",)), Level.CRITICAL),
+        (Request("1", "a", Tool.CODE_WRITE_FILE, 0.0, code="x\u202ey", files=("a.md",)), Level.HIGH),
+        (Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)"), Level.HIGH),
+    ],
+)
+def test_level_of_a_tool(request_: Request, level: Level) -> None:
+    found = weigh(request_)
+    assert found.level is level
+    assert found.reasons
