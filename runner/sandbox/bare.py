@@ -14,6 +14,7 @@ from runner.sandbox import tree
 from runner.sandbox.child import Child, Identities, Program, View, rlimits
 from runner.sandbox.leftovers import remove
 
+from runner.sandbox.syscalls import FILTERED
 if TYPE_CHECKING:
     from runner.sandbox.interpreters import Interpreter
 
@@ -45,6 +46,7 @@ class Bare:
             f"read-only system, no home folders: {self._why}",
             f"sees no processes but its own: {self._why}",
         )
+            f"{FILTERED}: {self._why}",
 
     @property
     def identity(self) -> int | None:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import platform
 import resource
 import shutil
 import signal
@@ -16,9 +17,11 @@ from typing import TYPE_CHECKING
 from runner.errors import KnownError
 from runner.request import Limits
 from runner.sandbox.child import Child, Identities, Program, View, rlimits
+from runner.sandbox import syscalls
 from runner.sandbox.interpreters import SYSTEM
 
 if TYPE_CHECKING:
+from runner.sandbox.syscalls import FILTERED
     from collections.abc import Iterable
 
     from runner.sandbox.interpreters import Interpreter
@@ -42,12 +45,15 @@ class Walls:
     Each mount costs every run 0.1 to 0.2 ms: what is small is copied in instead.
     """
 
-    def __init__(self, program: str, *, may_nest: bool = False) -> None:
+    def __init__(self, program: str, *, may_nest: bool = False, unfiltered: str = "") -> None:
+        """`unfiltered` says why system calls are not filtered, where they are not."""
         self._program = program
         self._identities = Identities() if os.geteuid() == 0 else None
         self._unshared = _unshared(self._identities is not None, may_nest)
         self._system = _system()
         self._shown = functools.cache(_shown)
+        self._unfiltered = unfiltered
+        self._filter = b"" if unfiltered else syscalls.program()
 
     @classmethod
     def raised(cls) -> Walls:
@@ -55,12 +61,14 @@ class Walls:
         program = shutil.which("bwrap")
         if program is None:
             raise KnownError("bubblewrap is not installed.", REMEDY)
-        walls = cls(program)
-        if walls.problem():
-            walls = cls(program, may_nest=True)  # bubblewrap before 0.8 cannot forbid it
-        if problem := walls.problem():
-            raise KnownError(f"bubblewrap does not work here: {problem}", REMEDY)
-        return walls
+        unfiltered = "" if syscalls.program() else f"no filter for {platform.machine()}"
+        for may_nest in (False, True):  # bubblewrap before 0.8 cannot forbid it
+            walls = cls(program, may_nest=may_nest, unfiltered=unfiltered)
+            if not (problem := walls.problem()):
+                return walls
+            if not unfiltered and not (bare := cls(program, may_nest=may_nest, unfiltered=problem)).problem():
+                return bare
+        raise KnownError(f"bubblewrap does not work here: {problem}", REMEDY)
 
     def problem(self) -> str:
         """What keeps a trial run from working; '' when it works. Blocks for some 10 ms."""
@@ -72,7 +80,9 @@ class Walls:
         try:
             process = self.start(program).process
             _, told = process.communicate(timeout=TRY_SECONDS)
-        except (KnownError, OSError, subprocess.TimeoutExpired) as error:
+        except KnownError as error:
+            return error.what.rstrip(".")
+        except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
         return told.decode("utf-8", "replace").strip() or "no reason told" if process.returncode else ""
 
@@ -93,7 +103,8 @@ class Walls:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        return ()
+            *(() if self._unfiltered else (FILTERED,)),
+        return (f"{FILTERED}: {self._unfiltered}",) if self._unfiltered else ()
 
     @property
     def identity(self) -> int | None:
@@ -111,22 +122,26 @@ class Walls:
             with contextlib.ExitStack() as handed:
                 told, tell = _pipe(kept, handed)
                 hold, release = _pipe(handed, kept)
-                process = self._popen(program, self._files(program, handed), tell, hold)
+                files = self._files(program, handed)
+                process = self._popen(program, files, {"info-fd": tell, "block-fd": hold, **self._calls(handed)})
             root = _first_process(told, process)
             self._limit(root, program.limits)
             os.write(release, b"go")
         return Child(process, root, signal.SIGKILL, "/proc/{pid}/root" + VIEW.workspace, lambda: None)
 
-    def _popen(self, program: Program, files: dict[str, int], tell: int, hold: int) -> subprocess.Popen[bytes]:
-        channels = ("--info-fd", str(tell), "--block-fd", str(hold))
+    def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
+        return {"seccomp": _in_memory(self._filter, opened)} if self._filter else {}
+
+    def _popen(self, program: Program, files: dict[str, int], channels: dict[str, int]) -> subprocess.Popen[bytes]:
+        options = [word for name, fd in channels.items() for word in (f"--{name}", str(fd))]
         return subprocess.Popen(
-            [*self._command(program, files), *channels, "--", *program.command],
+            [*self._command(program, files), *options, "--", *program.command],
             stdin=program.stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=program.environment,
             cwd="/",
-            pass_fds=(*program.inherited, tell, hold, *files.values()),
+            pass_fds=(*program.inherited, *channels.values(), *files.values()),
             start_new_session=True,
         )
 

@@ -237,6 +237,7 @@ async def main():
         sandbox = LocalSandbox(Path(sys.argv[1]), bubblewrap=walled)
         ready = await sandbox.check()
         assert ready.ready and ("bubblewrap" in ready.versions) is walled, ready
+        assert any(one.startswith("system calls") for one in ready.protections) is walled, ready
 
         async def run(code, language=Language.PYTHON, **limits):
             started = await sandbox.start(Job("x", language, code, Limits(**limits)), lambda usage: None)
@@ -261,7 +262,8 @@ def test_as_an_ordinary_user() -> None:
     """What root's tests cannot show: user namespaces, and limits that count within them."""
     with tempfile.TemporaryDirectory(prefix="assent-test-") as place:
         folder = Path(place)
-        shutil.copytree(Path(__file__).resolve().parents[2] / "runner", folder / "runner")
+        for part in ("runner", "resources/seccomp"):
+            shutil.copytree(Path(__file__).resolve().parents[2] / part, folder / part)
         (folder / "script.py").write_text(textwrap.dedent(USER_SCRIPT))
         (folder / "root").mkdir()
         for path in (folder, *folder.rglob("*")):
