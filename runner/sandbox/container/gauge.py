@@ -63,8 +63,9 @@ class Gauge:
         """Whether more memory was held than the limit. Under runc the kernel sees to that, exactly."""
         return self._gvisor and self.peak_memory > self._most
 
-    async def follow(self) -> None:
-        """Take readings until cancelled or the container is gone."""
+    async def follow(self, sent: asyncio.Event) -> None:
+        """Take readings from when the code is `sent`, until cancelled or the container is gone."""
+        await sent.wait()
         self._begun = time.monotonic()
         await asyncio.sleep(FIRST_READING)  # a run that is over by then is not slowed by it
         with contextlib.suppress(EngineGone, Denied):

@@ -62,6 +62,7 @@ class ContainerRun:
         self._why: Outcome | None = None
         self._reason = ""
         self._begun: float | None = None
+        self._sent = asyncio.Event()
         self._kill_at = float("inf")
         self._killed = False
         self._still = False
@@ -120,7 +121,7 @@ class ContainerRun:
         pump = spawn(f"output {self._job.id}", self._pump())
         pump.add_done_callback(lambda _: self._changed.set())
         status = spawn(f"status {self._job.id}", self._cell.status())
-        gauge = spawn(f"gauge {self._job.id}", self._gauge.follow())
+        gauge = spawn(f"gauge {self._job.id}", self._gauge.follow(self._sent))
         try:
             await self._guard(pump)
             async with asyncio.timeout(STATUS_SECONDS):
@@ -144,6 +145,7 @@ class ContainerRun:
                 transcript.append(stream, data)
             await cell.send(self._orders)
             self._begun = time.monotonic()
+            self._sent.set()
             self._changed.set()
             most = output_stop(self._job.limits)
             while True:
