@@ -13,8 +13,8 @@ from runner.errors import KnownError
 from runner.sandbox import tree
 from runner.sandbox.child import Child, Identities, Program, View, rlimits
 from runner.sandbox.leftovers import remove
-
 from runner.sandbox.syscalls import FILTERED
+
 if TYPE_CHECKING:
     from runner.sandbox.interpreters import Interpreter
 
@@ -45,8 +45,8 @@ class Bare:
             f"no network (namespace): {self._why}",
             f"read-only system, no home folders: {self._why}",
             f"sees no processes but its own: {self._why}",
-        )
             f"{FILTERED}: {self._why}",
+        )
 
     @property
     def identity(self) -> int | None:

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from runner.errors import KnownError
 from runner.request import Limits
-from runner.sandbox.child import Child, Identities, Program, View, rlimits
 from runner.sandbox import syscalls
+from runner.sandbox.child import Child, Identities, Program, View, rlimits
 from runner.sandbox.interpreters import SYSTEM
+from runner.sandbox.syscalls import FILTERED
 
 if TYPE_CHECKING:
-from runner.sandbox.syscalls import FILTERED
     from collections.abc import Iterable
 
     from runner.sandbox.interpreters import Interpreter
@@ -48,12 +48,12 @@ class Walls:
     def __init__(self, program: str, *, may_nest: bool = False, unfiltered: str = "") -> None:
         """`unfiltered` says why system calls are not filtered, where they are not."""
         self._program = program
+        self._unfiltered = unfiltered
+        self._filter = b"" if unfiltered else syscalls.program()
         self._identities = Identities() if os.geteuid() == 0 else None
         self._unshared = _unshared(self._identities is not None, may_nest)
         self._system = _system()
         self._shown = functools.cache(_shown)
-        self._unfiltered = unfiltered
-        self._filter = b"" if unfiltered else syscalls.program()
 
     @classmethod
     def raised(cls) -> Walls:
@@ -99,11 +99,11 @@ class Walls:
             "read-only system, no home folders",
             "private /workspace and /tmp in memory, limited in size",
             "limited number of processes",
+            *(() if self._unfiltered else (FILTERED,)),
         )
 
     @property
     def missing(self) -> tuple[str, ...]:
-            *(() if self._unfiltered else (FILTERED,)),
         return (f"{FILTERED}: {self._unfiltered}",) if self._unfiltered else ()
 
     @property
@@ -127,7 +127,8 @@ class Walls:
             root = _first_process(told, process)
             self._limit(root, program.limits)
             os.write(release, b"go")
-        return Child(process, root, signal.SIGKILL, "/proc/{pid}/root" + VIEW.workspace, lambda: None)
+        workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
+        return Child(process, root, signal.SIGKILL, workspace, lambda: None)
 
     def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
         return {"seccomp": _in_memory(self._filter, opened)} if self._filter else {}
@@ -175,7 +176,7 @@ class Walls:
             *("--proc", "/proc", "--dev", "/dev"),
             *_tmpfs("/dev/shm", small),
             *_tmpfs(VIEW.temporary, small),
-            *_tmpfs(VIEW.workspace, size),
+            *(("--bind", program.kept, VIEW.workspace) if program.kept else _tmpfs(VIEW.workspace, size)),
             *self._shown(program.folders),
             *(word for place, fd in files.items() for word in ("--perms", "0444", "--file", str(fd), place)),
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", VIEW.workspace),
