@@ -64,6 +64,11 @@ class Places:
         return self.data / "artifacts" / "executions"
 
     @property
+    def captures(self) -> Path:
+        """Files that runs created."""
+        return self.data / "artifacts" / "files"
+
+    @property
     def door(self) -> Path:
         """Address and process of the running console, for the bridge."""
         return self.runtime / "door.json"

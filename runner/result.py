@@ -55,6 +55,16 @@ class Meta:
 
 
 @dataclass(frozen=True, slots=True)
+class CapturedFile:
+    """A file that a run created and that was collected after its end."""
+
+    path: str
+    """Relative to the workspace. What is no text or cannot be printed is written as an escape."""
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What a run produced. Text is UTF-8 with undecodable bytes replaced."""
 
@@ -74,3 +84,7 @@ class Result:
     meta: Meta = field(default_factory=Meta)
     curve: tuple[Usage, ...] = ()
     """Readings over the run, thinned to at most 600."""
+    files: tuple[CapturedFile, ...] = ()
+    """What the run created, within bounds."""
+    files_left_out: str = ""
+    """What was there and was not collected, in words."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from runner import available, intake
 from runner.agents import Agents
 from runner.audit import artifacts
+from runner.audit.captures import Captures
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
 from runner.audit.search import History
 from runner.engine import Engine
@@ -22,6 +23,7 @@ from runner.request import Isolation, Language, Tool
 from runner.risk import own
 from runner.sandbox.choose import choose
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.contract import Bounds, Collect
 from runner.secrets import Secrets
 from runner.settings import Loaded, load
 from runner.signer import signing_key
@@ -60,6 +62,7 @@ class Rooms:
         self._choice: Choice | None = None
         self._looking: asyncio.Event | None = None
         """Set once it is known which sandbox there is; None before anybody looks."""
+        self.captures = Captures(places)
         self._ledger: Ledger | None = None
         self._gateway: Gateway | None = None
 
@@ -79,6 +82,7 @@ class Rooms:
     async def open_ledger(self) -> None:
         try:
             self.places.make()
+            self.captures.begin()
         except OSError as error:
             what = f"Assent cannot use its folder {self.places.data}: {error}."
             raise KnownError(what, "Give yourself the right to write there.") from error
@@ -195,9 +199,24 @@ class Rooms:
             },
         }
 
+    def collect(self, request_id: str) -> Collect | None:
+        """Where what a run creates goes, where the settings want it. Raises OSError."""
+        bounds = self._bounds()
+        return None if bounds is None else Collect(self.captures.draft(request_id), bounds)
+
+    def _bounds(self) -> Bounds | None:
+        settings = self.settings
+        if not settings.collect_files:
+            return None
+        return Bounds(settings.collect_most, settings.collect_file_mb << 20, settings.collect_all_mb << 20)
+
     def store(self, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result) -> str:
         """Keep the artifact of a run as `SANDBOX_STORE_CODE` says; its path or ''. Raises OSError, KnownError."""
-        path = artifacts.store(self.places, self.settings.store_code, request, assessment, decision, result)
+        path = None
+        try:
+            path = artifacts.store(self.places, self.settings.store_code, request, assessment, decision, result)
+        finally:
+            self.captures.keep(request.id, result.files, lasting=path is not None)
         return "" if path is None else str(path)
 
     # ---- settings ----
@@ -245,6 +264,7 @@ class Rooms:
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()
+        self.captures.close()
 
 
 def open_engine(places: Places | None = None, environment: Mapping[str, str] = os.environ) -> Engine:

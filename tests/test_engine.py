@@ -242,6 +242,7 @@ async def test_after_a_crash_nothing_is_approved_and_nothing_runs_twice(tmp_path
     book = before.engine.rooms.book
     assert isinstance(book, Ledger)
     await book.close()
+    before.engine.rooms.captures.close()
 
     after = Stage(tmp_path)
     await after.engine.start(gateway=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from runner.errors import KnownError
 from runner.sandbox import tree
 from runner.sandbox.child import Child, Identities, Program, View, rlimits
+from runner.sandbox.collect import Left
 from runner.sandbox.leftovers import remove
 from runner.sandbox.syscalls import FILTERED
 
@@ -69,13 +70,17 @@ class Bare:
         """Raises OSError."""
         folder = self._root / program.name
         clean = partial(remove, folder)
+        left = None
         try:
             _lay_out(folder, program)
+            left = Left.of(str(folder / "workspace"), program.code[0]) if program.collected else None
             process = self._popen(program, folder / "workspace")
         except OSError:
+            if left is not None:
+                left.close()
             clean()
             raise
-        return Child(process, process.pid, signal.SIGTERM, str(folder / "workspace"), clean)
+        return Child(process, process.pid, signal.SIGTERM, str(folder / "workspace"), clean, left)
 
     def _popen(self, program: Program, workspace: Path) -> subprocess.Popen[bytes]:
         others = tree.own_threads() if program.identity is None else 0

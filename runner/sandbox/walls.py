@@ -11,6 +11,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from runner.errors import KnownError
 from runner.request import Limits
 from runner.sandbox import syscalls
 from runner.sandbox.child import Child, Identities, Program, View, rlimits
+from runner.sandbox.collect import Left
 from runner.sandbox.interpreters import SYSTEM
 from runner.sandbox.syscalls import FILTERED
 
@@ -33,6 +35,8 @@ TEMPORARY_BYTES = 64 << 20
 """Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
 USER_INSIDE = 1000
 TRY_SECONDS = 10.0
+READY_EVERY = 0.0003
+"""Seconds between two looks at whether the walls stand."""
 VIEW = View("/workspace", "/run/assent", "/tmp")
 
 
@@ -126,9 +130,10 @@ class Walls:
                 process = self._popen(program, files, {"info-fd": tell, "block-fd": hold, **self._calls(handed)})
             root = _first_process(told, process)
             self._limit(root, program.limits)
+            left = _left(root, program) if program.collected else None
             os.write(release, b"go")
         workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
-        return Child(process, root, signal.SIGKILL, workspace, lambda: None)
+        return Child(process, root, signal.SIGKILL, workspace, lambda: None, left)
 
     def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
         return {"seccomp": _in_memory(self._filter, opened)} if self._filter else {}
@@ -218,6 +223,23 @@ def _first_process(told: int, process: subprocess.Popen[bytes]) -> int:
             raise KnownError(f"bubblewrap failed: {complaint.decode('utf-8', 'replace').strip()}", REMEDY)
         text += piece
     return int(json.loads(text)["child-pid"])
+
+
+def _left(root: int, program: Program) -> Left | None:
+    """The workspace, which bubblewrap makes before it waits for the word to start the code; None when it fails."""
+    host, deadline = os.stat("/"), time.monotonic() + TRY_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            # Until its root is its own, what it sees under the name of the workspace is the host's.
+            if not os.path.samestat(os.stat(f"/proc/{root}/root"), host):
+                return Left.of(f"/proc/{root}/root{VIEW.workspace}", program.code[0])
+        except ProcessLookupError:
+            return None
+        except OSError:
+            if not os.path.exists(f"/proc/{root}"):
+                return None
+        time.sleep(READY_EVERY)
+    return None
 
 
 def _system() -> list[str]:

@@ -1,0 +1,119 @@
+"""Takes in the files that a run created, each under the name of its content, and says what was left out."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from runner.result import CapturedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from runner.sandbox.contract import Collect
+
+NAMED = 3
+"""Files that are named of each kind that is left out; of the others the number is told."""
+LONGEST = 200
+"""Characters of a name where it is only mentioned."""
+
+
+class LeftOut(StrEnum):
+    """Why something is left out. Words in braces are bounds."""
+
+    LARGE = "larger than {largest}"
+    MANY = "more than {files} files"
+    FULL = "more than {whole} altogether"
+    LINK = "links"
+    HARD_LINK = "also in another place (hard links)"
+    SPECIAL = "not ordinary files"
+    CLOSED = "not to be read"
+    DEEP = "in folders too deep"
+    CHANGED = "changed while they were read"
+    REST = "not looked at"
+
+
+class Basket:
+    """Files in the order they come. Names and contents are those of code that may be hostile."""
+
+    def __init__(self, collect: Collect) -> None:
+        self._folder: Path = collect.folder
+        self._bounds = collect.bounds
+        self._left = collect.bounds.all_bytes
+        self._files: list[CapturedFile] = []
+        self._left_out: dict[LeftOut, list[str]] = {}
+        self._failure = ""
+
+    @property
+    def files(self) -> tuple[CapturedFile, ...]:
+        return tuple(self._files)
+
+    def refuses(self, path: bytes, size: int) -> bool:
+        """Whether a file of so many bytes has no place here; noted when it has none."""
+        if size > self._bounds.file_bytes:
+            self.leave(path, LeftOut.LARGE, size)
+        elif len(self._files) >= self._bounds.files:
+            self.leave(path, LeftOut.MANY)
+        elif size > self._left:
+            self.leave(path, LeftOut.FULL)
+        else:
+            return False
+        return True
+
+    def put(self, path: bytes, pieces: Iterable[bytes]) -> None:
+        """Take a file in; what turns out larger than it may be is noted and not kept. Raises OSError."""
+        draft = self._folder / ".draft"
+        digest, size = hashlib.sha256(), 0
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                for piece in pieces:
+                    size += len(piece)
+                    if self.refuses(path, size):
+                        return
+                    digest.update(piece)
+                    file.write(piece)
+            name = digest.hexdigest()
+            draft.rename(self._folder / name)
+        finally:
+            draft.unlink(missing_ok=True)
+        self._left -= size
+        self._files.append(CapturedFile(shown(path), size, name))
+
+    def leave(self, path: bytes, why: LeftOut, size: int = 0) -> None:
+        """Note that something was there and is not taken."""
+        name = shown(path)
+        name = name if len(name) <= LONGEST else f"{name[:LONGEST]}..."
+        self._left_out.setdefault(why, []).append(f"{name} ({amount(size)})" if size else name)
+
+    def fail(self, error: OSError) -> None:
+        """Note that files could not be stored any more."""
+        self._failure = f"the rest, as files could not be stored: {error.strerror}"
+
+    @property
+    def left_out(self) -> str:
+        """In words; '' for nothing."""
+        told = [self._told(why, names) for why, names in self._left_out.items()]
+        return "; ".join([*told, self._failure] if self._failure else told)
+
+    def _told(self, why: LeftOut, names: list[str]) -> str:
+        named = ", ".join(names[:NAMED])
+        more = len(names) - NAMED
+        bounds = self._bounds
+        words = why.value.format(largest=amount(bounds.file_bytes), files=bounds.files, whole=amount(bounds.all_bytes))
+        return f"{words}: {named}" + (f" and {more:,} more" if more > 0 else "")
+
+
+def shown(path: bytes) -> str:
+    """A path as text in which nothing hides: what is no text or cannot be printed is written as an escape."""
+    text = path.decode("utf-8", "backslashreplace")
+    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+
+
+def amount(size: int) -> str:
+    for unit, step in (("GB", 30), ("MB", 20), ("KB", 10)):
+        if size >= 1 << step:
+            return f"{size / (1 << step):.3g} {unit}"
+    return f"{size} bytes"

@@ -1,0 +1,176 @@
+"""Collects what a run left in a workspace that this machine can look into: nothing in there is followed or trusted.
+
+Every step goes through a descriptor of the folder before it and follows no link, so there is no moment at which a
+path could be turned into another one, also where something of the run should still be alive.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.sandbox.basket import LeftOut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.sandbox.basket import Basket
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+CHUNK = 1 << 18
+MOST_ENTRIES = 20_000
+"""Entries that are looked at."""
+DEEPEST = 40
+"""Folders within each other."""
+SECONDS = 3.0
+"""For all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    path: bytes
+    size: int
+    place: tuple[int, int]
+    """Device and number of the file."""
+    links: int
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a run will leave: held from before its start, as a workspace in memory goes with its last process."""
+
+    workspace: int
+    """Descriptor of the folder."""
+    main: str
+    """Path of the program itself, which is no file that it created."""
+    since: float
+    """Seconds since the epoch: what has not changed since then was there before."""
+
+    @classmethod
+    def of(cls, folder: str, main: str, since: float = 0.0) -> Left:
+        """Raises OSError."""
+        return cls(os.open(folder, FOLDER), main, since)
+
+    def collect(self, basket: Basket) -> None:
+        """Fill `basket`. What cannot be read or stored is noted in it."""
+        try:
+            _Pass(self.workspace, basket, os.fsencode(self.main), self.since).run()
+        except OSError as error:
+            basket.fail(error)
+
+    def close(self) -> None:
+        os.close(self.workspace)
+
+
+class _Pass:
+    """One pass over one workspace."""
+
+    def __init__(self, workspace: int, basket: Basket, without: bytes, since: float) -> None:
+        self._workspace = workspace
+        self._basket = basket
+        self._without = without
+        self._since = since
+        self._device = os.fstat(workspace).st_dev
+        self._deadline = time.monotonic() + SECONDS
+        self._seen = 0
+        self._found: list[_Found] = []
+
+    def run(self) -> None:
+        """Raises OSError where nothing can be written."""
+        self._look(self._workspace, b"", 1)
+        names: dict[tuple[int, int], int] = {}
+        for one in self._found:
+            names[one.place] = names.get(one.place, 0) + 1
+        for one in sorted(self._found, key=_order):
+            if one.links > names[one.place]:
+                self._basket.leave(one.path, LeftOut.HARD_LINK)
+            elif time.monotonic() > self._deadline:
+                self._basket.leave(one.path, LeftOut.REST)
+            elif not self._basket.refuses(one.path, one.size):
+                self._take(one)
+
+    # ---- what there is ----
+
+    def _look(self, folder: int, above: bytes, depth: int) -> None:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                path = above + os.fsencode(entry.name)
+                self._seen += 1
+                if self._seen > MOST_ENTRIES or time.monotonic() > self._deadline:
+                    self._basket.leave(path, LeftOut.REST)
+                    return
+                self._sort(folder, entry, path, depth)
+
+    def _sort(self, folder: int, entry: os.DirEntry[str], path: bytes, depth: int) -> None:
+        try:
+            found = entry.stat(follow_symlinks=False)
+        except OSError:
+            return
+        if stat.S_ISDIR(found.st_mode):
+            self._go_into(folder, entry.name, path, depth)
+        elif path == self._without or found.st_ctime < self._since:
+            return
+        elif stat.S_ISLNK(found.st_mode):
+            self._basket.leave(path, LeftOut.LINK)
+        elif not stat.S_ISREG(found.st_mode) or found.st_dev != self._device:
+            self._basket.leave(path, LeftOut.SPECIAL)
+        else:
+            self._found.append(_Found(path, found.st_size, (found.st_dev, found.st_ino), found.st_nlink))
+
+    def _go_into(self, folder: int, name: str, path: bytes, depth: int) -> None:
+        if depth > DEEPEST:
+            self._basket.leave(path, LeftOut.DEEP)
+            return
+        try:
+            below = os.open(name, FOLDER, dir_fd=folder)
+        except OSError:
+            self._basket.leave(path, LeftOut.CLOSED)
+            return
+        try:
+            self._look(below, path + b"/", depth + 1)
+        finally:
+            os.close(below)
+
+    # ---- taking it ----
+
+    def _take(self, one: _Found) -> None:
+        try:
+            fd = self._opened(one.path)
+        except OSError:
+            self._basket.leave(one.path, LeftOut.CLOSED)
+            return
+        try:
+            found = os.fstat(fd)
+            if (found.st_dev, found.st_ino) == one.place and stat.S_ISREG(found.st_mode):
+                self._basket.put(one.path, _pieces(fd))
+            else:
+                self._basket.leave(one.path, LeftOut.CHANGED)
+        finally:
+            os.close(fd)
+
+    def _opened(self, path: bytes) -> int:
+        """Raises OSError."""
+        *above, name = path.split(b"/")
+        folder = os.dup(self._workspace)
+        try:
+            for step in above:
+                below = os.open(step, FOLDER, dir_fd=folder)
+                os.close(folder)
+                folder = below
+            return os.open(name, FILE, dir_fd=folder)
+        finally:
+            os.close(folder)
+
+
+def _order(one: _Found) -> tuple[bool, bytes]:
+    """What programs keep for themselves comes last."""
+    return one.path.startswith(b".") or b"/." in one.path, one.path
+
+
+def _pieces(fd: int) -> Iterator[bytes]:
+    while piece := os.read(fd, CHUNK):
+        yield piece

@@ -1,0 +1,80 @@
+"""The store of files that runs created: kept as long as it says, private, and never shown when altered."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.audit.captures import Captures, read
+from runner.errors import KnownError
+from runner.places import Places
+from runner.result import CapturedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+CONTENT = b"a,b\n1,2\n"
+FILE = CapturedFile("table.csv", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places.under(tmp_path)
+
+
+@pytest.fixture
+def captures(places: Places) -> Iterator[Captures]:
+    captures = Captures(places)
+    yield captures
+    captures.close()
+
+
+def keep(captures: Captures, *, lasting: bool, name: str = "r1") -> None:
+    draft = captures.draft(name) / FILE.sha256
+    draft.touch(0o600)
+    draft.write_bytes(CONTENT)
+    captures.keep(name, (FILE,), lasting=lasting)
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_kept_for_good_or_for_the_session(places: Places, captures: Captures, lasting: bool) -> None:
+    keep(captures, lasting=lasting)
+    assert read(places, FILE) == CONTENT
+    assert not list(places.captures.rglob("run-*")), "the draft stayed"
+    assert {path.stat().st_mode & 0o077 for path in places.captures.rglob("*")} == {0}
+    captures.close()
+    if lasting:
+        assert read(places, FILE) == CONTENT
+    else:
+        with pytest.raises(KnownError, match="no longer there"):
+            read(places, FILE)
+    assert [path.name for path in places.captures.iterdir()] == ([FILE.sha256] if lasting else [])
+
+
+@pytest.mark.parametrize("other", [b"a,b\n1,3\n", b"a,b\n1,2\n!", b""])
+def test_an_altered_file_is_never_shown(places: Places, captures: Captures, other: bytes) -> None:
+    keep(captures, lasting=True)
+    (places.captures / FILE.sha256).write_bytes(other)
+    with pytest.raises(KnownError, match="altered after it was collected"):
+        read(places, FILE)
+
+
+def test_what_a_killed_console_left_goes_and_what_an_open_one_has_stays(places: Places, captures: Captures) -> None:
+    keep(captures, lasting=False)
+    dead = places.captures / "session-dead"
+    dead.mkdir()
+    (dead / "0").write_text("x")
+    second = Captures(places)
+    second.begin()
+    assert not dead.exists()
+    assert read(places, FILE) == CONTENT
+    second.close()
+
+
+def test_only_what_was_recorded_is_kept(places: Places, captures: Captures) -> None:
+    (captures.draft("r1") / "other").write_bytes(b"x")
+    captures.keep("r1", (FILE,), lasting=True)
+    assert [path for path in places.captures.iterdir() if path.is_file()] == []
