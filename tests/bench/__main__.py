@@ -17,7 +17,18 @@ from app.screen import PROGRAMS, virtual_screen
 if TYPE_CHECKING:
     from tests.bench.row import Row
 
-MODULES = ("local_run", "containers", "stream", "classifier", "bridge_start", "first_window", "window", "idle")
+MODULES = (
+    "local_run",
+    "containers",
+    "stream",
+    "endurance",
+    "peer",
+    "classifier",
+    "bridge_start",
+    "first_window",
+    "window",
+    "idle",
+)
 RESULT = Path("build/bench.json")
 
 

@@ -1,0 +1,103 @@
+"""Many runs in a row in containers, cold and warm: what is left over of them afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner import tasks
+from runner.available import OWN_IMAGES
+from runner.request import Isolation, Language, Limits
+from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.container.shape import RUN_LABEL
+from runner.sandbox.contract import Job
+from tests import engine
+from tests.bench.row import Row
+
+if TYPE_CHECKING:
+    from runner.sandbox.container.client import Client
+
+RUNS = 500
+BEFORE = 30
+"""Runs before the first count: what is loaded and kept once is there by then."""
+LIMITS = Limits(cpu_cores=2.0)
+MORE_MB = 8
+PAGE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What there is at a moment."""
+
+    containers: int
+    networks: int
+    descriptors: int
+    threads: int
+    tasks: int
+    memory: float
+    """Megabytes this process holds."""
+
+
+def rows() -> list[Row]:
+    client = engine.client()
+    return [row for kind in (Isolation.DOCKER, Isolation.GVISOR) for row in asyncio.run(_rows(kind, client))]
+
+
+async def _rows(kind: Isolation, client: Client) -> list[Row]:
+    sandbox = ContainerSandbox(kind, OWN_IMAGES, client)
+    await sandbox.warm([Language.PYTHON], LIMITS, 2)
+    await _runs(sandbox, BEFORE)
+    await _filled(sandbox)
+    before = await count(client)
+    begun = time.perf_counter()
+    await _runs(sandbox, RUNS)
+    each = (time.perf_counter() - begun) * 1e3 / RUNS
+    await _filled(sandbox)
+    after = await count(client)
+    warmth = sandbox.warmth
+    assert warmth is not None
+    hits = 100 * warmth.hits / (warmth.hits + warmth.misses)
+    await sandbox.close()
+    print(f"  {kind}, before {before}\n  {kind}, after  {after}")
+    left = [
+        Row(f"{kind}, {name} left of {RUNS} runs", now - then, "", then, "none", now <= then)
+        for name in ("containers", "networks", "descriptors", "threads", "tasks")
+        for then, now in [(getattr(before, name), getattr(after, name))]
+    ]
+    more, most = after.memory - before.memory, f"at most {MORE_MB} MB"
+    return [
+        Row(f"{kind}, {RUNS} runs in a row, each", each, "ms", None, f"{hits:.0f} % found one waiting"),
+        *left,
+        Row(f"{kind}, memory more after {RUNS} runs", more, "MB", before.memory, most, more <= MORE_MB),
+    ]
+
+
+async def _runs(sandbox: ContainerSandbox, many: int) -> None:
+    for number in range(many):
+        job = Job(f"run{number}", Language.PYTHON, f"print({number})", LIMITS)
+        result = await (await sandbox.start(job, lambda _usage: None)).finished()
+        assert result.stdout == f"{number}\n", result
+
+
+async def _filled(sandbox: ContainerSandbox) -> None:
+    """Wait until the pool is as full as it was, and nothing is under way."""
+    while sandbox.warmth is None or sandbox.warmth.ready < sandbox.warmth.wanted:
+        await asyncio.sleep(0.05)
+
+
+async def count(client: Client) -> Count:
+    """Containers of this process, networks of the engine, and what this process holds."""
+    listed = await client.ask("GET", "/containers/json", all="1", filters=json.dumps({"label": [RUN_LABEL]}))
+    containers = sum(f"-{os.getpid()}-" in one["Labels"][RUN_LABEL] for one in listed)
+    networks = len(await client.ask("GET", "/networks"))
+    gc.collect()
+    held = int(Path("/proc/self/statm").read_text("ascii").split()[1]) * PAGE / (1 << 20)
+    descriptors = len(os.listdir("/proc/self/fd"))
+    return Count(containers, networks, descriptors, threading.active_count(), len(tasks.live()), round(held, 2))
