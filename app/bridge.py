@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from runner.bounds import bounds
 from runner.decision import Verdict
 from runner.errors import KnownError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Mapping
     from concurrent.futures import Future
 
     from runner.agents import Agent
+    from runner.bounds import Bound
+    from runner.editing import Version
     from runner.engine import Engine
     from runner.events import Event
     from runner.host import EngineThread
     from runner.policy.grants import Choice, Grant
     from runner.policy.rules import Rules
+    from runner.request import Request
     from runner.sandbox.output import Transcript
     from runner.submission import Submission
 
@@ -47,8 +51,8 @@ class Bridge(QObject):
     """The number that was asked with, and the Explanation or why there is none."""
     suggested = Signal(object)
     """tuple[Suggestion, ...], asked for with `ask_suggestions`."""
-    drafted = Signal(str, str, object)
-    """Request id, a person's version of its code, and the Draft it makes or why there is none."""
+    drafted = Signal(str, object, object)
+    """Request id, a person's Version of it, and the Draft it makes or why there is none."""
     earlier_known = Signal(str, object)
     """Request id, and the Earlier version that was approved, or None."""
     failed = Signal(str)
@@ -93,16 +97,24 @@ class Bridge(QObject):
         """A person does something with an open request: its countdown pauses."""
         self._host.post(lambda engine: engine.look_at(request_id))
 
-    def draft(self, request_id: str, code: str) -> None:
+    def bounds(self, request: Request) -> Mapping[str, Bound]:
+        """How far the limits of `request` may be changed; nothing before the engine is there."""
+        return bounds(request, self._host.engine.rooms.settings) if self._host.started else {}
+
+    def draft(self, request_id: str, version: Version) -> None:
         """Assess a person's version; `drafted` tells what it makes."""
         self._try(
-            lambda engine: engine.editing.draft(request_id, code),
-            lambda found: self.drafted.emit(request_id, code, found),
+            lambda engine: engine.editing.draft(request_id, version.code, version.limits),
+            lambda found: self.drafted.emit(request_id, version, found),
         )
 
-    def approve_edited(self, request_id: str, digest: str, code: str, edited: str) -> None:
+    def approve_edited(self, request_id: str, digest: str, version: Version, edited: str) -> None:
         """Approve a person's version in place of the request; `digest` is the request's, `edited` the version's."""
-        self._tell_declined(request_id, lambda engine: engine.editing.approve(request_id, digest, code, edited))
+
+        async def work(engine: Engine) -> str:
+            return await engine.editing.approve(request_id, digest, version.code, edited, version.limits)
+
+        self._tell_declined(request_id, work)
 
     def arm(self, request_id: str, digest: str) -> None:
         """Approve a missed request for when its agent comes back."""

@@ -56,6 +56,7 @@ class Deciding(QWidget):
         self._key("R", self.review.press_remember)
         self._key("X", self.queue.toggle_mark)
         self._key("J", lambda: self.queue.step(1))
+        self._key("L", lambda: self._answer(self.review.press_limits))
         self._key("K", lambda: self.queue.step(-1))
 
     @Slot(str)

@@ -23,6 +23,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("Ctrl+Enter", "in the reason: deny. In the editor: done"),
             ("E", "edit the code first"),
             ("R", "remember"),
+            ("L", "change the limits first"),
             ("X", "select for a batch"),
         ),
     ),

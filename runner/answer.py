@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from runner.result import Result
 
 EDITED = "Note: a person changed the code before approving it. This is what ran, compared with what you sent:"
+LIMITED = "Note: a person changed the limits before approving it:"
 NOTHING_RAN = "Nothing was run; there is no output."
 NAMED = 20
 """Files that are named in the text of an answer; the data has all."""
@@ -41,6 +42,8 @@ class Answer:
     """Why an approved tool other than code could not do what was asked; empty when it could."""
     changes: str = ""
     """What a person changed in the code before approving it, as a difference."""
+    limits: str = ""
+    """What a person changed in the limits before approving it, in words."""
 
     @property
     def status(self) -> Status:
@@ -58,14 +61,23 @@ class Answer:
     def text(self, limit_kb: int = 10) -> str:
         """Compact, truncated, self-explaining text (spec I6); at most about `limit_kb` KiB of output."""
         if self.result is not None:
-            said = told(self.result, limit_kb * 1024)
-            return f"{said}\n{EDITED}\n{self.changes}" if self.changes else said
+            return self._with_changes(told(self.result, limit_kb * 1024))
         if self.problem:
-            return f"Error: {self.problem}"
+            return self._with_changes(f"Error: {self.problem}")
         if self.status is Status.FINISHED:
-            return "\n".join(_line(name, value) for name, value in (self.facts or {}).items()) or "Done."
+            facts = "\n".join(_line(name, value) for name, value in (self.facts or {}).items())
+            return self._with_changes(facts or "Done.")
         reply = f"{self.status.value.capitalize()}: {self.decision.reason}".rstrip(": ")
         return f"{_sentence(reply)} {NOTHING_RAN}"
+
+    def _with_changes(self, said: str) -> str:
+        """What a person changed stands last."""
+        parts = [said]
+        if self.limits:
+            parts.append(f"{LIMITED} {self.limits}.")
+        if self.changes:
+            parts += [EDITED, self.changes]
+        return "\n".join(parts)
 
     def structured(self) -> dict[str, object]:
         """The same as data, for clients that read `structuredContent`."""
@@ -81,6 +93,8 @@ class Answer:
         }
         if self.changes:
             data["changes"] = self.changes
+        if self.limits:
+            data["limits_changed"] = self.limits
         if self.problem:
             data["error"] = self.problem
         if self.facts is not None:

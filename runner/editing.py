@@ -1,12 +1,12 @@
-"""What a person changed before approving: assessed again, recorded with both versions, and told to the agent."""
+"""What a person changed before approving, code or limits: assessed again, both versions kept, the agent told."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from runner import intake
+from runner import bounds, intake
 from runner.audit.codec import encode
 from runner.audit.ledger import LedgerFailed
 from runner.audit.search import Filter, History
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.cases import Cases
     from runner.difference import DiffLine
     from runner.engine import Engine
-    from runner.request import Request
+    from runner.request import Limits, Request
 
 EDITED = "edited"
 """Kind of the entry that holds the person's version."""
@@ -31,6 +31,14 @@ LOOKED_AT = 200
 """Approved requests of the agent among which an earlier version is looked for."""
 GONE = "This request is no longer open: it was decided, has expired or was withdrawn."
 CHANGED = "Not accepted: what was on screen is not what would run. Look at it again."
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a person makes of a request."""
+
+    code: str
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +68,18 @@ class Editing:
         self._engine = engine
         self._cases = cases
 
-    async def draft(self, request_id: str, code: str) -> Draft:
-        """What `code` would be in place of the code of an open request. Raises Refused where it cannot be."""
+    async def draft(self, request_id: str, code: str, limits: Limits | None = None) -> Draft:
+        """What `code` with `limits` would be in place of an open request's; None leaves its limits as they are.
+
+        Raises Refused where it cannot be.
+        """
         case = self._open(request_id)
         if case is None:
             raise Refused(GONE)
-        request = intake.edited(case.request, code, self._engine.rooms.settings)
+        settings = self._engine.rooms.settings
+        request = intake.edited(case.request, code, settings)
+        if limits is not None:
+            request = replace(request, limits=bounds.checked(case.request, limits, settings))
         assessment = await self._engine.assess(request)
         settled = self._engine.rooms.policy.decide(request, assessment)
         if isinstance(settled, Decision):
@@ -74,13 +88,15 @@ class Editing:
             blocked = settled.blocked
         return Draft(request, assessment, blocked)
 
-    async def approve(self, request_id: str, digest: str, code: str, edited_digest: str) -> str:
-        """Approve `code` in place of what was asked; empty when taken, else why not.
+    async def approve(
+        self, request_id: str, digest: str, code: str, edited_digest: str, limits: Limits | None = None
+    ) -> str:
+        """Approve `code` with `limits` in place of what was asked; empty when taken, else why not.
 
         `digest` is that of the request as it was asked, `edited_digest` that of the version on screen.
         """
         try:
-            draft = await self.draft(request_id, code)
+            draft = await self.draft(request_id, code, limits)
         except Refused as refused:
             return str(refused)
         case = self._open(request_id)
@@ -94,6 +110,7 @@ class Editing:
             "from": digest,
             "digest": edited_digest,
             "code": code,
+            "limits": asdict(draft.request.limits),
             "assessment": encode(draft.assessment),
         }
         try:

@@ -7,7 +7,7 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from runner import intake
+from runner import bounds, intake
 from runner.answer import Answer
 from runner.audit.codec import encode
 from runner.audit.ledger import LedgerFailed
@@ -156,7 +156,7 @@ class Engine:
                 result = await self._run(case, decision)
             else:
                 facts, problem = await self._do(case, decision)
-        await self._close(case, Answer(case.request.id, decision, result, facts, problem, _changes(case)))
+        await self._close(case, Answer(case.request.id, decision, result, facts, problem, *_changes(case)))
 
     async def _decide(self, case: Case) -> Decision:
         """Assess, then decide by mode, rule or grant, or ask; durable when it returns. Raises LedgerFailed."""
@@ -602,11 +602,12 @@ class Engine:
         self._worker.shutdown(wait=False, cancel_futures=True)
 
 
-def _changes(case: Case) -> str:
-    """What a person changed before approving, for the agent; empty where nothing was."""
+def _changes(case: Case) -> tuple[str, str]:
+    """What a person changed before approving, code and limits, for the agent; empty where nothing was."""
     if case.edited is None:
-        return ""
-    return as_text(difference(case.request.code, case.edited.code), TOLD_CHANGES)
+        return "", ""
+    code = as_text(difference(case.request.code, case.edited.code), TOLD_CHANGES)
+    return code, bounds.told(case.request.limits, case.edited.limits)
 
 
 def _as_approved(case: Case, decision: Decision) -> Request:

@@ -4,15 +4,18 @@ than what was on screen."""
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+import math
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 
-from runner.answer import EDITED
+from app.history import words
+from runner.answer import EDITED, LIMITED
 from runner.audit.search import History
 from runner.decision import Decider, Verdict
+from runner.editing import CHANGED
 from runner.errors import KnownError
 from runner.events import ApprovalArmed, ApprovalSpent, ModeChanged, QuestionPaused, RequestDecided, RequestEdited
 from runner.missed import ARMED_SECONDS
@@ -111,6 +114,46 @@ async def test_what_a_person_wrote_runs_and_the_agent_gets_the_difference(stage:
     assert whole is not None and whole.request.code == original.code
     body = next(step.body for step in whole.steps if step.entry.kind == "edited")
     assert (body["code"], body["from"], body["digest"]) == (code, original.digest, draft.request.digest)
+
+
+async def test_limits_that_a_person_changed_are_those_it_runs_with_and_the_agent_hears_of_them(stage: Stage) -> None:
+    ticket = await stage.asked(replace(HELLO, code="print(1)"))
+    original = ticket.case.request
+    limits = replace(original.limits, memory_mb=1024, seconds=5.0)
+    editing = stage.engine.editing
+    draft = await editing.draft(original.id, original.code, limits)
+    assert draft.request.digest != original.digest and draft.request.code == original.code
+    digests = (original.digest, original.code, draft.request.digest)
+    assert await editing.approve(original.id, *digests) == CHANGED, "the digest is that of other limits"
+    assert await editing.approve(original.id, *digests, limits) == ""
+    await stage.until(lambda: stage.sandbox.runs)
+    assert stage.sandbox.runs[0].job.limits == limits
+    stage.sandbox.runs[0].finish("1\n")
+    answer = await ticket.answered(5)
+    assert answer is not None
+    changed = "time 5 s in place of 30 s, memory 1024 MB in place of 512 MB"
+    assert answer.text() == f"1\n{LIMITED} {changed}."
+    assert answer.structured()["limits_changed"] == changed and "changes" not in answer.structured()
+    history = History(stage.places.ledger)
+    try:
+        record = history.case(original.id)
+    finally:
+        history.close()
+    assert record is not None and record.request.limits == original.limits
+    (body,) = [step.body for step in record.steps if step.entry.kind == "edited"]
+    assert body["limits"] == asdict(limits) and body["digest"] == draft.request.digest
+    assert words.limits(record) == changed and not words.edited(record)
+
+
+@pytest.mark.parametrize(
+    ("name", "amount"),
+    [("memory_mb", 8193), ("memory_mb", 15), ("seconds", 3601.0), ("seconds", math.nan), ("processes", 65)],
+)
+async def test_limits_out_of_bounds_are_refused_in_words(stage: Stage, name: str, amount: float) -> None:
+    ticket = await stage.asked()
+    request = ticket.case.request
+    with pytest.raises(KnownError, match=name):
+        await stage.engine.editing.draft(request.id, request.code, replace(request.limits, **{name: amount}))
 
 
 @pytest.mark.parametrize("wrong", ["original", "edited"])

@@ -138,7 +138,7 @@ class Detail(QFrame):
             self._ran.setCurrentWidget(self.no_output)
             return
         self.output.set_text(result.stdout, result.stderr)
-        self.meters.begin(record.request.limits, record.request.isolation, ())
+        self.meters.begin(result.meta.limits, record.request.isolation, ())
         self.meters.show_result(result)
         self._ran.setCurrentWidget(self._run)
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from app import phrases
 from app.parts.amounts import size
+from runner.bounds import NAMES, told
 from runner.decision import Decider, Verdict
 from runner.lifecycle import Phase
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from runner.audit.search import Record, Step
     from runner.result import Result
 
@@ -19,7 +23,9 @@ KINDS = {
     "armed-used": "answered by a late approval",
     "edited": "changed by a person before it was approved",
     "grant-used": "answered by what you remembered",
+    "held": "paused by a person",
     "paused": "looked at by a person",
+    "resumed": "let go on by a person",
 }
 """Kinds of entries about a request whose own name says too little."""
 
@@ -33,6 +39,8 @@ def outcome(record: Record) -> str:
         parts.append(phrases.decided(record.decision))
         if edited(record):
             parts.append("The code was changed first: see Your version.")
+        if changed := limits(record):
+            parts.append(f"The limits were changed first: {changed}.")
         if record.decision.verdict is not Verdict.APPROVED and record.decision.reason:
             parts.append(f"Reason: {phrases.visible(record.decision.reason)}")
     elif record.row.phase is Phase.ASKED:
@@ -101,11 +109,23 @@ def value(record: Record) -> str:
 
 
 def edited(record: Record) -> str:
-    """The code that a person approved in place of what was asked; empty where nothing was changed."""
+    """The code that a person approved in place of what was asked; empty where it was not changed."""
+    found = _version(record).get("code")
+    return found if isinstance(found, str) and found != record.request.code else ""
+
+
+def limits(record: Record) -> str:
+    """The limits that a person approved in place of what was asked, in words; empty where they were not changed."""
+    found = _version(record).get("limits")
+    known = {name: found[name] for name in NAMES if name in found} if isinstance(found, dict) else {}
+    return told(record.request.limits, replace(record.request.limits, **known))
+
+
+def _version(record: Record) -> Mapping[str, object]:
+    """What a person made of the request and approved."""
     approved = record.decision is not None and record.decision.verdict is Verdict.APPROVED
     bodies = [step.body for step in record.steps if step.entry.kind == "edited"]
-    found = bodies[-1].get("code") if bodies and approved else ""
-    return found if isinstance(found, str) else ""
+    return bodies[-1] if bodies and approved else {}
 
 
 def artifact(record: Record) -> str:

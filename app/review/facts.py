@@ -1,4 +1,4 @@
-"""What decides besides the code: why this level, what it can touch, where it would run and with which limits."""
+"""What decides besides the code: why this level, what it can touch and where it would run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
-from app.parts.amounts import size
 from app.parts.column import ScrollColumn
 from app.parts.plain import plain_label
 from app.review.findings import FindingsList
 from app.review.narrowing import Narrowing
-from runner.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
 REASONS_SHOWN = 4
 IMAGE_LENGTH = 19
 """Characters of an image's id that are shown; the history has all of it."""
-_MB = 1 << 20
 
 
 class Facts(ScrollColumn):
@@ -50,10 +47,9 @@ class Facts(ScrollColumn):
         self._where = Pairs(look, "Where it will run")
         self._protections = Listed(look, "Protected by")
         self._missing = Listed(look, "Not protected by")
-        self._limits = Pairs(look, "Limits")
         self.column.setContentsMargins(look.px(12), look.px(10), look.px(8), look.px(12))
         self.column.setSpacing(look.px(14))
-        for section in (self._why, self._touch, self._where, self._protections, self._missing, self._limits):
+        for section in (self._why, self._touch, self._where, self._protections, self._missing):
             self.column.addWidget(section)
 
     def show_card(self, card: Card, sandbox: Mapping[str, object]) -> None:
@@ -71,7 +67,6 @@ class Facts(ScrollColumn):
         self._where.show_pairs([*_where(card), *chosen])
         self._protections.show_lines(card.protections or _texts(sandbox.get("protections")))
         self._missing.show_lines(_texts(sandbox.get("missing")))
-        self._limits.show_pairs(_limits(card))
 
     @Slot()
     def _narrow(self) -> None:
@@ -92,6 +87,10 @@ class Section(QWidget):
 
     def rename(self, heading: str) -> None:
         self._heading.setText(heading)
+
+    def drop_heading(self) -> None:
+        """It stands under another's."""
+        self._heading.hide()
 
     def add(self, widget: QWidget) -> None:
         self._column.addWidget(widget)
@@ -194,16 +193,3 @@ def _where(card: Card) -> list[tuple[str, str]]:
 
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(str(one) for one in value) if isinstance(value, (list, tuple)) else ()
-
-
-def _limits(card: Card) -> list[tuple[str, str]]:
-    limits = card.request.limits
-    cores = f"{limits.cpu_cores:g} of a core" if limits.cpu_cores < 1 else f"{limits.cpu_cores:g} cores"
-    return [
-        ("Time", f"{limits.seconds:g} s"),
-        ("Memory", size(limits.memory_mb * _MB)),
-        ("CPU", "not limited here" if card.request.isolation is Isolation.LOCAL else cores),
-        ("Disk", size(limits.disk_mb * _MB)),
-        ("Output", size(limits.output_bytes)),
-        ("Processes", f"{limits.processes}"),
-    ]

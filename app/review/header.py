@@ -66,7 +66,7 @@ class Header(QWidget):
         self.title.setText(phrases.title(request))
         self.title.setAccessibleName(f"Request: {phrases.title(request)}")
         lines = counted(request.code.count("\n") + 1, "line") if request.code else ""
-        states = ("edited by you" if card.original else "", "asked again" if card.again else "")
+        states = (*_changed(card), "asked again" if card.again else "")
         paused = "countdown paused" if card.waiting and card.paused else ""
         short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
         language = phrases.language(request.language) or request.tool.value
@@ -82,3 +82,12 @@ class Header(QWidget):
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._digest)
+
+
+def _changed(card: Card) -> tuple[str, ...]:
+    """What the person has made another."""
+    if card.original is None:
+        return ()
+    code = "edited by you" if card.original.code != card.request.code else ""
+    limits = "limits changed by you" if card.original.limits != card.request.limits else ""
+    return code, limits

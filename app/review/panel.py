@@ -21,8 +21,9 @@ from app.review.guard import REST_SECONDS, Guard
 from app.review.header import Header
 from app.review.interest import Interest
 from app.review.steady import Steady
+from app.review.limits import LimitsSection
 from runner.decision import Decider
-from runner.editing import Draft, Earlier
+from runner.editing import Draft, Earlier, Version
 from runner.events import (
     ApprovalArmed,
     ApprovalSpent,
@@ -41,10 +42,12 @@ if TYPE_CHECKING:
     from app.look import Look
     from runner.events import Event
 
+    from runner.request import Limits
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
 LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
 ASSESSING = "Assessing your version\N{HORIZONTAL ELLIPSIS}"
 CODE, CHANGES = 0, 1
+UNFINISHED = "One of the limits is not a number that can be taken."
 _REST_MS = round(REST_SECONDS * 1000) + 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
 
@@ -69,8 +72,10 @@ class ReviewPanel(QFrame):
         """The card with the person's version in it, once that has been assessed."""
         self._earlier: Earlier | None = None
         self._sent = self._invited = self._finishing = False
-        self._assessing = ""
-        """The version that is being assessed; one at a time."""
+        self._assessing: Version | None = None
+        """What is being assessed; one at a time."""
+        self._limits: Limits | None = None
+        """Those that the person chose; None for the request's own."""
         self._looked = ""
         """The request whose countdown this panel has paused."""
         self.guard = Guard(self._can_be_answered)
@@ -87,6 +92,8 @@ class ReviewPanel(QFrame):
         self.facts = Facts(look)
         self.told = Notice(look, Tone.WARN, "", closable=True)
         self._page = QWidget()
+        self.limits = LimitsSection(look)
+        self.facts.column.addWidget(self.limits)
         self._make_foot()
         self._steady = Steady((self.deny, self.approve), self)
         self.nothing = EmptyState(look, "shield-check", "Nothing to review", "The next request opens here.")
@@ -153,7 +160,8 @@ class ReviewPanel(QFrame):
         """Nothing of what was done with one request counts for the next."""
         self._draft = self._earlier = None
         self._sent = self._invited = self._finishing = False
-        self._assessing = self._looked = ""
+        self._assessing = self._limits = None
+        self._looked = ""
 
     def _can_be_answered(self) -> bool:
         """Asked at every press: a move that nobody has been told of yet is told first."""
@@ -192,6 +200,12 @@ class ReviewPanel(QFrame):
 
     @Slot()
     def _approve(self) -> None:
+    @Slot()
+    def press_limits(self) -> None:
+        """The key of the limits: they can be changed in their place."""
+        if self._card is not None and self._card.waiting and not self._sent:
+            self.limits.open()
+
         card, shown = self._card, self.shown
         if card is None or shown is None or self._sent or self.editing or self._why_not(shown):
             return
@@ -200,7 +214,8 @@ class ReviewPanel(QFrame):
         if card.missed:
             self._bridge.arm(card.id, card.digest)
         elif shown is not card:
-            self._bridge.approve_edited(card.id, card.digest, shown.request.code, shown.digest)
+            version = Version(shown.request.code, shown.request.limits)
+            self._bridge.approve_edited(card.id, card.digest, version, shown.digest)
         else:
             self._bridge.approve(card.id, card.digest)
 
@@ -278,34 +293,63 @@ class ReviewPanel(QFrame):
         self.editor.show_findings(shown.assessment.findings if shown.assessment else ())
         self._say_of_edit()
 
-    @Slot(str)
-    def _edited(self, code: str) -> None:
-        """After a pause in typing: assess it, unless something is being assessed already."""
+    @Slot()
+    def _edited(self) -> None:
+        """After a pause in typing, or at other limits: assess it, unless something is being assessed already."""
         card = self._card
-        if card is None or not self.editing or self._assessing:
+        if card is None or not card.waiting or self._sent or self._assessing is not None:
             return
-        if code == card.request.code:
+        wanted = self._wanted(card)
+        if wanted == Version(card.request.code, card.request.limits):
             self._take_draft(None)
         else:
-            self._assessing = code
-            self._bridge.draft(card.id, code)
+            self._assessing = wanted
+            self._bridge.draft(card.id, wanted)
             self._say_of_edit()
 
-    @Slot(str, str, object)
-    def _drafted(self, request_id: str, code: str, found: object) -> None:
+    def _wanted(self, card: Card) -> Version:
+        """What the person has made of the request by now."""
+        shown = self._draft or card
+        code = self.editor.code if self.editing else shown.request.code
+        return Version(code, self._limits or card.request.limits)
+
+    @Slot(str, object, object)
+    def _drafted(self, request_id: str, version: Version, found: object) -> None:
         card = self._card
-        if card is None or card.id != request_id or code != self._assessing:
+        if card is None or card.id != request_id or version != self._assessing:
             return
-        self._assessing = ""
-        if not self.editing:
+        self._assessing = None
+        if not card.waiting:
             return
-        if self.editor.code != code:
-            self._edited(self.editor.code)
+        if self._wanted(card) != version:
+            self._edited()
         elif isinstance(found, Draft):
             self._take_draft(found)
         else:
             self._finishing = False
-            self.foot.say_of_edit(str(found), False)
+            self._refuse_draft(str(found))
+
+    def _refuse_draft(self, why: str) -> None:
+        """There is no such version: the limits go back to what is shown, the code is the person's to mend."""
+        card = self._card
+        if self.editing or card is None:
+            self.foot.say_of_edit(why, False)
+            return
+        self._limits = self._draft.request.limits if self._draft else None
+        self._tell(why)
+        self._show_facts(self._draft or card)
+        self.rearm()
+
+    @Slot(object)
+    def _limit(self, limits: Limits) -> None:
+        """Other limits: what is on screen is no longer what would run, until that has been assessed."""
+        card = self._card
+        if card is None or not card.waiting or self._sent:
+            return
+        self._look_at()
+        self._limits = None if limits == card.request.limits else limits
+        self.rearm()
+        self._edited()
 
     def _take_draft(self, found: Draft | None) -> None:
         """From here on header, digest, badge and facts are those of the person's version."""
@@ -323,7 +367,12 @@ class ReviewPanel(QFrame):
             )
         shown = self._draft or card
         self.header.show_card(shown)
-        self.facts.show_card(shown, self._cases.sandbox)
+        self._show_facts(shown)
+        if not self.editing:
+            self.header.show_card(shown)
+            self._show_facts(shown)
+            self.rearm()
+            return
         self.editor.show_findings(shown.assessment.findings if shown.assessment else ())
         self._say_of_edit()
         if self._finishing:
@@ -332,7 +381,9 @@ class ReviewPanel(QFrame):
     def _say_of_edit(self) -> None:
         shown = self.shown
         assert shown is not None
-        if shown.request.code != self.editor.code:
+        if not self.editing:
+            self._show_state()
+        elif self._assessing is not None or shown.request.code != self.editor.code:
             self.foot.say_of_edit(ASSESSING, False)
         elif shown is self._card:
             self.foot.say_of_edit("Nothing has been changed.", True)
@@ -354,15 +405,15 @@ class ReviewPanel(QFrame):
         shown = self.shown
         if not self.editing or shown is None:
             return
-        if shown.request.code == self.editor.code:
+        if shown.request.code == self.editor.code and self._assessing is None:
             self._end_edit()
         else:
             self._finishing = True
-            self._edited(self.editor.code)
+            self._edited()
 
     @Slot()
     def _discard_edit(self) -> None:
-        self._draft = None
+        self._draft = self._limits = self._assessing = None
         self._end_edit()
 
     def _end_edit(self) -> None:
@@ -402,12 +453,15 @@ class ReviewPanel(QFrame):
 
     def _decided(self, card: Card, by_person: bool) -> None:
         mine, self._sent, self._draft = self._sent and by_person, False, None
-        was_editing = self.editing
+        self._limits = self._assessing = None
+        changed = self.editing or self._draft is not None
         self._leave(self._has_focus_inside())
-        if was_editing:
+        if changed:
             self._show_subject()
         self.header.show_card(card)
         # An expired request can be approved for later at the same place: not by a click meant for now.
+        else:
+            self._show_facts(card)
         self.rearm()
         if mine:
             self.answered.emit(card.id)
@@ -415,7 +469,14 @@ class ReviewPanel(QFrame):
     @Slot()
     def _sandbox_known(self) -> None:
         if (shown := self.shown) is not None:
-            self.facts.show_card(shown, self._cases.sandbox)
+            self._show_facts(shown)
+
+    def _show_facts(self, shown: Card) -> None:
+        card = self._card
+        assert card is not None
+        self.facts.show_card(shown, self._cases.sandbox)
+        allowed = self._bridge.bounds(card.request) if card.waiting and not self._sent else {}
+        self.limits.offer(card, shown, allowed)
 
     @Slot(str, object)
     def _earlier_known(self, request_id: str, earlier: Earlier | None) -> None:
@@ -431,6 +492,10 @@ class ReviewPanel(QFrame):
     def _why_not(self, shown: Card) -> str:
         return approval.why_not(shown, self.code.is_seen_to_end, self._cases.troubles)
 
+        if shown.waiting and self._assessing is not None:
+            return ASSESSING
+        if shown.waiting and not self.limits.whole:
+            return UNFINISHED
     @Slot()
     def _show_state(self) -> None:
         """Buttons and the sentence beside them."""
@@ -444,7 +509,8 @@ class ReviewPanel(QFrame):
         free = not self._sent and not resting
         self.approve.setEnabled(not why_not and free)
         self.approve.set_holding(holding)
-        self.approve.setToolTip(why_not or ("Hold Ctrl+Shift+A" if holding else "A"))
+        keys = "Hold Ctrl+Shift+A" if holding else "A"
+        self.approve.setToolTip(why_not or f"{keys}. Exactly this: sha256 {shown.digest}")
         self.approve.setAccessibleDescription(self.sentence.text())
         self.approve.setText(approval.button_words(shown, holding))
         self.approve.setVisible(open_ and card.armed is None)
@@ -494,7 +560,7 @@ class ReviewPanel(QFrame):
         self.header.show_card(shown)
         language = shown.request.language.value if shown.request.language else ""
         self.code.set_code(shown.request.code, language, shown.assessment.findings if shown.assessment else ())
-        self.facts.show_card(shown, self._cases.sandbox)
+        self._show_facts(shown)
 
     @Slot(int)
     def _show_part(self, tab: int) -> None:
@@ -581,6 +647,8 @@ class ReviewPanel(QFrame):
         self.facts.line_picked.connect(self._go_to)
         self._cases.happened.connect(self.take)
         self._cases.sandbox_known.connect(self._sandbox_known)
+        self.limits.changed.connect(self._limit)
+        self.limits.typing.connect(self._show_state)
         self._bridge.declined.connect(self.declined)
         self._bridge.failed.connect(self.failed)
         self._bridge.drafted.connect(self._drafted)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
+from runner.bounds import bounds
 from runner.decision import Decider, Decision, Verdict
 from runner.events import (
     Event,
@@ -23,9 +24,13 @@ from runner.events import (
 )
 from runner.request import Language, Limits, Request, Tool
 from runner.result import Meta, Outcome, Result, Usage
+from runner.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from runner.agents import Agent
+    from runner.bounds import Bound
     from runner.policy.grants import Grant
     from runner.policy.rules import Rules
     from runner.sandbox.output import Transcript
@@ -96,7 +101,7 @@ class RecordingBridge(QObject):
     declined = Signal(str, str)
     agent_added = Signal(str, str)
     failed = Signal(str)
-    drafted = Signal(str, str, object)
+    drafted = Signal(str, object, object)
     earlier_known = Signal(str, object)
     sandbox_seen = Signal(object)
     previewed = Signal(str, object, object)
@@ -127,6 +132,9 @@ class RecordingBridge(QObject):
 
     def agents(self) -> tuple[Agent, ...]:
         return self.known
+
+    def bounds(self, one: Request) -> Mapping[str, Bound]:
+        return bounds(one, Settings())
 
     def ask_earlier(self, request_id: str) -> None:
         self.asides.append(("ask_earlier", request_id))

@@ -310,11 +310,11 @@ def editing(scene: Scene) -> None:
     review.press_edit()
     review.editor.setPlainText(METRICS.replace("token = ", "# token = "))
     until(lambda: any(call[0] == "draft" for call in scene.bridge.calls))
-    _, request_id, code = next(call for call in scene.bridge.calls if call[0] == "draft")
+    _, request_id, version = next(call for call in scene.bridge.calls if call[0] == "draft")
     card = scene.cases.card(request_id)
     assert card is not None
     found = feed.assessment(Level.MEDIUM, feed.finding(2, "Uses a network library.", Level.MEDIUM))
-    scene.bridge.drafted.emit(request_id, code, Draft(replace(card.request, code=code), found, ""))
+    scene.bridge.drafted.emit(request_id, version, Draft(replace(card.request, code=version.code), found, ""))
 
 
 def edited(scene: Scene) -> None:
@@ -372,6 +372,26 @@ def trust(scene: Scene) -> None:
 
 
 def question(scene: Scene) -> None:
+def limiting(scene: Scene) -> None:
+    waiting(scene)
+    review = scene.window.deciding.review
+    review.press_limits()
+    review.limits.fields["memory_mb"].stepUp()
+    _, request_id, version = next(call for call in scene.bridge.calls if call[0] == "draft")
+    card = scene.cases.card(request_id)
+    assert card is not None and card.assessment is not None
+    draft = Draft(replace(card.request, limits=version.limits), card.assessment, "")
+    scene.bridge.drafted.emit(request_id, version, draft)
+    review.facts.ensureWidgetVisible(review.limits)
+
+
+def limited(scene: Scene) -> None:
+    limiting(scene)
+    review = scene.window.deciding.review
+    review.limits.done.click()
+    review.facts.ensureWidgetVisible(review.limits)
+
+
     waiting(scene)
     scene.window.stop_all()
 
@@ -536,6 +556,8 @@ def draw(
     out: Path = OUT,
     scenes: dict[str, Callable[[Scene], None]] = SCENES,
     sizes: tuple[tuple[int, int], ...] = SIZES,
+    "queue-limiting": limiting,
+    "queue-limited": limited,
 ) -> list[Path]:
     """Every scene in both themes and all `sizes`, as files in `out`: those that were drawn."""
     out.mkdir(parents=True, exist_ok=True)

@@ -18,7 +18,7 @@ from runner.assessment import Level
 from runner.audit.search import History
 from runner.decision import Decider, Verdict
 from runner.difference import difference
-from runner.editing import Draft, Earlier
+from runner.editing import Draft, Earlier, Version
 from runner.events import ApprovalArmed, ApprovalSpent, QuestionPaused, RequestEdited
 from tests.audit import story
 from tests.gui import feed, record
@@ -52,9 +52,10 @@ def write(desk: Desk, text: str) -> None:
 def assessed(desk: Desk, one: Request, level: Level = Level.HIGH, blocked: str = "", *findings: Any) -> Draft:
     """The engine has assessed what was asked last."""
     desk.qtbot.waitUntil(lambda: bool(drafts(desk)))
-    _, request_id, code = drafts(desk)[-1]
-    draft = Draft(replace(one, code=code), feed.assessment(level, *findings), blocked)
-    desk.bridge.drafted.emit(request_id, code, draft)
+    _, request_id, version = drafts(desk)[-1]
+    request = replace(one, code=version.code, limits=version.limits)
+    draft = Draft(request, feed.assessment(level, *findings), blocked)
+    desk.bridge.drafted.emit(request_id, version, draft)
     return draft
 
 
@@ -77,7 +78,13 @@ def test_a_version_is_assessed_seen_as_a_whole_and_approved_with_both_digests(de
     assert desk.review.approve.text() == "Approve your version once  A"
     assert desk.answers == []
     desk.qtbot.mouseClick(desk.review.approve, LEFT)
-    assert desk.bridge.calls[-1] == ("approve_edited", one.id, one.digest, "print(2)", draft.request.digest)
+    assert desk.bridge.calls[-1] == (
+        "approve_edited",
+        one.id,
+        one.digest,
+        Version("print(2)", one.limits),
+        draft.request.digest,
+    )
 
 
 def test_header_badge_and_digest_follow_the_version(desk: Desk) -> None:
@@ -392,7 +399,7 @@ def test_the_history_shows_both_versions(look: Look, places: Places, qtbot: QtBo
     found = history.case(one.id)
     history.close()
     assert found is not None
-    detail = Detail(look, lambda _folder: True)
+    detail = Detail(look, lambda _folder: True, lambda _file: b"")
     qtbot.addWidget(detail)
     detail.show_record(found)
     assert detail.code.selected_text() == "print(1)"

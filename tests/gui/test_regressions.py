@@ -20,7 +20,7 @@ from app.notices import Notices
 from app.parts.code import CodeView
 from runner.assessment import Level, Touch
 from runner.decision import Decider, Verdict
-from runner.editing import Draft
+from runner.editing import Draft, Version
 from tests.gui import feed
 from tests.gui.test_notices import Bus, Heard, bus, desktop
 
@@ -182,7 +182,7 @@ def test_14_the_header_shows_what_would_run_after_an_edit(desk: Desk) -> None:
     desk.review.editor.setPlainText("rm()")
     desk.qtbot.waitUntil(lambda: any(call[0] == "draft" for call in desk.bridge.calls))
     mine = replace(one, code="rm()")
-    desk.bridge.drafted.emit(one.id, "rm()", Draft(mine, feed.assessment(Level.CRITICAL), ""))
+    desk.bridge.drafted.emit(one.id, Version("rm()", one.limits), Draft(mine, feed.assessment(Level.CRITICAL), ""))
     for _ in range(2):
         assert mine.digest[:8] in desk.review.header.below.text()
         assert one.digest[:8] not in desk.review.header.below.text()
