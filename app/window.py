@@ -102,8 +102,9 @@ class Window(QWidget):
 
     def _make_running(self) -> QWidget:
         from app.running.panel import RunningPanel
+        from runner.audit import captures
 
-        return RunningPanel(self._cases, self._bridge, self._look)
+        return RunningPanel(self._cases, self._bridge, self._look, partial(captures.read, self._places))
 
     def _make_history(self) -> QWidget:
         from app.history.panel import HistoryPanel

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import phrases
 from app.copying import CopyButton
+from app.files.panel import FilesView
 from app.history import words
 from app.history.facts import RecordFacts
 from app.meters import Meters
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from app.look import Look
     from runner.audit.search import Record
+    from runner.result import CapturedFile
 
 VERSION = "Your version"
 """The tab of what a person approved in place of what was asked."""
@@ -48,7 +50,14 @@ class Detail(QFrame):
     try_wanted = Signal(str, str)
     """Id and title of a request of which somebody wants to know what would happen to it now."""
 
-    def __init__(self, look: Look, open_folder: Callable[[Path], bool], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        look: Look,
+        open_folder: Callable[[Path], bool],
+        read: Callable[[CapturedFile], bytes],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`read` gives the content of a file that a run created; raises KnownError."""
         super().__init__(parent)
         self._look = look
         self._record: Record | None = None
@@ -71,6 +80,7 @@ class Detail(QFrame):
         self.meters = Meters(look)
         self.told = plain_label(role="muted", wrap=True)
         self.no_output = EmptyState(look, "ban", "Nothing ran", "There is no output.")
+        self.files = FilesView(look, read)
         self.facts = RecordFacts(look, open_folder)
         self.extras = {name: CodeView(look) for name in (VERSION, "Result", "Variables", "Input")}
         self.nothing = EmptyState(look, "history", *CHOOSE)
@@ -133,6 +143,10 @@ class Detail(QFrame):
     def _show_output(self, record: Record) -> None:
         result = record.result
         self._say("")
+        self.files.show_result(result)
+        place = self.tabs.indexOf(self.files)
+        self.tabs.setTabText(place, self.files.title)
+        self.tabs.setTabVisible(place, result is not None)
         if result is None:
             self.output.clear()
             self._ran.setCurrentWidget(self.no_output)
@@ -171,6 +185,7 @@ class Detail(QFrame):
         self.tabs = QTabWidget()
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self._make_run(), "Output")
+        self.tabs.addTab(self.files, "Files")
         self.tabs.addTab(self.facts, "Record")
         for name, view in self.extras.items():
             view.setAccessibleName(name)

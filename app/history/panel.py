@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Slot
@@ -14,6 +15,7 @@ from app.history.filters import Filters
 from app.history.listing import HistoryList
 from app.history.reader import Reader
 from app.parts.notice import Notice, Tone
+from runner.audit import captures
 from runner.errors import KnownError
 from runner.events import RequestArrived, RequestAssessed, RequestClosed, RequestDecided, RunFinished, RunStarted
 
@@ -59,7 +61,7 @@ class HistoryPanel(QWidget):
         self._reader = Reader(places.ledger, "record", self)
         self.filters = Filters(look)
         self.list = HistoryList(places.ledger, look)
-        self.detail = Detail(look, show_folder)
+        self.detail = Detail(look, show_folder, partial(captures.read, places))
         self.checking = Checking(places, public_key, self)
         self.verify = QPushButton(VERIFY)
         self.verify.setToolTip("Check that every entry of the ledger is as it was written")

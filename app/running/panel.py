@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
+from app.files.panel import FilesView
 from app.lines import list_view
 from app.meters import Meters
 from app.parts.code import CodeView
@@ -30,12 +31,15 @@ from app.running.model import RunsModel
 from runner.events import RunFinished, RunHeld, RunMeasured
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.bridge import Bridge
     from app.cases import Card, Cases
     from app.look import Look
     from runner.events import Event
+    from runner.result import CapturedFile, Result
     from runner.sandbox.output import Transcript
 
 TICK_MS = 500
@@ -45,7 +49,15 @@ WHAT_COMES = "What you approve runs here, with its output."
 class RunningPanel(QWidget):
     """Follows the store; stops a run when asked to."""
 
-    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        cases: Cases,
+        bridge: Bridge,
+        look: Look,
+        read: Callable[[CapturedFile], bytes],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`read` gives the content of a file that a run created; raises KnownError."""
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
@@ -62,6 +74,7 @@ class RunningPanel(QWidget):
         self.state.setProperty("role", "muted")
         self.output = OutputView(look)
         self.code = CodeView(look)
+        self.files = FilesView(look, read)
         self.meters = Meters(look)
         self.told = plain_label(role="muted", wrap=True)
         self._make_stopping()
@@ -85,6 +98,7 @@ class RunningPanel(QWidget):
             self.code.set_code(card.request.code, language, card.assessment.findings if card.assessment else ())
             self.meters.begin(card.request.limits, card.request.isolation, card.readings)
             self.output.clear()
+            self._show_files(None)
             self._show_stopping(False)
             row = self.model.row_of(card.id)
             if row >= 0 and self.view.currentIndex().row() != row:
@@ -109,8 +123,13 @@ class RunningPanel(QWidget):
         if card.result is not None and not self._over:
             self._over = True
             self.meters.show_result(card.result)
+            self._show_files(card.result)
             if self._source is None:
                 self.output.set_text(card.result.stdout, card.result.stderr)
+
+    def _show_files(self, result: Result | None) -> None:
+        self.files.show_result(result)
+        self.tabs.setTabText(self.tabs.indexOf(self.files), self.files.title)
 
     def _transcript(self, request_id: str) -> Transcript | None:
         """Held for as long as the run is listed: the engine lets go of it when the run is over."""
@@ -187,6 +206,11 @@ class RunningPanel(QWidget):
     @Slot(str)
     def _saved(self, path: str) -> None:
         self._say(f"Saved to {path}.")
+
+    @Slot(int)
+    def _turned(self, place: int) -> None:
+        """Files take the room of the gauges."""
+        self.meters.setVisible(self.tabs.widget(place) is not self.files)
 
     # ---- pausing and stopping ----
 
@@ -280,6 +304,7 @@ class RunningPanel(QWidget):
         self.tabs = QTabWidget()
         self.tabs.addTab(self.output, "Output")
         self.tabs.addTab(self.code, "Code")
+        self.tabs.addTab(self.files, "Files")
         words = QVBoxLayout()
         words.setSpacing(px(2))
         words.addWidget(self.title)
@@ -310,6 +335,7 @@ class RunningPanel(QWidget):
         self.stop_now.clicked.connect(self._stop)
         self.keep.clicked.connect(self._keep)
         self.reason.returnPressed.connect(self._stop)
+        self.tabs.currentChanged.connect(self._turned)
         self.output.saved.connect(self._saved)
         self.output.failed.connect(self._say)
         self.view.selectionModel().currentChanged.connect(self._moved)

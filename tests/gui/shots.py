@@ -5,6 +5,7 @@ Run: QT_QPA_PLATFORM=offscreen python -m tests.gui.shots [part of a name]
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import tempfile
@@ -34,6 +35,7 @@ from runner.policy.grants import Choice, Subject, make
 from runner.policy.rulefile import read
 from runner.remembering import Past, Preview, Suggestion
 from runner.request import Isolation, Language, Tool
+from runner.result import CapturedFile
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -249,6 +251,54 @@ def running_paused(scene: Scene) -> None:
         scene.bridge.happened.emit(batch)
     scene.bridge.happened.emit((RunHeld(one.id, True),))
     scene.window.show_page("Running")
+
+
+def _files(scene: Scene, chosen: int) -> None:
+    """A run that is over, with what it created; the row `chosen` is looked at."""
+    from PySide6.QtCore import QBuffer, QByteArray, QIODevice
+    from PySide6.QtGui import QColor, QImage, QPainter
+
+    image = QImage(640, 400, QImage.Format.Format_ARGB32)
+    image.fill(QColor("#ffffff"))
+    painter = QPainter(image)
+    for number in range(12):
+        painter.fillRect(30 + 50 * number, 380 - 25 * number, 36, 25 * number, QColor.fromHsv(number * 28, 160, 200))
+    painter.end()
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")  # type: ignore[call-overload]
+    contents = {
+        "plots/revenue by month.png": QByteArray(buffer.data()).data(),
+        "sales.csv": "month,region,revenue,note\n".encode()
+        + b"".join(b"2025-%02d,north,%d,<b>up</b>\n" % (n % 12 + 1, n * 37) for n in range(400)),
+        "summary.json": b'{"rows": 400, "columns": ["month", "region"], "total": 2952600.50, "ok": true}',
+        "r\\u202egpj.exe": bytes(range(256)) * 40,
+        "notes.txt": "a line\nwith \u202ehidden\u2066 order\n".encode(),
+    }
+    store = scene.window._places.captures
+    store.mkdir(parents=True, exist_ok=True)
+    files = []
+    for path, data in contents.items():
+        digest = hashlib.sha256(data).hexdigest()
+        (store / digest).write_bytes(data)
+        files.append(CapturedFile(path, len(data), digest))
+    one = feed.request("import pandas\n", title="Sales by region")
+    left = "larger than 16 MB: model.bin (312 MB); links: latest, old/latest"
+    ended = replace(feed.result(), files=tuple(files), files_left_out=left)
+    scene.hear(feed.asked(one), feed.decided(one), feed.started(one), feed.finished(one, ended))
+    scene.window.show_page("Running")
+    running: Any = scene.window.page("Running")
+    running.tabs.setCurrentWidget(running.files)
+    running.files.view.setCurrentIndex(running.files.model.index(chosen, 0))
+    until(lambda: running.files.save.isEnabled())
+
+
+def files_empty(scene: Scene) -> None:
+    one = feed.request(title="Sales by region")
+    scene.hear(feed.asked(one), feed.decided(one), feed.started(one), feed.finished(one))
+    scene.window.show_page("Running")
+    running: Any = scene.window.page("Running")
+    running.tabs.setCurrentWidget(running.files)
 
 
 def doctor(scene: Scene) -> None:
@@ -531,6 +581,11 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "rules-trial": trial,
     "remember": remembering,
     "running-paused": running_paused,
+    "files-picture": lambda scene: _files(scene, 0),
+    "files-table": lambda scene: _files(scene, 1),
+    "files-json": lambda scene: _files(scene, 2),
+    "files-bytes": lambda scene: _files(scene, 3),
+    "files-empty": files_empty,
     "doctor": doctor,
     "doctor-building": doctor_building,
     "doctor-working": doctor_working,

@@ -1,0 +1,1 @@
+"""Files that a run created: listed, looked at, saved."""

@@ -1,0 +1,33 @@
+"""What kind a file says it is by its name, in a word for a person."""
+
+from __future__ import annotations
+
+TABLES = (".csv", ".tsv")
+PICTURES = (".png", ".jpg", ".jpeg")
+JSON = (".json", ".geojson", ".ipynb")
+LANGUAGES = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".ts": "javascript"}
+LANGUAGES |= {".sh": "shell", ".bash": "shell"}
+TEXTS = (".txt", ".md", ".log", ".html", ".xml", ".svg", ".yaml", ".yml", ".toml", ".ini", ".css", ".sql", ".jsonl")
+
+
+def ending(path: str) -> str:
+    """The ending of its name with the dot, in small letters; '' without one."""
+    name = path.rpartition("/")[2]
+    stem, dot, last = name.rpartition(".")
+    return f".{last.lower()}" if dot and stem else ""
+
+
+def kind(path: str) -> str:
+    match ending(path):
+        case one if one in PICTURES:
+            return "Picture"
+        case one if one in TABLES:
+            return "Table"
+        case one if one in JSON:
+            return "JSON"
+        case one if one in LANGUAGES:
+            return "Code"
+        case one if one in TEXTS:
+            return "Text"
+        case one:
+            return f"{one[1:].upper()} file" if one[1:].isalnum() and len(one) <= 6 else "File"

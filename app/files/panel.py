@@ -1,0 +1,224 @@
+"""The files of one run: a list, a look into the chosen one, and buttons to save."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.errands import Errands
+from app.files import saving
+from app.files.listing import FilesModel
+from app.files.picture import PictureView
+from app.files.preview import Picture, Preview, Table, preview
+from app.files.table import TableView
+from app.lines import list_view
+from app.parts.code import CodeView
+from app.parts.elide import ElidedLabel
+from app.parts.empty import EmptyState
+from app.parts.expose import expose
+from app.parts.plain import plain_label
+from runner.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.look import Look
+    from runner.result import CapturedFile, Result
+
+NO_FILES = ("No files", "This run created no files.")
+NOT_OVER = ("No files yet", "What the run creates is shown here when it is over.")
+LEFT_OUT = ("No files collected", "What this run created was left out; below it says why.")
+NOTHING = ("Nothing chosen", "Choose a file to look into it.")
+
+
+class FilesView(QWidget):
+    """Reads on a thread of its own. Names and contents are shown letter by letter."""
+
+    def __init__(self, look: Look, read: Callable[[CapturedFile], bytes], parent: QWidget | None = None) -> None:
+        """`read` gives the content of a file; raises KnownError where it is gone or was altered."""
+        super().__init__(parent)
+        self._look = look
+        self._read = read
+        self._chosen: CapturedFile | None = None
+        self._errands = Errands("files", self)
+        self.model = FilesModel(self)
+        self.view = list_view(look, self.model, "Files")
+        self.said = ElidedLabel()
+        self.said.setProperty("role", "muted")
+        self.left_out = plain_label(role="muted", wrap=True)
+        self.left_out.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.told = plain_label(role="muted", wrap=True)
+        self.text = CodeView(look)
+        self.table = TableView(look)
+        self.picture = PictureView(look)
+        self.none = EmptyState(look, "file-code", *NO_FILES)
+        self.nothing = EmptyState(look, "file-code", *NOTHING)
+        self.save = QPushButton("Save as\N{HORIZONTAL ELLIPSIS}")
+        self.save_all = QPushButton("Save all\N{HORIZONTAL ELLIPSIS}")
+        self._lay_out()
+        self.view.selectionModel().currentChanged.connect(self._moved)
+        self.save.clicked.connect(self._ask_save)
+        self.save_all.clicked.connect(self._ask_save_all)
+        self.show_result(None)
+
+    # ---- what is shown ----
+
+    def show_result(self, result: Result | None) -> None:
+        """The files of a run; None while it is not over."""
+        files = result.files if result else ()
+        left_out = result.files_left_out if result else ""
+        self._chosen = None
+        self.model.replace(files)
+        self._say("")
+        self.left_out.setText(f"Left out: {expose(left_out).text}." if left_out else "")
+        self.left_out.setVisible(bool(left_out))
+        self.save.setEnabled(False)
+        self.said.setText("")
+        self._show(self.nothing)
+        self.none.say(*(NOT_OVER if result is None else LEFT_OUT if left_out else NO_FILES))
+        self._whole.setCurrentWidget(self._page if files else self.none)
+        if files:
+            self.view.setCurrentIndex(self.model.index(0, 0))
+
+    @property
+    def title(self) -> str:
+        """For a tab: `Files`, with their number."""
+        count = self.model.rowCount()
+        return f"Files ({count})" if count else "Files"
+
+    @Slot(QModelIndex, QModelIndex)
+    def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
+        file = self.model.file(current.row())
+        if file is None or file is self._chosen:
+            return
+        self._chosen = file
+        self._say("")
+        self.said.setText("Reading\N{HORIZONTAL ELLIPSIS}")
+        read = self._read
+        self._errands.send(
+            lambda: preview(read(file), file.path), partial(self._came, file), partial(self._failed, file)
+        )
+
+    def _came(self, file: CapturedFile, found: Preview) -> None:
+        if file is not self._chosen:
+            return
+        self.said.setText(found.said)
+        self.save.setEnabled(True)
+        if isinstance(found, Picture):
+            self.picture.show_image(found.image, found.said)
+            self._show(self.picture)
+        elif isinstance(found, Table):
+            self.table.show_rows(found.rows)
+            self._show(self.table)
+        else:
+            self.text.set_code(found.text, found.language)
+            self._show(self.text)
+
+    def _failed(self, file: CapturedFile, error: Exception) -> None:
+        if file is self._chosen:
+            self.said.setText("")
+            self.save.setEnabled(False)
+            self.nothing.say("Not shown", _words(error))
+            self._show(self.nothing)
+
+    def _show(self, view: QWidget) -> None:
+        self._looked.setCurrentWidget(view)
+
+    # ---- saving ----
+
+    @Slot()
+    def _ask_save(self) -> None:
+        if self._chosen is None:
+            return
+        # The dialog asks before it replaces a file.
+        path, _ = QFileDialog.getSaveFileName(self, "Save file", saving.name(self._chosen.path))
+        if path:
+            self.save_to(Path(path))
+
+    def save_to(self, path: Path) -> None:
+        """Write the chosen file to `path`, whatever is there."""
+        file, read = self._chosen, self._read
+        if file is not None:
+            self._errands.send(
+                lambda: saving.write(path, read(file)),
+                lambda _nothing: self._say(f"Saved to {path}."),
+                self._not_saved,
+            )
+
+    @Slot()
+    def _ask_save_all(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, "Save all files into a folder")
+        if folder:
+            self.save_all_to(Path(folder))
+
+    def save_all_to(self, folder: Path) -> None:
+        """Write all files into `folder`, beside what is there."""
+        files, read = self.model.files, self._read
+        self._errands.send(
+            lambda: saving.write_all(folder, files, read),
+            lambda count: self._say(f"Saved {count} to {folder}. No file was replaced."),
+            self._not_saved,
+        )
+
+    def _not_saved(self, error: Exception) -> None:
+        self._say(f"Not saved: {_words(error)}")
+
+    def _say(self, words: str) -> None:
+        self.told.setText(words)
+        self.told.setVisible(bool(words))
+
+    # ---- building ----
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        self._looked = QStackedWidget()
+        for view in (self.nothing, self.text, self.table, self.picture):
+            self._looked.addWidget(view)
+        for button in (self.save, self.save_all):
+            button.setAutoDefault(False)
+        head = QHBoxLayout()
+        head.setSpacing(px(8))
+        head.addWidget(self.said, 1)
+        head.addWidget(self.save)
+        head.addWidget(self.save_all)
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(px(8), 0, 0, 0)
+        column.setSpacing(px(6))
+        column.addLayout(head)
+        column.addWidget(self._looked, 1)
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.addWidget(self.view)
+        split.addWidget(right)
+        split.setStretchFactor(1, 1)
+        split.setSizes([px(200), px(500)])
+        self.view.setMinimumWidth(px(110))
+        self._page = split
+        self._whole = QStackedWidget()
+        self._whole.addWidget(self.none)
+        self._whole.addWidget(self._page)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, px(8), 0, 0)
+        whole.setSpacing(px(4))
+        whole.addWidget(self._whole, 1)
+        whole.addWidget(self.told)
+        whole.addWidget(self.left_out)
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, KnownError):
+        return f"{error.what} {error.remedy}".strip()
+    return f"{error.strerror or error}." if isinstance(error, OSError) else str(error)

@@ -1,0 +1,222 @@
+"""Turns the bytes of a file into something to look at. The bytes may be hostile; everything here is bounded.
+
+What a file is, is seen from what it holds: its name only chooses among the ways to show text.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
+from PySide6.QtGui import QImage, QImageReader
+
+from app.files.kinds import JSON, LANGUAGES, TABLES, ending
+from app.parts.amounts import counted, size
+from app.parts.expose import expose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_TEXT = 256_000
+"""Characters of a text that are shown."""
+MOST_ROWS = 1000
+MOST_COLUMNS = 50
+MOST_CELL = 300
+"""Characters of a cell."""
+MOST_HEX = 4096
+"""Bytes of what is no text."""
+MOST_PIXELS = 50_000_000
+"""A small file can claim to be a picture that fills all memory."""
+WIDEST = 2400
+"""Pixels of a side of what is drawn; larger pictures are made smaller."""
+DEEPEST = 30
+"""Levels by which JSON is indented."""
+PICTURES = {b"\x89PNG\r\n\x1a\n": b"png", b"\xff\xd8\xff": b"jpeg"}
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+|"', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    image: QImage
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells as they are shown; the first row is the heading."""
+
+    rows: tuple[tuple[str, ...], ...]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+    language: str
+    said: str
+
+
+Preview = Picture | Table | Text
+
+
+def preview(data: bytes, path: str) -> Preview:
+    """What to show for a file with this content and name."""
+    for begin, form in PICTURES.items():
+        if data.startswith(begin):
+            return _picture(data, form)
+    text = _as_text(data)
+    if text is None:
+        return _hexadecimal(data)
+    if ending(path) in TABLES and (table := _table(text, ending(path))) is not None:
+        return table
+    if ending(path) in JSON:
+        return _json(text)
+    return _plain(text, LANGUAGES.get(ending(path), ""))
+
+
+# ---- pictures ----
+
+
+def _picture(data: bytes, form: bytes) -> Preview:
+    buffer = QBuffer()
+    buffer.setData(QByteArray(data))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer, QByteArray(form))
+    reader.setAutoDetectImageFormat(False)
+    reader.setAutoTransform(True)
+    whole = reader.size()
+    words = f"{whole.width():,} \N{MULTIPLICATION SIGN} {whole.height():,} pixels"
+    if whole.width() * whole.height() > MOST_PIXELS:
+        return _hexadecimal(data, f"A picture of {words}: too large to be drawn.")
+    if max(whole.width(), whole.height()) > WIDEST:
+        reader.setScaledSize(whole.scaled(QSize(WIDEST, WIDEST), Qt.AspectRatioMode.KeepAspectRatio))
+    image = reader.read()
+    if image.isNull():
+        return _hexadecimal(data, "This says it is a picture, and cannot be read as one.")
+    return Picture(image, words)
+
+
+# ---- tables ----
+
+
+def _table(text: str, kind: str) -> Table | None:
+    """None where the text cannot be read as one."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, kind))
+    rows: list[tuple[str, ...]] = []
+    widest, more = 0, False
+    try:
+        for row in reader:
+            if len(rows) > MOST_ROWS:
+                more = True
+                break
+            widest = max(widest, len(row))
+            rows.append(tuple(map(_cell, row[:MOST_COLUMNS])))
+    except csv.Error:
+        return None
+    if not rows:
+        return None
+    return Table(tuple(rows), _told(len(rows), more, widest, text))
+
+
+def _told(rows: int, more: bool, widest: int, text: str) -> str:
+    lines = text.count("\n")
+    shown = f"the first {MOST_ROWS:,} rows of {lines:,} lines" if more else counted(rows - 1, "row")
+    columns = counted(widest, "column")
+    if widest > MOST_COLUMNS:
+        columns = f"the first {MOST_COLUMNS} of {columns}"
+    return f"{shown}, {columns}".capitalize()
+
+
+def _delimiter(text: str, kind: str) -> str:
+    first = text[:4096].partition("\n")[0]
+    return "\t" if kind == ".tsv" else max(",;\t|", key=first.count)
+
+
+def _cell(text: str) -> str:
+    shown = expose(text[:MOST_CELL]).text
+    return shown + ("\N{HORIZONTAL ELLIPSIS}" if len(text) > MOST_CELL else "")
+
+
+# ---- texts ----
+
+
+def _as_text(data: bytes) -> str | None:
+    """None for what is no UTF-8 text."""
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _json(text: str) -> Text:
+    """With a line for each value. Nothing of it is altered: neither order nor numbers nor names that come twice."""
+    said = ""
+    try:
+        json.loads(text, parse_int=str, parse_float=str)
+    except RecursionError:
+        said = "Nested too deeply to be checked"
+    except ValueError as error:
+        return _plain(text, "", f"Not valid JSON ({error})")
+    pieces: list[str] = []
+    length = 0
+    for piece in _indented(text):
+        pieces.append(piece)
+        length += len(piece)
+        if length > MOST_TEXT:
+            break
+    return _plain("".join(pieces), "javascript", said, whole=length <= MOST_TEXT)
+
+
+def _indented(text: str) -> Iterator[str]:
+    depth = 0
+    opened = False
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token in "}]":
+            depth -= 1
+            yield token if opened else _line(depth) + token
+            opened = False
+            continue
+        if opened:
+            yield _line(depth)
+        opened = token in "{["
+        depth += opened
+        if token == ",":
+            yield token + _line(depth)
+        else:
+            yield ": " if token == ":" else token
+
+
+def _line(depth: int) -> str:
+    return "\n" + "  " * min(depth, DEEPEST)
+
+
+def _plain(text: str, language: str, said: str = "", whole: bool = True) -> Text:
+    parts = [said] if said else []
+    if not whole or len(text) > MOST_TEXT:
+        parts.append(f"The first {MOST_TEXT:,} characters are shown. Save it to see all of it")
+    elif not text:
+        parts.append("Empty")
+    elif not said:
+        parts.append(counted(text.count("\n") + (not text.endswith("\n")), "line"))
+    return Text(text[:MOST_TEXT], language, ". ".join(parts))
+
+
+def _hexadecimal(data: bytes, said: str = "") -> Text:
+    head = data[:MOST_HEX]
+    lines = [
+        f"{at:06x}  {head[at : at + 8].hex(' '):<23}  {_letters(head[at : at + 8])}" for at in range(0, len(head), 8)
+    ]
+    cut = f"The first {size(MOST_HEX)} of {size(len(data))} as bytes" if len(data) > MOST_HEX else "Shown as bytes"
+    return Text("\n".join(lines), "", f"{said} {cut}".strip())
+
+
+def _letters(data: bytes) -> str:
+    return "".join(chr(one) if 32 <= one < 127 else "." for one in data)

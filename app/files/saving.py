@@ -1,0 +1,60 @@
+"""Writes collected files where a person wants them: under harmless names, and never over another file unasked."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from typing import TYPE_CHECKING
+
+from app.parts.expose import hides
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from runner.result import CapturedFile
+
+LONGEST = 100
+"""Characters of a name."""
+_FORBIDDEN = re.compile(r'[/\\:*?"<>|$`&;\s]+')
+NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def name(path: str) -> str:
+    """A harmless name for the file at `path`: nothing hides in it, it leads nowhere, no shell takes it for a word."""
+    last = path.rpartition("/")[2]
+    seen = "".join("_" if hides(one) else one for one in last)
+    plain = _FORBIDDEN.sub("_", seen).strip("._-~ ") or "file"
+    stem, dot, end = plain.rpartition(".")
+    if not dot or len(end) > 10:
+        return plain[:LONGEST]
+    return f"{stem[: LONGEST - len(end) - 1]}.{end}"
+
+
+def write(path: Path, data: bytes) -> None:
+    """Put `data` in place of the file at `path`, which a person has chosen. Raises OSError."""
+    path.write_bytes(data)
+
+
+def write_all(folder: Path, files: Iterable[CapturedFile], read: Callable[[CapturedFile], bytes]) -> int:
+    """Put all files into `folder`, under free names; how many. Raises OSError, and KnownError for what is gone."""
+    count = 0
+    for file in files:
+        data = read(file)
+        with os.fdopen(_fresh(folder, name(file.path)), "wb") as target:
+            target.write(data)
+        count += 1
+    return count
+
+
+def _fresh(folder: Path, wanted: str) -> int:
+    """A new file in `folder`: never one that is there. Raises OSError."""
+    stem, dot, end = wanted.rpartition(".")
+    stem, end = (stem, dot + end) if dot else (wanted, "")
+    for number in itertools.count(2):
+        try:
+            return os.open(folder / wanted, NEW, 0o600)
+        except FileExistsError:
+            wanted = f"{stem} ({number}){end}"
+    raise AssertionError
