@@ -53,10 +53,10 @@ class Deciding(QWidget):
         self._key("A", lambda: self._answer(self.review.press_approve))
         self._key("D", lambda: self._answer(self.review.press_deny))
         self._key("E", lambda: self._answer(self.review.press_edit))
+        self._key("L", lambda: self._answer(self.review.press_limits))
         self._key("R", self.review.press_remember)
         self._key("X", self.queue.toggle_mark)
         self._key("J", lambda: self.queue.step(1))
-        self._key("L", lambda: self._answer(self.review.press_limits))
         self._key("K", lambda: self.queue.step(-1))
 
     @Slot(str)

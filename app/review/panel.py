@@ -20,8 +20,8 @@ from app.review.foot import Foot
 from app.review.guard import REST_SECONDS, Guard
 from app.review.header import Header
 from app.review.interest import Interest
-from app.review.steady import Steady
 from app.review.limits import LimitsSection
+from app.review.steady import Steady
 from runner.decision import Decider
 from runner.editing import Draft, Earlier, Version
 from runner.events import (
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from app.cases import Card, Cases
     from app.look import Look
     from runner.events import Event
-
     from runner.request import Limits
+
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
 LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
 ASSESSING = "Assessing your version\N{HORIZONTAL ELLIPSIS}"
-CODE, CHANGES = 0, 1
 UNFINISHED = "One of the limits is not a number that can be taken."
+CODE, CHANGES = 0, 1
 _REST_MS = round(REST_SECONDS * 1000) + 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
 
@@ -90,10 +90,10 @@ class ReviewPanel(QFrame):
         self.extra.setAccessibleName("Variables or input")
         self.editor = Editor(look)
         self.facts = Facts(look)
-        self.told = Notice(look, Tone.WARN, "", closable=True)
-        self._page = QWidget()
         self.limits = LimitsSection(look)
         self.facts.column.addWidget(self.limits)
+        self.told = Notice(look, Tone.WARN, "", closable=True)
+        self._page = QWidget()
         self._make_foot()
         self._steady = Steady((self.deny, self.approve), self)
         self.nothing = EmptyState(look, "shield-check", "Nothing to review", "The next request opens here.")
@@ -199,13 +199,13 @@ class ReviewPanel(QFrame):
             self._begin_edit()
 
     @Slot()
-    def _approve(self) -> None:
-    @Slot()
     def press_limits(self) -> None:
         """The key of the limits: they can be changed in their place."""
         if self._card is not None and self._card.waiting and not self._sent:
             self.limits.open()
 
+    @Slot()
+    def _approve(self) -> None:
         card, shown = self._card, self.shown
         if card is None or shown is None or self._sent or self.editing or self._why_not(shown):
             return
@@ -366,13 +366,13 @@ class ReviewPanel(QFrame):
                 original=card.request,
             )
         shown = self._draft or card
-        self.header.show_card(shown)
-        self._show_facts(shown)
         if not self.editing:
             self.header.show_card(shown)
             self._show_facts(shown)
             self.rearm()
             return
+        self.header.show_card(shown)
+        self._show_facts(shown)
         self.editor.show_findings(shown.assessment.findings if shown.assessment else ())
         self._say_of_edit()
         if self._finishing:
@@ -452,16 +452,16 @@ class ReviewPanel(QFrame):
         self.header.show_card(self._draft or card)
 
     def _decided(self, card: Card, by_person: bool) -> None:
+        changed = self.editing or self._draft is not None
         mine, self._sent, self._draft = self._sent and by_person, False, None
         self._limits = self._assessing = None
-        changed = self.editing or self._draft is not None
         self._leave(self._has_focus_inside())
         if changed:
             self._show_subject()
-        self.header.show_card(card)
-        # An expired request can be approved for later at the same place: not by a click meant for now.
         else:
             self._show_facts(card)
+        self.header.show_card(card)
+        # An expired request can be approved for later at the same place: not by a click meant for now.
         self.rearm()
         if mine:
             self.answered.emit(card.id)
@@ -490,12 +490,12 @@ class ReviewPanel(QFrame):
     # ---- painting the state ----
 
     def _why_not(self, shown: Card) -> str:
-        return approval.why_not(shown, self.code.is_seen_to_end, self._cases.troubles)
-
         if shown.waiting and self._assessing is not None:
             return ASSESSING
         if shown.waiting and not self.limits.whole:
             return UNFINISHED
+        return approval.why_not(shown, self.code.is_seen_to_end, self._cases.troubles)
+
     @Slot()
     def _show_state(self) -> None:
         """Buttons and the sentence beside them."""
@@ -645,10 +645,10 @@ class ReviewPanel(QFrame):
         self.code.seen_to_end.connect(self._show_state)
         self.tabs.currentChanged.connect(self._show_part)
         self.facts.line_picked.connect(self._go_to)
-        self._cases.happened.connect(self.take)
-        self._cases.sandbox_known.connect(self._sandbox_known)
         self.limits.changed.connect(self._limit)
         self.limits.typing.connect(self._show_state)
+        self._cases.happened.connect(self.take)
+        self._cases.sandbox_known.connect(self._sandbox_known)
         self._bridge.declined.connect(self.declined)
         self._bridge.failed.connect(self.failed)
         self._bridge.drafted.connect(self._drafted)
