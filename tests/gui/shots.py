@@ -269,7 +269,7 @@ def _files(scene: Scene, chosen: int) -> None:
     image.save(buffer, "PNG")  # type: ignore[call-overload]
     contents = {
         "plots/revenue by month.png": QByteArray(buffer.data()).data(),
-        "sales.csv": "month,region,revenue,note\n".encode()
+        "sales.csv": b"month,region,revenue,note\n"
         + b"".join(b"2025-%02d,north,%d,<b>up</b>\n" % (n % 12 + 1, n * 37) for n in range(400)),
         "summary.json": b'{"rows": 400, "columns": ["month", "region"], "total": 2952600.50, "ok": true}',
         "r\\u202egpj.exe": bytes(range(256)) * 40,
@@ -372,6 +372,26 @@ def edited(scene: Scene) -> None:
     scene.window.deciding.review.foot.done.click()
 
 
+def limiting(scene: Scene) -> None:
+    waiting(scene)
+    review = scene.window.deciding.review
+    review.press_limits()
+    review.limits.fields["memory_mb"].stepUp()
+    _, request_id, version = next(call for call in scene.bridge.calls if call[0] == "draft")
+    card = scene.cases.card(request_id)
+    assert card is not None and card.assessment is not None
+    draft = Draft(replace(card.request, limits=version.limits), card.assessment, "")
+    scene.bridge.drafted.emit(request_id, version, draft)
+    review.facts.ensureWidgetVisible(review.limits)
+
+
+def limited(scene: Scene) -> None:
+    limiting(scene)
+    review = scene.window.deciding.review
+    review.limits.done.click()
+    review.facts.ensureWidgetVisible(review.limits)
+
+
 def changes(scene: Scene) -> None:
     waiting(scene)
     review = scene.window.deciding.review
@@ -422,26 +442,6 @@ def trust(scene: Scene) -> None:
 
 
 def question(scene: Scene) -> None:
-def limiting(scene: Scene) -> None:
-    waiting(scene)
-    review = scene.window.deciding.review
-    review.press_limits()
-    review.limits.fields["memory_mb"].stepUp()
-    _, request_id, version = next(call for call in scene.bridge.calls if call[0] == "draft")
-    card = scene.cases.card(request_id)
-    assert card is not None and card.assessment is not None
-    draft = Draft(replace(card.request, limits=version.limits), card.assessment, "")
-    scene.bridge.drafted.emit(request_id, version, draft)
-    review.facts.ensureWidgetVisible(review.limits)
-
-
-def limited(scene: Scene) -> None:
-    limiting(scene)
-    review = scene.window.deciding.review
-    review.limits.done.click()
-    review.facts.ensureWidgetVisible(review.limits)
-
-
     waiting(scene)
     scene.window.stop_all()
 
@@ -513,7 +513,7 @@ def remembering(scene: Scene) -> None:
     one = feed.request("import csv\nprint(len(list(csv.reader(open('sales.csv')))))\n", title="Analyze <b>sales</b>")
     scene.hear(feed.asked(one, feed.assessment(Level.HIGH, touch=Touch(files=("sales.csv",)))))
     settle(0.9)
-    scene.window.deciding.review.remember.click()
+    scene.window._remember_shown()
     until(lambda: any(call[0] == "preview" for call in scene.bridge.calls))
     _, request_id, choice = next(call for call in scene.bridge.calls if call[0] == "preview")
     card = scene.cases.card(request_id)
@@ -556,6 +556,8 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "queue-many": many,
     "queue-editing": editing,
     "queue-edited": edited,
+    "queue-limiting": limiting,
+    "queue-limited": limited,
     "queue-changes": changes,
     "queue-missed": missed,
     "queue-alike": alike,
@@ -611,8 +613,6 @@ def draw(
     out: Path = OUT,
     scenes: dict[str, Callable[[Scene], None]] = SCENES,
     sizes: tuple[tuple[int, int], ...] = SIZES,
-    "queue-limiting": limiting,
-    "queue-limited": limited,
 ) -> list[Path]:
     """Every scene in both themes and all `sizes`, as files in `out`: those that were drawn."""
     out.mkdir(parents=True, exist_ok=True)
