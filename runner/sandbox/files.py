@@ -137,11 +137,16 @@ def _told(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise KnownError(*_words(path, error)) from error
+        raise refusal(path, error.errno or 0) from error
 
 
-def _words(path: str, error: OSError) -> tuple[str, str]:
-    match error.errno:
+def refusal(path: str, code: int) -> KnownError:
+    """What to say of a file that the system refuses with the error `code` (errno)."""
+    return KnownError(*_words(path, code))
+
+
+def _words(path: str, code: int) -> tuple[str, str]:
+    match code:
         case errno.ENOENT:
             return f"There is no file {path}.", "List the files for what there is."
         case errno.ELOOP:
@@ -154,5 +159,7 @@ def _words(path: str, error: OSError) -> tuple[str, str]:
             return f"{path} may not be opened: its permissions forbid it.", "Change them by running code."
         case errno.ENOSPC | errno.EDQUOT:
             return f"There is no room for {path}.", "Remove files, or create a new sandbox."
+        case errno.ENXIO:  # a socket, or what opens as one
+            return f"{path} is not an ordinary file.", "Only ordinary files can be used."
         case _:
-            return f"{path} could not be used: {error.strerror}.", "Choose another file."
+            return f"{path} could not be used: {os.strerror(code)}.", "Choose another file."

@@ -82,7 +82,7 @@ class LocalSession:
             raise gone()
 
     def _write(self, path: str, data: bytes, executable: bool) -> None:
-        if occupied(self._place.workspace) + len(data) > self._limits.disk_mb << 20:
+        if occupied(self._place.workspace, self._limits) + len(data) > self._limits.disk_mb << 20:
             raise KnownError(
                 f"There is no room for {path}: the sandbox may hold {self._limits.disk_mb} MB.", "Remove files first."
             )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import weakref
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import KnownError
@@ -14,10 +16,13 @@ from runner.sandbox import languages, leftovers, verdict
 from runner.sandbox.container import endpoint, starter
 from runner.sandbox.container.cell import Cell, remove
 from runner.sandbox.container.client import Client, Denied
+from runner.sandbox.container.exec import ExecCell
 from runner.sandbox.container.pool import Pool
 from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
+from runner.sandbox.container.session import ContainerSession
 from runner.sandbox.container.shape import HOST_LABEL, NAMES, RUN_LABEL, Shape, host
-from runner.sandbox.contract import Job, Readiness
+from runner.sandbox.contract import Bounds, Job, Readiness
+from runner.sandbox.session import gone
 from runner.sandbox.verdict import Setting
 from runner.tasks import spawn
 
@@ -65,6 +70,7 @@ class ContainerSandbox:
         self._readiness: Readiness | None = None
         self._runs: set[ContainerRun] = set()
         self._pool: Pool | None = None
+        self._sessions: weakref.WeakSet[ContainerSession] = weakref.WeakSet()
         self._left: set[str] = set()
         """Containers that could not be removed while the engine was away."""
 
@@ -91,13 +97,34 @@ class ContainerSandbox:
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> ContainerRun | SettledRun:
         if job.network is not NetworkMode.NONE:
             raise KnownError("Containers have no network to give.", "Run the code without network.")
+        return await self._started(job, await self._checked(), measured)
+
+    async def open(self, language: Language, limits: Limits, image: str) -> ContainerSession:
+        """A container that is kept. Raises KnownError."""
+        ready = await self._checked()
+        job = Job("", language, "", limits, image=image)
+        shape = Shape(self._isolation, self._runtime, self._setting(job, ready).image, language, limits)
+        session = ContainerSession(self._client(), shape.container, self._started_in)
+        await session.open()
+        self._sessions.add(session)
+        return session
+
+    async def _started_in(
+        self, job: Job, measured: Callable[[Usage], None], session: ContainerSession
+    ) -> ContainerRun | SettledRun:
+        """Raises KnownError."""
+        job = replace(job, image=session.shape.image)
+        return await self._started(job, await self._checked(), measured, session)
+
+    async def _checked(self) -> Readiness:
+        """Raises KnownError where the sandbox does not work."""
         ready = await self.check()
         if not ready.ready:
             raise KnownError(ready.problem, ready.remedy)
-        return await self._started(job, ready, measured)
+        return ready
 
     async def _started(
-        self, job: Job, ready: Readiness, measured: Callable[[Usage], None]
+        self, job: Job, ready: Readiness, measured: Callable[[Usage], None], session: ContainerSession | None = None
     ) -> ContainerRun | SettledRun:
         """Raises KnownError."""
         client, setting = self._client(), self._setting(job, ready)
@@ -108,17 +135,21 @@ class ContainerSandbox:
         except languages.BadContext as error:
             return SettledRun(job, verdict.not_run(job, setting, f"{error}\n", str(error)))
         self._tidy_up()
-        cell = await self._cell(
-            Shape(self._isolation, self._runtime, setting.image, job.language, job.limits).container
-        )
+        bounds = None if job.collect is None or session is not None else job.collect.bounds
+        shape = Shape(self._isolation, self._runtime, setting.image, job.language, job.limits, bounds).container
+        cell = await (self._cell(shape) if session is None else self._executed(shape, session))
         run = ContainerRun(job, orders, cell, client, setting, measured, self._forget)
         self._runs.add(run)
         self._count()
         run.on_end(self._over)
         return run
 
-    async def warm(self, languages: Iterable[Language], limits: Limits, size: int) -> None:
+    async def warm(
+        self, languages: Iterable[Language], limits: Limits, size: int, bounds: Bounds | None = None
+    ) -> None:
         """Keep `size` containers ready for each of `languages` from now on; runs with other limits start cold.
+
+        `bounds` are those of the files that runs leave; None where none are collected.
 
         Does nothing where the sandbox does not work. Belongs to the loop it is called on.
         """
@@ -126,7 +157,7 @@ class ContainerSandbox:
         if self._pool is None:
             self._pool = Pool(self._waiting, self._forget)
         there = [(language, ready.images[language]) for language in languages if language in ready.images]
-        shapes = [Shape(self._isolation, self._runtime, image, language, limits) for language, image in there]
+        shapes = [Shape(self._isolation, self._runtime, image, language, limits, bounds) for language, image in there]
         self._pool.keep([shape.container for shape in shapes], size)
 
     def cool(self) -> None:
@@ -152,6 +183,7 @@ class ContainerSandbox:
         for run in runs:
             run.stop(CLOSING)
         ends: list[Coroutine[Any, Any, object]] = [run.finished() for run in runs]
+        ends += [session.close() for session in self._sessions]
         if self._pool is not None:
             ends.append(self._pool.close())
         with contextlib.suppress(TimeoutError):
@@ -226,6 +258,16 @@ class ContainerSandbox:
         """One that waits, else a new one. Raises KnownError."""
         warm = self._pool.take(shape) if self._pool is not None else None
         return warm or await self._opened(shape)
+
+    async def _executed(self, shape: Shape, session: ContainerSession) -> ExecCell:
+        """In the container of `session`. Raises KnownError."""
+        cell = ExecCell(self._client(), shape, session.id)
+        try:
+            await cell.open()
+        except Denied as error:
+            raise gone() from error
+        session.holds(cell)
+        return cell
 
     async def _waiting(self, shape: Shape) -> Cell:
         """A new one, once its interpreter waits. Raises KnownError."""

@@ -16,7 +16,7 @@ from runner.sandbox.imports import hint
 
 if TYPE_CHECKING:
     from runner.request import Limits
-    from runner.sandbox.contract import Job
+    from runner.sandbox.contract import Bounds, Job
 
 HERE = Path(__file__).with_name("inside")
 WORKSPACE = "/workspace"
@@ -31,21 +31,32 @@ ENVIRONMENT = {
 """Everything the code finds in its environment, besides what the image itself sets."""
 
 
-def command(language: Language, limits: Limits, word: str) -> list[str]:
-    """The interpreter, which says that it is ready with marks that carry `word`, and waits for `orders`."""
+def command(language: Language, limits: Limits, word: str, stem: str = "main") -> list[str]:
+    """The interpreter, which says that it is ready with marks that carry `word`, and waits for `orders`.
+
+    The code is put into the workspace under the name `stem`, with the language's ending.
+    """
+    main = f"{WORKSPACE}/{stem}.{languages.SUFFIXES[language]}"
     mark = f"{MARK.decode()}{word}:"
     match language:
         case Language.PYTHON:
             # Under a name of its own: code made by the program's `exec` would share that of a `-c` text.
             run = "import sys; exec(compile(sys.argv.pop(1), '<assent>', 'exec'), {'__name__': 'assent'})"
-            return ["python3", "-I", "-B", "-X", "utf8", "-c", run, _text(language), mark]
+            return ["python3", "-I", "-B", "-X", "utf8", "-c", run, _text(language), mark, main]
         case Language.JAVASCRIPT:
             heap = f"--max-old-space-size={int(limits.memory_mb * languages.HEAP_SHARE)}"
-            return ["node", heap, "-e", _text(language), mark]
+            return ["node", heap, "-e", _text(language), mark, main]
         case Language.SHELL:
-            return ["bash", "--noprofile", "--norc", "-c", _text(language), "assent", mark]
+            return ["bash", "--noprofile", "--norc", "-c", _text(language), "assent", mark, main]
         case _:
             assert_never(language)
+
+
+def watched(words: list[str], language: Language, word: str, bounds: Bounds) -> list[str]:
+    """`words` started by a keeper, which hands out what the code has left when it has ended."""
+    numbers = map(str, (bounds.files, bounds.file_bytes, bounds.all_bytes))
+    mark, main = f"{MARK.decode()}{word}:", f"main.{languages.SUFFIXES[language]}"
+    return ["bash", "--noprofile", "--norc", "-c", script("keeper.sh"), "keeper", mark, main, *numbers, *words]
 
 
 def orders(job: Job) -> bytes:
@@ -79,6 +90,12 @@ def orders(job: Job) -> bytes:
 
 def _framed(data: bytes) -> bytes:
     return b"%08x\n" % len(data) + data
+
+
+@functools.cache
+def script(name: str) -> str:
+    """A file of the folder `inside`."""
+    return (HERE / name).read_text("utf-8")
 
 
 @functools.cache

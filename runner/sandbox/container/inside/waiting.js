@@ -21,7 +21,7 @@
   fs.closeSync(0);
   fs.openSync(input); // takes the lowest number that is free: 0
   if (stdin) fs.unlinkSync(input);
-  const main = '/workspace/main.js';
+  const main = process.argv[2];
   fs.writeFileSync(main, code);
   process.argv = [process.execPath, main];
   process.execArgv = [];

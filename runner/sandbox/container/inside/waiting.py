@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WORKSPACE = "/workspace"
 
 
-def wait(mark: bytes) -> None:
+def wait(mark: bytes, path: str) -> None:
     """Say that the interpreter is ready, take orders, and start the code."""
     version = b"%d.%d.%d" % sys.version_info[:3]
     posix.write(2, mark + b"R%08x\n" % len(version) + version)
@@ -23,7 +23,6 @@ def wait(mark: bytes) -> None:
     memory = orders.pop("memory")
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     _give_input(orders.pop("stdin"))
-    path = WORKSPACE + "/main.py"
     with open(path, "wb") as file:
         file.write(orders.pop("code"))
     orders.update(
@@ -61,4 +60,4 @@ def _exactly(count: int) -> bytes:
     return data
 
 
-wait(sys.argv[1].encode())
+wait(sys.argv[1].encode(), sys.argv[2])

@@ -1,0 +1,112 @@
+"""One run inside a container that is kept: to the run it looks like a container of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.sandbox.container.cell import Cell
+from runner.sandbox.container.client import Denied
+from runner.sandbox.container.starter import WORKSPACE, command, script
+from runner.sandbox.languages import SUFFIXES
+
+if TYPE_CHECKING:
+    from runner.sandbox.container.client import Client, Plug
+    from runner.sandbox.container.shape import Shape
+    from runner.sandbox.output import Stream
+
+KILLED = 128 + 9
+LOST = 128
+"""Of a process whose gVisor has died under it , measured: what waits for it in the engine fails."""
+SETTLE_SECONDS = 2.0
+"""For an engine to find out that a container has ended."""
+LOOK_SECONDS = 0.005
+"""Between two looks at whether a process has ended: the engine has no call that waits for it."""
+SIGNALS = {"SIGTERM": "SIGUSR1", "SIGKILL": "SIGUSR2"}
+"""To the first process, which passes them on to all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process started in a container, and the connection to its three streams."""
+
+    id: str
+    plug: Plug
+
+
+async def start(client: Client, container: str, words: list[str]) -> Process:
+    """Raises EngineGone and Denied."""
+    wanted = {"AttachStdin": True, "AttachStdout": True, "AttachStderr": True, "Cmd": words, "WorkingDir": WORKSPACE}
+    id = str((await client.ask("POST", f"/containers/{container}/exec", wanted))["Id"])
+    return Process(id, await client.plug_in(f"/exec/{id}/start", {"Detach": False, "Tty": False}))
+
+
+async def exit_code(client: Client, id: str) -> int:
+    """Wait until it, or the container around it, has ended. Raises EngineGone and Denied."""
+    while (told := await client.ask("GET", f"/exec/{id}/json"))["Running"] or told["ExitCode"] is None:
+        # An engine may go on saying that a process runs whose container has ended.
+        if not (await state(client, str(told["ContainerID"])))["Running"]:
+            return KILLED
+        await asyncio.sleep(LOOK_SECONDS)
+    return int(told["ExitCode"])
+
+
+async def state(client: Client, container: str) -> dict[str, Any]:
+    """How it stands, in the engine's words. Raises EngineGone and Denied."""
+    told: dict[str, Any] = (await client.ask("GET", f"/containers/{container}/json"))["State"]
+    return told
+
+
+class ExecCell(Cell):
+    """The processes of one run in the container `container`; when they end, nothing of them is left in it."""
+
+    def __init__(self, client: Client, shape: Shape, container: str) -> None:
+        super().__init__(client, shape)
+        self.id = container
+        self._exec = ""
+        self._over = asyncio.Event()
+
+    async def open(self) -> None:
+        """Start the interpreter. Raises EngineGone and Denied."""
+        stem = f".{self.name}"
+        main = f"{WORKSPACE}/{stem}.{SUFFIXES[self.shape.language]}"
+        words = command(self.shape.language, self.shape.limits, self._word, stem)
+        started = await start(self._client, self.id, ["bash", "-c", script("once.sh"), "once", main, *words])
+        self._exec, self._plug = started.id, started.plug
+
+    async def read(self) -> list[tuple[Stream, bytes]]:
+        try:
+            return await super().read()
+        except (EOFError, OSError):
+            self._over.set()
+            raise
+
+    async def signal(self, name: str) -> None:
+        await super().signal(SIGNALS[name])
+
+    async def status(self) -> tuple[int, bool]:
+        """As that of a container; that memory ran out once in it is held against later runs that are killed."""
+        await self._over.wait()
+        try:
+            code = await exit_code(self._client, self._exec)
+        except Denied:
+            code = LOST
+        if code == 0:
+            return code, False
+        told = await self._settled(code)
+        return (code, code == KILLED and told["OOMKilled"]) if told["Running"] else (KILLED, told["OOMKilled"])
+
+    async def _settled(self, code: int) -> dict[str, Any]:
+        """How the container stands. gVisor may die with all it holds: the process is told of before the container."""
+        end = time.monotonic() + (SETTLE_SECONDS if code == LOST else 0.0)
+        while (told := await state(self._client, self.id))["Running"] and time.monotonic() < end:
+            await asyncio.sleep(LOOK_SECONDS)
+        return told
+
+    async def remove(self, seconds: float = 0.0) -> bool:
+        """End the connection: the container goes on, and what the run started has ended with it."""
+        if self._plug is not None:
+            await self._plug.close()
+        return True

@@ -1,0 +1,195 @@
+"""A container that an agent keeps: runs and file tools are processes in it, one after the other (spec X5)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.errors import KnownError
+from runner.sandbox import leftovers
+from runner.sandbox.container.cell import remove
+from runner.sandbox.container.client import Denied, EngineGone
+from runner.sandbox.container.exec import exit_code, start
+from runner.sandbox.container.frames import Frames
+from runner.sandbox.container.run import not_started
+from runner.sandbox.container.shape import config
+from runner.sandbox.container.starter import script
+from runner.sandbox.contract import Entry, Kind, Listing, Piece
+from runner.sandbox.files import MOST_ENTRIES, refusal
+from runner.sandbox.output import Stream
+from runner.sandbox.session import gone, within
+from runner.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from runner.result import Usage
+    from runner.sandbox.container.client import Client, Plug
+    from runner.sandbox.container.exec import ExecCell
+    from runner.sandbox.container.run import ContainerRun, SettledRun
+    from runner.sandbox.container.shape import Shape
+    from runner.sandbox.contract import Job
+
+    Begin = Callable[[Job, Callable[[Usage], None], "ContainerSession"], Awaitable[ContainerRun | SettledRun]]
+
+FILE_SECONDS = 30.0
+"""For one file to be read or written."""
+START_SECONDS = 60.0
+LAST_WORDS_SECONDS = 0.5
+"""For the output of a run to arrive whose container has ended under it."""
+WORDS = {
+    b"missing": errno.ENOENT,
+    b"link": errno.ELOOP,
+    b"folder-link": errno.ELOOP,
+    b"no-folder": errno.ENOTDIR,
+    b"folder": errno.EISDIR,
+    b"denied": errno.EACCES,
+    b"room": errno.ENOSPC,
+    b"special": errno.ENXIO,
+}
+"""What `files.sh` says is wrong, as the system's own error."""
+KINDS = {"f": Kind.FILE, "d": Kind.FOLDER, "l": Kind.LINK}
+
+
+class ContainerSession:
+    """One container whose first process waits for signals and for the console to go."""
+
+    def __init__(self, client: Client, shape: Shape, begin: Begin) -> None:
+        self.shape = shape
+        self.id = ""
+        self.name = leftovers.new_name()
+        self._client = client
+        self._begin = begin
+        self._plug: Plug | None = None
+        self._run: ContainerRun | SettledRun | None = None
+        self._cell: ExecCell | None = None
+        self._watcher: asyncio.Task[None] | None = None
+        self._closed = self._ended = False
+
+    @property
+    def alive(self) -> bool:
+        return not (self._closed or self._ended)
+
+    def holds(self, cell: ExecCell) -> None:
+        """From now on the run in `cell` ends with the container: the engine does not always tell it so."""
+        self._cell = cell
+
+    async def open(self) -> None:
+        """Make and start the container. Raises KnownError, leaving nothing."""
+        make = config(self.shape, self.name, "")
+        make["Cmd"] = ["bash", "-c", script("keeping.sh")]
+        make["HostConfig"]["Init"] = False  # its first process passes on what init would not
+        try:
+            made = await self._client.ask("POST", "/containers/create", make, name=f"assent-{self.name}")
+            self.id = str(made["Id"])
+            # It ends with this connection: a console that is gone leaves no container waiting.
+            self._plug = await self._client.plug_in(f"/containers/{self.id}/attach", stream="1", stdin="1", stdout="1")
+            await self._client.ask("POST", f"/containers/{self.id}/start", seconds=START_SECONDS)
+            async with asyncio.timeout(START_SECONDS):
+                if not await self._plug.read():
+                    raise KnownError("The container ended at once.", "Open Doctor.")
+            self._watcher = spawn("kept container", self._watch(self._plug))
+        except Denied as error:
+            await self.close()
+            raise not_started(error, self.shape.image) from error
+        except BaseException:
+            await asyncio.shield(self.close())
+            raise
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> ContainerRun | SettledRun:
+        self._check()
+        job = replace(job, limits=within(job.limits, self.shape.limits))
+        self._run = await self._begin(job, measured, self)
+        return self._run
+
+    async def write(self, path: str, data: bytes, *, executable: bool) -> None:
+        await self._do(path, ["write", path, str(len(data)), "755" if executable else "644"], data)
+
+    async def read(self, path: str, offset: int, most: int) -> Piece:
+        data, told = await self._do(path, ["read", path, str(offset), str(most)], most=most)
+        return Piece(data, int(told))
+
+    async def files(self, path: str) -> Listing:
+        data, told = await self._do(path, ["list", path, str(MOST_ENTRIES)])
+        entries = tuple(map(_entry, data.split(b"\0")[:-1]))
+        return Listing(entries, max(0, int(told) - len(entries)))
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._run is not None:
+            self._run.stop("The sandbox was destroyed.")
+            await self._run.finished()
+        if self._watcher is not None:
+            self._watcher.cancel()
+            await asyncio.gather(self._watcher, return_exceptions=True)
+        if self._plug is not None:
+            await self._plug.close()
+        await remove(self._client, self.id or f"assent-{self.name}")
+
+    async def _watch(self, plug: Plug) -> None:
+        """Until the container has ended, whatever ended it."""
+        with contextlib.suppress(OSError):
+            while await plug.read():
+                continue
+        self._ended = True
+        await asyncio.sleep(LAST_WORDS_SECONDS)
+        if self._cell is not None:
+            self._cell.let_go()
+
+    def _check(self) -> None:
+        """Raises KnownError."""
+        if not self.alive:
+            raise gone()
+
+    async def _do(self, path: str, words: list[str], given: bytes = b"", most: int = 1 << 22) -> tuple[bytes, bytes]:
+        """Run `files.sh`; its output, and what it says besides. Raises KnownError."""
+        self._check()
+        try:
+            async with asyncio.timeout(FILE_SECONDS):
+                code, output, told = await self._executed(words, given, most)
+        except TimeoutError as error:
+            await self._end_all()
+            raise KnownError(f"{path} could not be used within {FILE_SECONDS:.0f} s.", "Try again.") from error
+        except EngineGone:
+            raise
+        except (Denied, OSError) as error:
+            raise gone() from error
+        if code:
+            raise refusal(path, WORDS.get(told.strip(), errno.EIO))
+        return output, told
+
+    async def _executed(self, words: list[str], given: bytes, most: int) -> tuple[int, bytes, bytes]:
+        started = await start(self._client, self.id, ["bash", "-c", script("files.sh"), "files", *words])
+        feeding = spawn("file content", _feed(started.plug, given))
+        texts = {Stream.OUT: bytearray(), Stream.ERR: bytearray()}
+        frames = Frames()
+        try:
+            while data := await started.plug.read():
+                for stream, piece in frames.feed(data):
+                    texts[stream] += piece[: max(0, most - len(texts[stream]))]
+        finally:
+            feeding.cancel()
+            await asyncio.gather(feeding, return_exceptions=True)
+            started.plug.drop()
+        code = await exit_code(self._client, started.id)
+        return code, bytes(texts[Stream.OUT]), bytes(texts[Stream.ERR])
+
+    async def _end_all(self) -> None:
+        with contextlib.suppress(Denied, EngineGone):
+            await self._client.ask("POST", f"/containers/{self.id}/kill", signal="SIGUSR2")
+
+
+async def _feed(plug: Plug, data: bytes) -> None:
+    if data:
+        with contextlib.suppress(OSError):
+            await plug.write(data)
+
+
+def _entry(record: bytes) -> Entry:
+    name, kind, size = record.rsplit(b"/", 2)
+    return Entry(name.decode("utf-8", "backslashreplace"), KINDS.get(kind.decode("ascii"), Kind.OTHER), int(size))
