@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
@@ -26,6 +27,11 @@ MEMORY_WORDS = (
     "std::bad_alloc",
 )
 DISK_WORDS = ("No space left on device", "ENOSPC", "File too large", "EFBIG", "File size limit exceeded")
+NO_MORE_PROCESSES = re.compile(
+    r"can't start new thread|fork: (?:retry: )?Resource temporarily unavailable"  # Python's threads, Bash
+    r"|spawn .*EAGAIN|fork.*\[Errno 11\]",  # Node, Python's processes
+    re.DOTALL,
+)
 KILLED_STATUS = 128 + 9
 FILE_SIZE_STATUS = 128 + 25
 
@@ -46,6 +52,8 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: Ended, rep
     stderr, dropped_err = transcript.text(Stream.ERR)
     outcome = _outcome(ended, report, stderr[-TAIL:])
     error = words(outcome, job, ended)
+    if outcome in (Outcome.FAILED, Outcome.TIMED_OUT) and not ended.reason and _out_of_processes(ended, stderr[-TAIL:]):
+        error = f"{error}, out of processes ({job.limits.processes} limit)"
     meta = Meta(
         runtime=setting.isolation.value,
         versions=setting.versions,
@@ -111,6 +119,10 @@ def _outcome(ended: Ended, report: Report, last_words: str) -> Outcome:
     return Outcome.FAILED
 
 
+def _out_of_processes(ended: Ended, last_words: str) -> bool:
+    return ended.processes_full or NO_MORE_PROCESSES.search(last_words) is not None
+
+
 def words(outcome: Outcome, job: Job, ended: Ended) -> str:
     """How it ended, for a person."""
     limits = job.limits
@@ -124,7 +136,7 @@ def words(outcome: Outcome, job: Job, ended: Ended) -> str:
         case Outcome.OUT_OF_MEMORY:
             return f"Ran out of memory ({limits.memory_mb} MB limit)"
         case Outcome.OUT_OF_DISK:
-            return f"Ran out of disk space ({limits.disk_mb} MB limit)"
+            return ended.reason or f"Ran out of disk space ({limits.disk_mb} MB limit)"
         case Outcome.OUTPUT_LIMIT:
             return f"Stopped for writing too much output ({limits.output_bytes:,} bytes are kept of each stream)"
         case Outcome.KILLED:

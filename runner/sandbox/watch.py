@@ -49,6 +49,8 @@ class Ended:
     peak_memory: int
     """Bytes."""
     disk_is_full: bool
+    processes_full: bool = False
+    """Whether a process was seen not to be started for the limit on them."""
 
 
 class Watch:

@@ -234,6 +234,9 @@ def test_processes_are_bounded(lab: Lab) -> None:
     assert "Resource temporarily unavailable" in result.stderr
     bomb = lab.run("bomb() { bomb | bomb & }; bomb; wait; sleep 60", SHELL, processes=32, seconds=1.5)
     assert bomb.outcome in (Outcome.TIMED_OUT, Outcome.FAILED), bomb
+    assert bomb.error.endswith(("out of processes (32 limit)", "more than 32 processes (limit)"))
+    thread = "import threading, time\nfor n in range(60): threading.Thread(target=time.sleep, args=(0.3,)).start()"
+    assert lab.run(thread, processes=32).error == "Exit code 1, out of processes (32 limit)"
     assert lab.run("print('still here')").stdout == "still here\n"
 
 

@@ -21,11 +21,13 @@ from runner.request import Isolation, Language
 from runner.result import Outcome
 from runner.rooms import Rooms
 from runner.sandbox.choose import choose
+from runner.sandbox.container import cell
 from runner.sandbox.container.client import Client
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.local import LocalSandbox
 from runner.settings import load
+from runner.tasks import spawn
 from tests import engine
 from tests.contract.conftest import job
 
@@ -107,6 +109,47 @@ async def test_hanging_during_a_run(folder: Path) -> None:
     async with asyncio.timeout(20):  # it may still be at what it was told while it hung
         while await client.ask("GET", "/containers/json", all="1"):
             await sandbox.sweep()
+
+
+@contextlib.asynccontextmanager
+async def deaf(url: str, to: bytes, path: Path) -> AsyncIterator[str]:
+    """The engine at `url`, but for calls with `to` in their first line, which it takes and never answers."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n")
+        if to in head:
+            await reader.read()
+        else:
+            inner_reader, inner_writer = await asyncio.open_unix_connection(url.removeprefix("unix://"))
+            inner_writer.write(head)
+            await asyncio.wait(
+                [spawn("there", carry(reader, inner_writer)), spawn("back", carry(inner_reader, writer))]
+            )
+        writer.close()
+
+    async def carry(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while data := await source.read(65536):
+                sink.write(data)
+                await sink.drain()
+        sink.close()
+
+    server = await asyncio.start_unix_server(serve, path)
+    try:
+        yield f"unix://{path}"
+    finally:
+        server.close()
+
+
+async def test_a_container_that_is_stuck_is_not_taken_for_an_engine_that_is(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cell, "SIGNAL_SECONDS", 0.3)
+    async with deaf(client.endpoint.url, b"signal=SIGTERM", tmp_path / "s") as url:
+        run = await begun(sandbox_at(url))
+        run.stop("Enough")
+        result = await run.finished()
+    assert (result.outcome, result.error, result.exit_code) == (Outcome.KILLED, "Enough", 137)
 
 
 @contextlib.asynccontextmanager

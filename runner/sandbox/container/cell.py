@@ -14,6 +14,8 @@ from runner.sandbox.container.shape import config
 from runner.tasks import spawn
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runner.sandbox.container.client import Client, Plug
     from runner.sandbox.container.shape import Shape
     from runner.sandbox.output import Stream
@@ -22,6 +24,8 @@ LAST_GRACE = 30.0
 """Seconds from SIGKILL until the engine counts as lost. gVisor takes ten to end a fork bomb."""
 SIGNAL_SECONDS = 4.0
 """For the engine to pass a signal on: a person who stops a run waits for it."""
+LIVES_SECONDS = 2.0
+"""For the engine to say that it is there."""
 READY_SECONDS = 60.0
 """For a container to start on a busy machine."""
 
@@ -103,16 +107,32 @@ class Cell:
             if (shown := self._marks.feed(piece) if stream is stream.ERR else piece)
         ]
 
+    @property
+    def left_status(self) -> int | None:
+        """How the interpreter ended, once the files it has left are being handed out."""
+        return self._marks.status
+
+    def give_files_to(self, take: Callable[[bytes], None]) -> None:
+        """Hand what comes of files to `take`."""
+        self._marks.take_rest = take
+
     def rest(self) -> bytes:
         """The very last bytes of the error stream."""
         return self._marks.rest()
 
     async def signal(self, name: str) -> None:
         """Send a signal to the container's first process. Raises EngineGone; harmless when it has ended."""
+        # For SIGKILL the engine answers only when the container has ended.
+        last = name == "SIGKILL"
         with contextlib.suppress(Denied):
-            # For SIGKILL the engine answers only when the container has ended.
-            seconds = LAST_GRACE if name == "SIGKILL" else SIGNAL_SECONDS
-            await self._client.ask("POST", f"/containers/{self.id}/kill", seconds=seconds, signal=name)
+            try:
+                seconds = LAST_GRACE if last else SIGNAL_SECONDS
+                await self._client.ask("POST", f"/containers/{self.id}/kill", seconds=seconds, signal=name)
+            except EngineGone:
+                if last:
+                    raise
+                # It may be the container alone that is stuck, as gVisor is with every process in use.
+                await self._client.ask("GET", "/version", seconds=LIVES_SECONDS)
 
     async def pause(self, still: bool) -> None:
         """Halt every process, or let them go on. Raises EngineGone; harmless when it is so already."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from runner.request import Isolation
 from runner.result import Usage
 from runner.sandbox.container.client import Denied, EngineGone
-from runner.sandbox.container.shape import GVISOR_OWN_MB
+from runner.sandbox.container.shape import GVISOR_OWN_MB, own_processes
 from runner.sandbox.usage import Curve
 from runner.sandbox.watch import FIRST_READING
 
@@ -34,6 +34,8 @@ class Reading:
     files: int | None
     """Of these, bytes in file systems in memory: workspace, /tmp and /dev/shm."""
     processes: int | None
+    refused: bool = False
+    """Whether a process was not started for the limit on them."""
 
 
 class Source(Protocol):
@@ -51,12 +53,15 @@ class Gauge:
         self._measured = measured
         self._most = cell.shape.limits.memory_mb + GVISOR_OWN_MB << 20
         self._gvisor = cell.shape.isolation is Isolation.GVISOR
+        self._own = own_processes(cell.shape) - 1
         self._last: tuple[float, float] | None = None
         self._begun = time.monotonic()
         self.curve = Curve()
         self.peak_memory = 0
         self.disk = 0
         """Bytes in file systems, at the last reading that told."""
+        self.processes_full = False
+        """Whether the limit on processes was met. gVisor has its own, which cannot be seen from outside."""
 
     @property
     def too_much(self) -> bool:
@@ -98,9 +103,10 @@ class Gauge:
         self._last = at, reading.cpu_seconds
         # gVisor keeps everything in one memory file and its own threads in the group: nothing tells them apart.
         files = None if self._gvisor else reading.files
-        processes = None if self._gvisor or reading.processes is None else max(1, reading.processes - 1)
+        processes = None if self._gvisor or reading.processes is None else max(1, reading.processes - self._own)
         self.peak_memory = max(self.peak_memory, reading.memory)
         self.disk = files if files is not None else self.disk
+        self.processes_full = self.processes_full or (reading.refused and not self._gvisor)
         usage = Usage(round(at, 3), share, reading.memory, files, processes)
         self.curve.add(usage)
         self._measured(usage)
@@ -135,6 +141,7 @@ class _Unified:
                 memory["anon"] + memory["shmem"] + memory.get("kernel", 0),
                 memory["shmem"],
                 int((self._folder / "pids.current").read_text()),
+                _table(self._folder / "pids.events")["max"] > 0,
             )
         except (OSError, ValueError, KeyError):
             return None
@@ -158,6 +165,7 @@ class _Separate:
                 memory["total_rss"] + memory["total_shmem"],
                 memory["total_shmem"],
                 int((self._pids / "pids.current").read_text()),
+                _table(self._pids / "pids.events")["max"] > 0,
             )
         except (OSError, ValueError, KeyError):
             return None

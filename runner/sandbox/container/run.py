@@ -13,6 +13,7 @@ from runner.sandbox import verdict
 from runner.sandbox.container.cell import LAST_GRACE
 from runner.sandbox.container.client import Denied, EngineGone
 from runner.sandbox.container.gauge import Gauge
+from runner.sandbox.container.leaving import Leaving
 from runner.sandbox.output import Stream, Transcript
 from runner.sandbox.usage import DISK_FULL
 from runner.sandbox.watch import GRACE, Ended, output_stop
@@ -55,6 +56,7 @@ class ContainerRun:
         self._removed = removed
         self._loop = asyncio.get_running_loop()
         self._transcript = Transcript(job.limits.output_bytes)
+        self._leaving = Leaving(job, cell)
         self._gauge = Gauge(client, cell, self._measure)
         self._measured = measured
         self._changed = asyncio.Event()
@@ -109,10 +111,12 @@ class ContainerRun:
             result = await self._ran()
             lost = result.outcome is Outcome.ENGINE_LOST
             gone = await (self._cell.remove(LOST_SECONDS) if lost else self._cell.remove())
+            result = await self._leaving.added_to(result, cut=self._killed)
         except asyncio.CancelledError:
             result = self._result(1, Outcome.ENGINE_LOST, LOST)
         finally:
             self._cell.let_go()
+            self._leaving.close()
             self._transcript.end()
             self._removed(self._cell, gone)
         return result
@@ -126,6 +130,8 @@ class ContainerRun:
             await self._guard(pump)
             async with asyncio.timeout(STATUS_SECONDS):
                 code, out_of_memory = await status
+                if self._killed and self._why is None and self._cell.left_status is not None:
+                    code = self._cell.left_status  # it had ended; what was ended is the handing out
         except (EngineGone, Denied, TimeoutError) as error:
             reason = LOST if isinstance(error, TimeoutError) else f"{LOST}: {error}"
             return self._result(1, Outcome.ENGINE_LOST, reason)
@@ -151,7 +157,7 @@ class ContainerRun:
             while True:
                 for stream, data in await cell.read():
                     transcript.append(stream, data)
-                if transcript.total > most:
+                if transcript.total > most or self._leaving.news():
                     self._changed.set()
         except (EOFError, OSError):
             if rest := cell.rest():
@@ -162,17 +168,23 @@ class ContainerRun:
         while not pump.done():
             await self._wait_until(self._next_moment())
             now = time.monotonic()
-            if self._asked is not None:
-                await self._end(Outcome.KILLED, self._asked, GRACE)
-            if self._transcript.total > output_stop(self._job.limits):
-                await self._end(Outcome.OUTPUT_LIMIT, "", 0.0)
-            if self._gauge.too_much:
-                await self._end(Outcome.OUT_OF_MEMORY, "", 0.0)
-            if self._deadline() <= now:
-                await self._end(Outcome.TIMED_OUT, "", GRACE)
+            if self._leaving.begun is None:
+                await self._keep_limits(now)
+            elif self._asked is not None or self._leaving.is_over(now):
+                self._kill_at = min(self._kill_at, now)
             await self._keep_still(now)
             if now >= self._kill_at:
                 await self._kill(now)
+
+    async def _keep_limits(self, now: float) -> None:
+        if self._asked is not None:
+            await self._end(Outcome.KILLED, self._asked, GRACE)
+        if self._transcript.total > output_stop(self._job.limits):
+            await self._end(Outcome.OUTPUT_LIMIT, "", 0.0)
+        if self._gauge.too_much:
+            await self._end(Outcome.OUT_OF_MEMORY, "", 0.0)
+        if self._deadline() <= now:
+            await self._end(Outcome.TIMED_OUT, "", GRACE)
 
     def _measure(self, usage: Usage) -> None:
         self._measured(usage)
@@ -189,7 +201,8 @@ class ContainerRun:
             return
 
     def _next_moment(self) -> float:
-        return self._kill_at if self._why is not None else min(self._deadline(), self._kill_at)
+        ends = self._deadline() if self._leaving.begun is None else self._leaving.ends
+        return self._kill_at if self._why is not None else min(ends, self._kill_at)
 
     def _deadline(self) -> float:
         """When its time is up: counted from the start of the code, not of the container, and not while paused."""
@@ -211,6 +224,10 @@ class ContainerRun:
             await self._cell.signal("SIGTERM")
 
     async def _kill(self, now: float) -> None:
+        if self._leaving.to_be_asked:
+            self._kill_at = now + self._leaving.ask()
+            await self._cell.signal("SIGUSR1")
+            return
         if self._killed:
             raise EngineGone("It did not end a container when told to.", "Restart the Docker daemon.")
         self._killed = True
@@ -245,7 +262,8 @@ class ContainerRun:
     # ---- the result ----
 
     def _result(self, code: int, why: Outcome | None, reason: str) -> Result:
-        seconds = 0.0 if self._begun is None else time.monotonic() - self._begun - self._still_seconds
+        over = self._leaving.begun or time.monotonic()
+        seconds = 0.0 if self._begun is None else over - self._begun - self._still_seconds
         limit = self._job.limits.disk_mb << 20
         ended = Ended(
             status=code,
@@ -255,6 +273,7 @@ class ContainerRun:
             curve=self._gauge.curve.thinned,
             peak_memory=self._gauge.peak_memory,
             disk_is_full=self._gauge.disk >= limit * DISK_FULL,
+            processes_full=self._gauge.processes_full,
         )
         setting = replace(self._setting, versions=self._versions())
         return verdict.result(self._job, setting, self._transcript, ended, self._cell.report)
