@@ -12,6 +12,7 @@ from app import phrases
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
+from app.parts.fold import fit
 from app.parts.plain import plain_label
 from app.review.approval import STOPPERS
 from app.review.buttons import DecisionButton
@@ -170,11 +171,12 @@ class Batch(QDialog):
         listed = ScrollColumn("What would be approved")
         listed.column.addWidget(self.what)
         listed.column.addWidget(self.left_out)
+        listed.setMinimumHeight(px(60))
         listed.setMaximumHeight(px(150))
         column.addWidget(listed)
         column.addWidget(self.code, 1)
         column.addLayout(row)
-        self.resize(px(720), px(560))
+        fit(self, px(720), px(560))
 
 
 def _skipped_because(card: Card, listed: int) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.parts.fold import Folding, in_sight, reveal
 from app.queue.panel import QueuePanel
 from app.review.panel import ReviewPanel
 from runner.events import QuestionAsked
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from app.cases import Cases
     from app.look import Look
     from runner.events import Event
+
+LEAST = 600
+"""Width below which the queue stands above the request."""
 
 
 class Deciding(QWidget):
@@ -33,8 +37,7 @@ class Deciding(QWidget):
         self._look = look
         self.queue = QueuePanel(cases, look)
         self.review = ReviewPanel(cases, bridge, look)
-        self.split = QSplitter(Qt.Orientation.Horizontal)
-        self.split.setChildrenCollapsible(False)
+        self.split = Folding(look, LEAST, (200, 0))
         self.split.setHandleWidth(look.px(8))
         self.split.addWidget(self.queue)
         self.split.addWidget(self.review)
@@ -73,6 +76,10 @@ class Deciding(QWidget):
         if urgent is not None and (shown is None or not (shown.waiting or shown.missed)):
             self.show_request(urgent.id)
             self.review.invite()
+        elif shown is not None and not in_sight(self.review.foot):
+            # Large text: what the key would do has been scrolled away.
+            reveal(self.review.foot)
+            self.review.invite()
         else:
             press()
 
@@ -110,7 +117,7 @@ class Deciding(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if _is_hold(event):
-            if not event.isAutoRepeat():
+            if not event.isAutoRepeat() and in_sight(self.review.approve):
                 self.review.approve.press_hold()
             event.accept()
         else:
@@ -124,7 +131,7 @@ class Deciding(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if not self._sized and self.width() > 400:
+        if not self._sized and self.width() >= self._look.px(LEAST):
             self._sized = True
             queue = min(self._look.px(310), max(self._look.px(230), round(self.width() * 0.25)))
             self.split.setSizes([queue, self.width() - queue])

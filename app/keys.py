@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.parts.fold import FoldingRow, Room, fit
 from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
@@ -63,11 +64,11 @@ class KeySheet(QDialog):
         self.setWindowTitle("Keys")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         half = (len(KEYS) + 1) // 2
-        sides = QHBoxLayout()
+        sides = FoldingRow()
         sides.setSpacing(px(36))
         for groups in (KEYS[:half], KEYS[half:]):
             grid = QGridLayout()
-            grid.setHorizontalSpacing(px(16))
+            grid.setHorizontalSpacing(px(10))
             grid.setVerticalSpacing(px(5))
             for name, keys in groups:
                 if grid.rowCount() > 1:
@@ -82,14 +83,21 @@ class KeySheet(QDialog):
         never = plain_label("Enter, Space and Escape never decide anything.", "muted")
         close = QPushButton("Close")
         close.clicked.connect(self.accept)
+        table = QWidget()
+        table.setLayout(sides)
+        sides.fold(table.minimumSizeHint().width() > parent.window().width() - px(60))
+        self.table = Room(table)
+        self.table.setAccessibleName("Keys")
+        self.table.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         foot = QHBoxLayout()
         foot.addWidget(never, 1)
         foot.addWidget(close)
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(20), px(18), px(20), px(16))
+        column.setContentsMargins(px(16), px(16), px(12), px(14))
         column.setSpacing(px(14))
         column.addWidget(plain_label("Keys", "title"))
-        column.addLayout(sides)
+        column.addWidget(self.table, 1)
         column.addLayout(foot)
+        fit(self, table.sizeHint().width() + px(44), table.sizeHint().height() + px(130))
         spoken = [f"{key}: {what}" for _, keys in KEYS for key, what in keys]
         self.setAccessibleDescription(". ".join(spoken))

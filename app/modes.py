@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from app import phrases
 from app.parts.amounts import clock
@@ -56,6 +56,8 @@ class ModeButton(QToolButton):
         self.setProperty("kind", "mode")
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands after the words
+        # A tool button gives way; what decides by itself is to be read in full.
+        self.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         look.dress(self, "chevron-down", size=14)
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)

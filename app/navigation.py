@@ -9,6 +9,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from app.look import Look
 
 
@@ -29,6 +31,9 @@ PAGES = (
     PageName("Help", "info"),
 )
 
+LOW = 410
+"""Height below which the eight pages have no room for their names."""
+
 
 class Navigation(QWidget):
     """Buttons that behave as one choice. Says which page is wanted; the window shows it."""
@@ -40,6 +45,7 @@ class Navigation(QWidget):
         self._look = look
         self._counts: dict[str, int] = {}
         self._narrow = False
+        self._low = False
         self._buttons: dict[str, QToolButton] = {}
         self._group = QButtonGroup(self)
         column = QVBoxLayout(self)
@@ -69,6 +75,14 @@ class Navigation(QWidget):
             self._narrow = narrow
             self._tell()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where not even the rail has room for all pages, icons alone; their names are in the tool tips."""
+        super().resizeEvent(event)
+        low = self.height() < self._look.px(LOW)
+        if low != self._low:
+            self._low = low
+            self._tell()
+
     def _make(self, page: PageName, number: int) -> QToolButton:
         button = QToolButton()
         button.setCheckable(True)
@@ -81,14 +95,15 @@ class Navigation(QWidget):
 
     def _tell(self) -> None:
         px = self._look.px
-        self.setFixedWidth(px(72 if self._narrow else 132))
+        self.setFixedWidth(px(48 if self._low else 72 if self._narrow else 132))
         beside, under = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextUnderIcon
+        small, bare = self._narrow or self._low, Qt.ToolButtonStyle.ToolButtonIconOnly
         for page in PAGES:
             button, number = self._buttons[page.name], self._counts.get(page.name, 0)
-            button.setToolButtonStyle(under if self._narrow else beside)
-            button.setFont(self._look.font(-1.5 if self._narrow else 0, bold=bool(number)))
+            button.setToolButtonStyle(bare if self._low else under if small else beside)
+            button.setFont(self._look.font(-1.5 if small else 0, bold=bool(number)))
             words = f"{page.name} {_short(number)}" if number else page.name
-            button.setText(words if self._narrow else f"  {words}")  # the style leaves no room after an icon
+            button.setText(words if small else f"  {words}")  # the style leaves no room after an icon
             button.setAccessibleName(f"{page.name}, {number}" if number else page.name)
 
 

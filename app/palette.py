@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from app.parts.fold import fit
 from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Palette(QDialog):
         column.addWidget(self.field)
         column.addWidget(self.list, 1)
         column.addWidget(self.none)
-        self.resize(px(520), px(380))
+        fit(self, px(520), px(380))
         self._search("")
 
     @Slot(str)

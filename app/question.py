@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 
 WIDTH = 420
+"""Pixels where the text has its usual size."""
+_LINE = 16
+"""The height of a line of that text."""
 
 
 class Question(QDialog):
@@ -22,6 +25,7 @@ class Question(QDialog):
     def __init__(self, parent: QWidget, title: str, what: str, yes: str, told: Callable[[bool], None]) -> None:
         super().__init__(parent)
         self._told = told
+        width = max(WIDTH, WIDTH * self.fontMetrics().height() // _LINE)
         self.setWindowTitle(title)
         self.setAccessibleDescription(what)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -29,7 +33,7 @@ class Question(QDialog):
         for label in (heading, text):
             label.ensurePolished()
             # Said outright: a dialog does not ask labels that wrap how high they are.
-            label.setMinimumHeight(label.heightForWidth(WIDTH - 40))
+            label.setMinimumHeight(label.heightForWidth(width - 40))
         self.no = QPushButton("Cancel")
         self.yes = QPushButton(yes)
         self.yes.setProperty("kind", "danger")
@@ -50,7 +54,7 @@ class Question(QDialog):
         column.addWidget(text)
         column.addSpacing(6)
         column.addLayout(buttons)
-        self.setFixedWidth(WIDTH)
+        self.setFixedWidth(width)
         self.no.setFocus()
 
     @Slot(int)

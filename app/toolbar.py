@@ -15,11 +15,16 @@ from app.parts.plain import plain_label, tip
 from runner.request import Isolation
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from app.cases import Cases
     from app.look import Look
 
 
 SAID_MS = 12_000
+ANYWHERE = "Go anywhere  Ctrl+K"
+NARROW = 700
+"""Width below which there is room for the keys alone."""
 
 
 class Toolbar(QWidget):
@@ -35,7 +40,8 @@ class Toolbar(QWidget):
         self._look = look
         self._shield = plain_label()
         self.mode = ModeButton(cases, look)
-        self.anywhere = QPushButton("Go anywhere  Ctrl+K")
+        self.anywhere = QPushButton(ANYWHERE)
+        self.anywhere.setAccessibleName("Go anywhere, Ctrl+K")
         self.anywhere.setProperty("kind", "quiet")
         self.anywhere.setToolTip("Find a page, a request, an agent or a command")
         self.anywhere.setAutoDefault(False)
@@ -56,7 +62,7 @@ class Toolbar(QWidget):
         self._silence.setInterval(SAID_MS)
         self._silence.timeout.connect(self._hush)
         px = look.px
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(px(4), 0, px(4), 0)
         row.setSpacing(px(10))
         row.addWidget(self._shield)
@@ -71,6 +77,12 @@ class Toolbar(QWidget):
         cases.sandbox_known.connect(self.refresh)
         self._paint_icon()
         self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = self.width() < self._look.px(NARROW)
+        self.anywhere.setText("Ctrl+K" if narrow else ANYWHERE)
+        self._row.setSpacing(self._look.px(4 if narrow else 10))
 
     @Slot()
     def refresh(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app import phrases
 from app.announcing import Announcing
@@ -16,6 +16,7 @@ from app.commands import Commands
 from app.deciding import Deciding
 from app.navigation import PAGES, Navigation
 from app.parts.amounts import counted
+from app.parts.fold import Pages, Room
 from app.parts.notice import Tone
 from app.parts.roles import install
 from app.remembering.fatigue import Fatigue
@@ -64,7 +65,7 @@ class Window(QWidget):
         self.deciding = Deciding(cases, bridge, look)
         self.commands = Commands(self, cases, bridge, look)
         self.announcing = Announcing(cases, self)
-        self._stack = QStackedWidget()
+        self._stack = Pages()
         self._add_page("Queue", self.deciding)
         self._lay_out()
         self._connect()
@@ -319,14 +320,23 @@ class Window(QWidget):
         middle = QHBoxLayout()
         middle.setSpacing(px(10))
         middle.addWidget(self.navigation)
-        middle.addWidget(self._stack, 1)
+        middle.addWidget(Room(self._inside()), 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(12), px(8), px(12), px(10))
         column.setSpacing(px(8))
         column.addWidget(self.toolbar)
-        column.addWidget(self.banners)
         column.addLayout(middle, 1)
         self.frame.setCentralWidget(self)
+
+    def _inside(self) -> QWidget:
+        """What scrolls where the text is large: the page, with what is said above it."""
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(self._look.px(8))
+        column.addWidget(self.banners)
+        column.addWidget(self._stack, 1)
+        return inside
 
     def _connect(self) -> None:
         self.navigation.wanted.connect(self.show_page)

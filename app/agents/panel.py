@@ -22,13 +22,14 @@ from app.agents.model import AgentsModel
 from app.agents.welcome import Welcome
 from app.parts.amounts import counted
 from app.parts.empty import EmptyState
+from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.parts.roles import clearable
 from app.question import Question
 from runner.agents import NAME
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QHideEvent, QShowEvent
+    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
     from app.cases import Cases
@@ -190,7 +191,10 @@ class AgentsPanel(QWidget):
         px = self._look.px
         line = QHBoxLayout()
         line.setSpacing(px(8))
-        line.addWidget(self.name, 1)
+        self._head = FoldingRow()
+        self._head.setSpacing(px(8))
+        self._head.addWidget(self.name, 1)
+        self._head.addLayout(line)
         line.addWidget(self.add)
         line.addSpacing(px(16))
         line.addWidget(self.revoke)
@@ -204,7 +208,7 @@ class AgentsPanel(QWidget):
         column.setContentsMargins(px(16), px(14), px(16), px(14))
         column.setSpacing(px(10))
         column.addWidget(title)
-        column.addLayout(line)
+        column.addLayout(self._head)
         column.addWidget(self.told)
         column.addWidget(self._rows, 1)
         self._stack = QStackedWidget()
@@ -229,6 +233,10 @@ class AgentsPanel(QWidget):
         self._cases.agents_known.connect(self._refresh)
         self._bridge.agent_added.connect(self._added)
         self._bridge.failed.connect(self._failed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._head.fold(self.width() < self._look.px(520))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -18,10 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.copying import CopyButton
+from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from runner.gateway.snippets import Snippet, configurations, own_command
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from app.look import Look
 
 ONCE = "Copy the token or one of the configurations now: Assent keeps only its hash and cannot show it again."
@@ -108,9 +111,13 @@ class Welcome(QFrame):
             button.set_text_to_copy("")
         self.done.emit()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._second.fold(self.width() < self._fold_below)
+
     def _lay_out(self, look: Look, once: QWidget) -> None:
         px = look.px
-        first, second, last = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
+        first, second, last = QHBoxLayout(), FoldingRow(), QHBoxLayout()
         for row in (first, second, last):
             row.setSpacing(px(8))
         first.addWidget(self.token, 1)
@@ -122,6 +129,8 @@ class Welcome(QFrame):
         last.addStretch()
         last.addWidget(self.copied)
         last.addWidget(self.close_button)
+        self._second = second
+        self._fold_below = px(500)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(16), px(14), px(16), px(14))
         column.setSpacing(px(10))

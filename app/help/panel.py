@@ -9,11 +9,14 @@ from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QTabBar, QVBoxLayout, QWidget
 
 from app.help.pages import HelpView
+from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.parts.roles import clearable
 from runner.manual import PAGES
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from app.look import Look
 
 MISSING = "This page did not come with this Assent. The README has what is most needed."
@@ -81,21 +84,30 @@ class HelpPanel(QWidget):
             there = self.view.find(words)
         self.found.setText("" if there else "Not on this page")
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._head.fold(self.width() < self._look.px(620))
+
     def _lay_out(self) -> None:
         px = self._look.px
-        head = QHBoxLayout()
-        head.setSpacing(px(12))
-        head.addWidget(plain_label("Help", "title"))
-        head.addWidget(self.tabs)
-        head.addStretch()
-        head.addWidget(self.found)
-        head.addWidget(self.search, 1)
+        pages, finding = QHBoxLayout(), QHBoxLayout()
+        for row in (pages, finding):
+            row.setSpacing(px(12))
+        pages.addWidget(plain_label("Help", "title"))
+        pages.addWidget(self.tabs, 1)
+        finding.addStretch()
+        finding.addWidget(self.found)
+        finding.addWidget(self.search, 1)
+        self._head = FoldingRow()
+        self._head.setSpacing(px(12))
+        self._head.addLayout(pages)
+        self._head.addLayout(finding, 1)
         card = QFrame()
         card.setProperty("card", True)
         column = QVBoxLayout(card)
         column.setContentsMargins(px(16), px(10), px(10), px(12))
         column.setSpacing(px(10))
-        column.addLayout(head)
+        column.addLayout(self._head)
         column.addWidget(self.view, 1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)

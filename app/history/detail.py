@@ -26,6 +26,7 @@ from app.parts.badge import Badge
 from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
+from app.parts.fold import FoldingRow
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from runner.assessment import Level
@@ -33,6 +34,8 @@ from runner.assessment import Level
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from PySide6.QtGui import QResizeEvent
 
     from app.look import Look
     from runner.audit.search import Record
@@ -190,17 +193,20 @@ class Detail(QFrame):
         for name, view in self.extras.items():
             view.setAccessibleName(name)
             self.tabs.addTab(view, name)
-        top = QHBoxLayout()
-        top.setSpacing(px(10))
-        top.addWidget(self.title, 1)
-        top.addWidget(self.badge)
-        top.addWidget(self.try_now)
-        top.addWidget(self.copy)
+        self._top, titles, buttons = FoldingRow(), QHBoxLayout(), QHBoxLayout()
+        for row in (self._top, titles, buttons):
+            row.setSpacing(px(10))
+        titles.addWidget(self.title, 1)
+        titles.addWidget(self.badge)
+        buttons.addWidget(self.try_now)
+        buttons.addWidget(self.copy)
+        self._top.addLayout(titles, 1)
+        self._top.addLayout(buttons)
         self._page = QWidget()
         column = QVBoxLayout(self._page)
         column.setContentsMargins(px(14), px(10), px(12), px(12))
         column.setSpacing(px(4))
-        column.addLayout(top)
+        column.addLayout(self._top)
         column.addWidget(self.about)
         column.addWidget(self.outcome)
         column.addSpacing(px(4))
@@ -211,6 +217,10 @@ class Detail(QFrame):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(1, 1, 1, 1)
         whole.addWidget(self._stack)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._top.fold(self.width() < self._look.px(480))
 
     def _make_run(self) -> QWidget:
         self._run = QWidget()

@@ -8,6 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
 
 from app import phrases
+from app.parts.fold import FoldingRow
 from app.parts.roles import clearable
 from runner.assessment import Level
 from runner.audit.search import ANYTHING, Filter
@@ -16,6 +17,8 @@ from runner.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from PySide6.QtGui import QResizeEvent
 
     from app.look import Look
 
@@ -50,10 +53,15 @@ class Filters(QWidget):
         self.outcome = _choice("End of the run", "All ends")
         for outcome in Outcome:
             self.outcome.addItem(outcome.value.capitalize(), outcome)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        self._look = look
+        self._parts = FoldingRow()
+        self._parts.setContentsMargins(0, 0, 0, 0)
+        self._parts.setSpacing(look.px(8))
+        self._parts.addWidget(self.text, 1)
+        row = QHBoxLayout()
         row.setSpacing(look.px(8))
-        row.addWidget(self.text, 1)
+        self._parts.addLayout(row)
+        self.setLayout(self._parts)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE_MS)
@@ -63,6 +71,10 @@ class Filters(QWidget):
         for choice in (self.agent, self.level, self.verdict, self.outcome):
             row.addWidget(choice)
             choice.currentIndexChanged.connect(self._at_once)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._parts.fold(self.width() < self._look.px(520))
 
     @property
     def wanted(self) -> Filter:

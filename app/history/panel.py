@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.history.checking import Checking
 from app.history.detail import CHOOSE, Detail
 from app.history.filters import Filters
 from app.history.listing import HistoryList
 from app.history.reader import Reader
+from app.parts.fold import Folding, FoldingRow
 from app.parts.notice import Notice, Tone
 from runner.audit import captures
 from runner.errors import KnownError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from PySide6.QtGui import QShowEvent
+    from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from app.cases import Cases
     from app.look import Look
@@ -159,12 +160,11 @@ class HistoryPanel(QWidget):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        top = QHBoxLayout()
-        top.setSpacing(px(8))
-        top.addWidget(self.filters, 1)
-        top.addWidget(self.verify)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
+        self._top = FoldingRow()
+        self._top.setSpacing(px(8))
+        self._top.addWidget(self.filters, 1)
+        self._top.addWidget(self.verify, 0, Qt.AlignmentFlag.AlignLeft)
+        split = Folding(self._look, 560, (160, 330))
         split.setHandleWidth(px(8))
         split.addWidget(self.list)
         split.addWidget(self.detail)
@@ -174,7 +174,7 @@ class HistoryPanel(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(px(8))
-        whole.addLayout(top)
+        whole.addLayout(self._top)
         whole.addWidget(self.told)
         whole.addWidget(split, 1)
 
@@ -200,6 +200,10 @@ class HistoryPanel(QWidget):
     def _focus_search(self) -> None:
         self.filters.text.setFocus()
         self.filters.text.selectAll()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._top.fold(self.width() < self._look.px(620))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

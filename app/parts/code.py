@@ -210,7 +210,7 @@ class CodeView(QAbstractScrollArea):
         finally:
             # A painter that is left active takes the window with it.
             painter.end()
-        if not self._seen and rows_left * self._row_height <= self.viewport().height():
+        if not self._seen and rows_left * self._row_height <= self._visible_height():
             self._seen = True
             # Told later: whoever listens may change widgets, which is not allowed while painting.
             QTimer.singleShot(0, self, self._tell_seen)
@@ -230,6 +230,11 @@ class CodeView(QAbstractScrollArea):
             painter.setPen(QPen(QColor(tokens.accent), 2))
             painter.drawRect(port.adjusted(1, 1, -1, -1))
         return rows.total - first
+
+    def _visible_height(self) -> int:
+        """Down to where nothing around this view cuts it off: what is scrolled away has not been seen."""
+        port = self.viewport()
+        return port.visibleRegion().boundingRect().bottom() + 1 if port.isVisible() else port.height()
 
     def _tell_seen(self) -> None:
         if self._seen:

@@ -132,6 +132,6 @@ def _combo(name: str, words: list[str]) -> QComboBox:
     combo = QComboBox()
     combo.addItems(words)
     combo.setAccessibleName(name)
-    combo.setMinimumContentsLength(8)
+    combo.setMinimumContentsLength(6)
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     return combo

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QDialog, QHBoxLayout, QListView
 
 from app import phrases
 from app.parts.badge import Badge
+from app.parts.fold import Room, fit
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.remembering import words
@@ -64,9 +65,7 @@ class RememberDialog(QDialog):
         # What has just appeared takes no click that was meant for something else.
         self._resting = _timer(self, round(REST_SECONDS * 1000), self._rested)
         self._lay_out()
-        # Within the window, also where the text is twice as large.
-        room = parent.window().size()
-        self.resize(min(look.px(640), room.width() - 40), min(look.px(500), room.height() - 40))
+        fit(self, look.px(640), look.px(500))
         self._connect()
         self._changed()
         self.cancel.setFocus()
@@ -175,8 +174,9 @@ class RememberDialog(QDialog):
         buttons.addWidget(still, 1)
         buttons.addWidget(self.cancel)
         buttons.addWidget(self.save)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(px(20), px(16), px(20), px(14))
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(px(10))
         column.addLayout(head)
         column.addWidget(title)
@@ -186,7 +186,11 @@ class RememberDialog(QDialog):
         column.addWidget(self.matched)
         column.addWidget(self.view, 1)
         column.addWidget(self.told)
-        column.addLayout(buttons)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(px(20), px(16), px(20), px(14))
+        whole.setSpacing(px(10))
+        whole.addWidget(Room(inside), 1)
+        whole.addLayout(buttons)
         self.told.hide()
 
     def _connect(self) -> None:

@@ -21,6 +21,7 @@ from app.history.reader import Reader
 from app.parts.badge import Badge
 from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
+from app.parts.fold import FoldingRow
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.review.facts import Listed, Pairs
@@ -32,7 +33,7 @@ from runner.submission import Submission
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from PySide6.QtGui import QShowEvent
+    from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
     from app.cases import Cases
@@ -210,11 +211,19 @@ class Trial(QWidget):
         answer.column.addLayout(head)
         answer.column.addWidget(self.steps)
         answer.column.addWidget(self.findings)
-        both = QHBoxLayout(self)
-        both.setContentsMargins(0, px(8), 0, 0)
-        both.setSpacing(px(16))
-        both.addLayout(left, 1)
-        both.addWidget(answer, 1)
+        self._both = FoldingRow()
+        self._both.setContentsMargins(0, px(8), 0, 0)
+        self._both.setSpacing(px(16))
+        self._both.addLayout(left, 1)
+        self._both.addWidget(answer, 1)
+        answer.setMinimumHeight(px(120))
+        self.code.setMinimumHeight(px(100))
+        self.past.setMinimumHeight(px(100))
+        self.setLayout(self._both)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._both.fold(self.width() < self._look.px(480))
 
     def _connect(self) -> None:
         self.which.currentIndexChanged.connect(self._chosen)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.parts.flow import Flow
 from app.review.buttons import DecisionButton
 
 if TYPE_CHECKING:
@@ -69,11 +70,7 @@ class Denial(QWidget):
         self.cancel.setToolTip("Escape")
         self.cancel.setAutoDefault(False)
         self.cancel.clicked.connect(self.back)
-        reasons = QHBoxLayout()
-        reasons.setSpacing(px(4))
-        for words, reason in CANNED:
-            reasons.addWidget(self._canned(words, reason))
-        reasons.addStretch()
+        self.reasons = Flow([self._canned(words, reason) for words, reason in CANNED], px(4), left=True)
         line = QHBoxLayout()
         line.setSpacing(px(8))
         line.addWidget(self.field, 1)
@@ -82,7 +79,7 @@ class Denial(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(px(6))
-        column.addLayout(reasons)
+        column.addLayout(self.reasons)
         column.addLayout(line)
 
     def open(self) -> None:

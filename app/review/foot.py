@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
+from app.parts.flow import Flow
 from app.parts.plain import plain_label, tip
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import Denial
@@ -32,6 +33,7 @@ class Foot(QStackedWidget):
     def __init__(self, look: Look, guard: Guard, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
+        self._rows: list[Flow] = []
         self.sentence = plain_label(role="muted", wrap=True)
         self.edit = QPushButton("Edit  E")
         self.edit.setAutoDefault(False)
@@ -84,21 +86,21 @@ class Foot(QStackedWidget):
 
     def _page(self, sentence: QWidget, *buttons: QWidget) -> QWidget:
         page = QWidget()
-        row = QHBoxLayout()
-        row.setSpacing(self._look.px(8))
-        row.addStretch()
-        for button in buttons:
-            row.addWidget(button)
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(self._look.px(6))
         column.addWidget(sentence)
+        row = Flow(buttons, self._look.px(8))
+        self._rows.append(row)
         column.addLayout(row)
         return page
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        broken = [row.fit(self.width()) for row in (*self._rows, self.denial.reasons)]
         self._fit_sentences()
+        if any(broken):
+            self._fit()
 
     def _fit_sentences(self) -> None:
         """As high as their words at this width: a stack does not ask labels that wrap."""
@@ -119,7 +121,8 @@ class Foot(QStackedWidget):
             on_top = page is self.currentWidget()
             page.setSizePolicy(QSizePolicy.Policy.Preferred, fixed if on_top else ignored)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, fixed)
-        self.adjustSize()
+        self.resize(self.width(), self.sizeHint().height())
         if (parent := self.parentWidget()) is not None and (layout := parent.layout()) is not None:
             # At once: buttons that are placed only later look as if something had moved them.
             layout.activate()
+            self.updateGeometry()

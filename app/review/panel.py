@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QPushButton, QSplitter, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
+from app.parts.fold import Folding
 from app.parts.notice import Notice, Tone
 from app.review import approval
 from app.review.changes import ChangesView, sums
@@ -50,6 +51,7 @@ UNFINISHED = "One of the limits is not a number that can be taken."
 CODE, CHANGES = 0, 1
 _REST_MS = round(REST_SECONDS * 1000) + 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
+_ANY_WIDTH = (1 << 24) - 1
 
 
 class ReviewPanel(QFrame):
@@ -602,8 +604,8 @@ class ReviewPanel(QFrame):
         middle.setSpacing(0)
         middle.addWidget(self.tabs)
         middle.addWidget(self._code_place, 1)
-        self.split = QSplitter(Qt.Orientation.Horizontal)
-        self.split.setChildrenCollapsible(False)
+        self.split = Folding(self._look, 430, (200, 170))
+        self.split.turned.connect(self._fit_facts)
         self.split.addWidget(left)
         self.split.addWidget(self.facts)
         self.split.setStretchFactor(0, 1)
@@ -676,8 +678,17 @@ class ReviewPanel(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_facts()
+
+    @Slot()
+    def _fit_facts(self) -> None:
+        """A column at the right, or all of the width below the code."""
         px = self._look.px
-        self.facts.setFixedWidth(min(px(340), max(px(224), round(self.width() * 0.3))))
+        if self.split.folded:
+            self.facts.setMinimumWidth(0)
+            self.facts.setMaximumWidth(_ANY_WIDTH)
+        else:
+            self.facts.setFixedWidth(min(px(340), max(px(224), round(self.width() * 0.3))))
 
 
 def _parts(card: Card) -> list[tuple[str, str]]:

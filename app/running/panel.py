@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QSplitter,
     QStackedWidget,
     QTabWidget,
     QVBoxLayout,
@@ -25,6 +24,7 @@ from app.meters import Meters
 from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
+from app.parts.fold import Folding
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.running.model import RunsModel
@@ -288,8 +288,7 @@ class RunningPanel(QWidget):
         inside = QVBoxLayout(right)
         inside.setContentsMargins(1, 1, 1, 1)
         inside.addWidget(self._stack)
-        split = QSplitter(Qt.Orientation.Horizontal)
-        split.setChildrenCollapsible(False)
+        split = Folding(self._look, 560, (110, 0))
         split.setHandleWidth(px(8))
         split.addWidget(self._list)
         split.addWidget(right)

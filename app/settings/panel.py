@@ -35,13 +35,15 @@ from runner.settings import Loaded, load, save
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from PySide6.QtGui import QShowEvent
+    from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
     from app.look import Look
     from runner.places import Places
 
 SHOWN_PROBLEMS = 5
+NARROW = 620
+"""Width below which the fields stand under the words."""
 
 
 class SettingsPanel(QWidget):
@@ -262,6 +264,7 @@ class SettingsPanel(QWidget):
             row = self.rows[one.name] = SettingRow(one, form, self._look)
             row.typed.connect(self._typed)
             row.reset_wanted.connect(self._reset)
+            row.fold(self._folded)
             if not self._groups or self._groups[-1][1][-1].declared.group != one.group:
                 frame = self._make_group(one.group)
                 self._groups.append((frame, []))
@@ -316,6 +319,15 @@ class SettingsPanel(QWidget):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(act)
+
+    @property
+    def _folded(self) -> bool:
+        return self.width() < self._look.px(NARROW)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for row in self.rows.values():
+            row.fold(self._folded)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

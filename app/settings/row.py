@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
+from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.parts.roles import Role
 from app.settings.editors import editor_for
@@ -95,8 +96,14 @@ class SettingRow(QWidget):
         column.addWidget(self.error)
         column.addLayout(below)
         column.addStretch()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, px(6), 0, px(6))
-        row.setSpacing(px(24))
-        row.addLayout(words, 1)
-        row.addWidget(right, 0, Qt.AlignmentFlag.AlignTop)
+        self._parts = FoldingRow()
+        self._parts.setContentsMargins(0, px(6), 0, px(6))
+        self._parts.addLayout(words, 1)
+        self._parts.addWidget(right, 0, Qt.AlignmentFlag.AlignTop)
+        self._px = px
+        self.setLayout(self._parts)
+
+    def fold(self, folded: bool) -> None:
+        """The field below the words, or beside them."""
+        self._parts.setSpacing(self._px(4 if folded else 24))
+        self._parts.fold(folded)

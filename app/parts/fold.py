@@ -1,0 +1,116 @@
+"""What gives way where the window has little room for its text: parts fold below each other, dialogs keep inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QDialog, QScrollArea, QSplitter, QStackedWidget, QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from app.look import Look
+
+_EDGE = 40
+"""Pixels of the window that stay in sight around a dialog."""
+
+
+class Folding(QSplitter):
+    """Side by side, or below each other where it is narrower than `least`; then each part has the height it needs."""
+
+    turned = Signal(bool)
+    """True: now below each other."""
+
+    def __init__(self, look: Look, least: int, heights: tuple[int, ...]) -> None:
+        """`least` and `heights` grow with the text."""
+        super().__init__(Qt.Orientation.Horizontal)
+        self._look = look
+        self._least = least
+        self._heights = heights
+        self.setChildrenCollapsible(False)
+
+    @property
+    def folded(self) -> bool:
+        return self.orientation() is Qt.Orientation.Vertical
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        folded = self.width() < self._look.px(self._least)
+        if folded == self.folded:
+            return
+        self.setOrientation(Qt.Orientation.Vertical if folded else Qt.Orientation.Horizontal)
+        for number, height in enumerate(self._heights):
+            if (part := self.widget(number)) is not None:
+                part.setMinimumHeight(self._look.px(height) if folded else 0)
+        self.turned.emit(folded)
+
+
+class FoldingRow(QBoxLayout):
+    """A row of parts that becomes a column when `fold` says so."""
+
+    def __init__(self) -> None:
+        super().__init__(QBoxLayout.Direction.LeftToRight)
+
+    def fold(self, folded: bool) -> None:
+        direction = QBoxLayout.Direction.TopToBottom if folded else QBoxLayout.Direction.LeftToRight
+        if direction != self.direction():
+            self.setDirection(direction)
+
+
+class Pages(QStackedWidget):
+    """A stack that needs no more room than the page on top does; a usual one needs what the largest does."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.currentChanged.connect(self.updateGeometry)
+
+    def minimumSizeHint(self) -> QSize:
+        page = self.currentWidget()
+        return QSize(0, 0) if page is None else page.minimumSizeHint().expandedTo(page.minimumSize())
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSizeHint()
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        page = self.currentWidget()
+        layout = page.layout() if page is not None else None
+        if layout is None or not layout.hasHeightForWidth():
+            return self.minimumSizeHint().height()
+        return max(self.minimumSizeHint().height(), layout.minimumHeightForWidth(width))
+
+
+class Room(QScrollArea):
+    """The place of the pages. Only where the text is too large for the window is there anything to scroll."""
+
+    def __init__(self, inside: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName("Page")
+        self.setWidget(inside)
+
+
+def in_sight(widget: QWidget) -> bool:
+    """Whether any of it can be seen; bring it there with `reveal`."""
+    return not widget.visibleRegion().isEmpty()
+
+
+def reveal(widget: QWidget) -> None:
+    """Scroll everything around `widget` until it is in sight."""
+    step = widget.parentWidget()
+    while step is not None:
+        if isinstance(step, QScrollArea):
+            step.ensureWidgetVisible(widget)
+        step = step.parentWidget()
+
+
+def fit(dialog: QDialog, width: int, height: int) -> None:
+    """Make `dialog` as large as wanted, and no larger than the window it stands over."""
+    parent = dialog.parentWidget()
+    room = QSize(width, height) if parent is None else parent.window().size() - QSize(_EDGE, _EDGE)
+    dialog.resize(QSize(width, height).boundedTo(room))
