@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 STOPPED = "Stopped by a person."
+REMOVED = "A person removed it."
 REVOKED = "Revoked by a person."
 
 
@@ -55,6 +56,8 @@ class Bridge(QObject):
     """Request id, a person's Version of it, and the Draft it makes or why there is none."""
     earlier_known = Signal(str, object)
     """Request id, and the Earlier version that was approved, or None."""
+    all_held = Signal(bool, object)
+    """True for paused, False for going on again; and the ids of the runs that cannot be paused."""
     failed = Signal(str)
     """A sentence about something asked for that could not be done."""
     _rung = Signal()
@@ -134,9 +137,21 @@ class Bridge(QObject):
         """Pause one run, or let it go on."""
         self._host.post(lambda engine: engine.hold(request_id, held))
 
+    def hold_all(self, held: bool) -> None:
+        """Pause every run, or let all go on; `all_held` tells."""
+
+        async def work(engine: Engine) -> tuple[str, ...]:
+            return engine.hold_all(held)
+
+        self._ask(work, lambda left: self.all_held.emit(held, left))
+
     def stop_all(self) -> None:
         """End every run and deny every open question."""
         self._host.post(lambda engine: engine.stop_all())
+
+    def remove_sandbox(self, id: str) -> None:
+        """Remove a sandbox that an agent keeps, with everything in it."""
+        self._ask(lambda engine: engine.sandboxes.remove(id, REMOVED), lambda _: None)
 
     # ---- modes ----
 

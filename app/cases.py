@@ -182,6 +182,16 @@ class Cases(QObject):
     def count_running(self) -> int:
         return len(self._running)
 
+    def count_held(self) -> int:
+        """Runs that are paused."""
+        return sum(card.held is not None for card in self._running.values())
+
+    @property
+    def all_held(self) -> bool:
+        """Some run is paused, and none goes on that could be."""
+        free = any(card.can_hold and card.held is None for card in self._running.values())
+        return bool(self.count_held()) and not free
+
     def runs(self) -> tuple[Card, ...]:
         """What runs, then the latest that ended, each newest first."""
         over = [self._cards[one] for one in reversed(self._over) if one in self._cards]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, assert_never
 from app.parts.amounts import size
 from app.parts.expose import expose, hides
 from runner.decision import Decider, Verdict
-from runner.request import Isolation, Language, NetworkMode
+from runner.request import Isolation, Language, NetworkMode, Tool
 from runner.result import Outcome
 
 if TYPE_CHECKING:
     from runner.decision import Decision
-    from runner.request import Request, Tool
+    from runner.request import Request
     from runner.result import Result
 
 REASON_LENGTH = 500
@@ -81,6 +81,27 @@ def language(value: Language | None) -> str:
             return ""
         case _:
             assert_never(value)
+
+
+def asks_for(request: Request) -> str:
+    """The language of the code that would run, or what is wanted in place of running code."""
+    match request.tool:
+        case Tool.CODE_EXECUTE:
+            return language(request.language)
+        case Tool.CODE_WRITE_FILE:
+            return "writes a program" if request.executable else "writes a file"
+        case Tool.CODE_READ_FILE:
+            return "reads a file"
+        case Tool.CODE_LIST_FILES:
+            return "lists files"
+        case Tool.CODE_CREATE_SANDBOX:
+            return f"makes a sandbox for {language(request.language)}"
+        case Tool.CODE_DESTROY_SANDBOX:
+            return "removes its sandbox"
+        case Tool.CODE_SANDBOX_INFO:
+            return "asks what the sandbox has"
+        case _:
+            assert_never(request.tool)
 
 
 def isolation(value: Isolation) -> str:
@@ -160,7 +181,11 @@ def ended(result: Result) -> str:
         case Outcome.OUT_OF_MEMORY:
             return f"Stopped: used more than {limits.memory_mb} MB of memory (limit)."
         case Outcome.OUT_OF_DISK:
-            return f"Stopped: wrote more than {limits.disk_mb} MB (limit)."
+            return (
+                f"{visible(result.error)}."
+                if result.error
+                else f"Stopped: wrote more than {limits.disk_mb} MB (limit)."
+            )
         case Outcome.OUTPUT_LIMIT:
             return f"Stopped: printed more than {size(limits.output_bytes)} (limit)."
         case Outcome.KILLED:

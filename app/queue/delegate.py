@@ -118,7 +118,7 @@ class QueueDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             corner = QPointF(lower.right() - size.width(), lower.center().y() - size.height() / 2)
             paint_ring(painter, self._look, deadline - time.monotonic(), card.window, corner)
-        words = [phrases.language(card.request.language) or card.request.tool.value]
+        words = [phrases.asks_for(card.request)]
         if card.waiting:
             words.append(phrases.ago(time.monotonic() - card.arrived))
         else:

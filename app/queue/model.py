@@ -93,7 +93,7 @@ class QueueModel(QAbstractTableModel):
         marked = "selected" if card.id in self.marked else ""
         spoken = (
             phrases.visible(card.request.agent),
-            phrases.language(card.request.language) or card.request.tool.value,
+            phrases.asks_for(card.request),
             level,
             phrases.title(card.request),
             left,

@@ -47,6 +47,8 @@ def never_remembered(card: Card, why_not: str) -> str:
     """Why `card` cannot be remembered; empty when it can. `why_not` is why it cannot be approved now."""
     if card.level is Level.CRITICAL:
         return "CRITICAL requests are asked every time."
+    if card.request.sandbox:
+        return "What is done in a sandbox that is kept is asked every time: what lies in it may have changed."
     return why_not
 
 

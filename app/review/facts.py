@@ -184,6 +184,8 @@ def _where(card: Card) -> list[tuple[str, str]]:
     pairs = [("Sandbox", phrases.isolation_first(request.isolation)), ("Network", phrases.network(request))]
     if request.image:
         pairs.append(("Image", phrases.visible(request.image[:IMAGE_LENGTH])))
+    if request.sandbox:
+        pairs.append(("Kept as", f"{request.sandbox}, with what earlier calls left in it"))
     if request.files:
         pairs.append(("Files", _listed(request.files)))
     if request.packages:

@@ -69,8 +69,8 @@ class Header(QWidget):
         states = (*_changed(card), "asked again" if card.again else "")
         paused = "countdown paused" if card.waiting and card.paused else ""
         short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
-        language = phrases.language(request.language) or request.tool.value
-        parts = (phrases.visible(request.agent), language, lines, *states, short, paused)
+        kept = "in a kept sandbox" if request.sandbox else ""
+        parts = (phrases.visible(request.agent), phrases.asks_for(request), kept, lines, *states, short, paused)
         self.below.setText(_DOT.join(part for part in parts if part))
         self.badge.setVisible(card.level is not None)
         if card.level is not None:

@@ -85,7 +85,7 @@ def test_a_written_file_replaces_the_one_before_as_a_whole(lab: Lab) -> None:
 
 def test_no_process_outlives_its_run(lab: Lab) -> None:
     async def body(session: Session) -> None:
-        started = "(trap '' TERM HUP; while :; do date +%s%N > beat; sleep 0.02; done) & sleep 0.3; cat beat"
+        started = "(trap '' TERM HUP; while :; do date +%s%N > beat; sleep 0.02; done) & until [ -s beat ]; do :; done; echo up"
         assert (await ran(session, started, Language.SHELL)).stdout
         before = (await session.read("beat", 0, 100)).data
         told = await ran(session, "sleep 0.3; grep -l 'while :' /proc/[0-9]*/cmdline | wc -l", Language.SHELL)

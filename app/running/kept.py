@@ -1,0 +1,177 @@
+"""The sandboxes that agents keep: whose they are, how long they stay, and a way to remove one."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app import phrases
+from app.lines import HEIGHT, SUMMARY, Summary, list_view
+from app.parts.amounts import counted
+from app.parts.plain import plain_label
+from runner.events import SandboxesChanged
+
+if TYPE_CHECKING:
+    from app.bridge import Bridge
+    from app.cases import Cases
+    from app.look import Look
+    from runner.events import Event
+    from runner.kept import Kept
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+_DOT = " \N{MIDDLE DOT} "
+SHOWN_ROWS = 3
+TICK_MS = 5_000
+
+
+class KeptModel(QAbstractTableModel):
+    """One column, oldest first."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._kept: tuple[Kept, ...] = ()
+
+    def show_kept(self, kept: tuple[Kept, ...]) -> None:
+        if [one.id for one in kept] != [one.id for one in self._kept]:
+            self.beginResetModel()
+            self._kept = kept
+            self.endResetModel()
+        else:
+            self._kept = kept
+            self.tick()
+
+    def tick(self) -> None:
+        """Times have gone on."""
+        if self._kept:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._kept) - 1, 0))
+
+    def kept(self, row: int) -> Kept | None:
+        return self._kept[row] if 0 <= row < len(self._kept) else None
+
+    def row_of(self, id: str) -> int:
+        """-1 where it is not there."""
+        return next((row for row, one in enumerate(self._kept) if one.id == id), -1)
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._kept)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else 1
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        kept = self.kept(index.row())
+        if kept is None:
+            return None
+        if role == SUMMARY:
+            return summary(kept)
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return summary(kept).spoken
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return told(kept)
+        return None
+
+
+class KeptSandboxes(QWidget):
+    """Hidden while there are none."""
+
+    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self.model = KeptModel(self)
+        self.view = list_view(look, self.model, "Sandboxes that agents keep")
+        self.view.setFixedHeight(look.px(HEIGHT))
+        self._look = look
+        self.remove = QPushButton("Remove\N{HORIZONTAL ELLIPSIS}")
+        self.remove.setAccessibleName("Remove the chosen sandbox, asks first")
+        self.sure = QPushButton("Remove with its files")
+        self.sure.setProperty("kind", "danger")
+        self.back = QPushButton("Back")
+        self.back.setProperty("kind", "quiet")
+        self._ticker = QTimer(self)
+        self._ticker.setInterval(TICK_MS)
+        self._lay_out()
+        self.remove.clicked.connect(self._ask)
+        self.sure.clicked.connect(self._remove)
+        self.back.clicked.connect(self._rest)
+        self._ticker.timeout.connect(self.model.tick)
+        self.view.selectionModel().currentChanged.connect(self._rest)
+        cases.happened.connect(self._take)
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(px(12), 0, px(12), px(6))
+        buttons.addStretch(1)
+        for button in (self.back, self.remove, self.sure):
+            buttons.addWidget(button)
+        inset = QHBoxLayout()
+        inset.setContentsMargins(px(12), 0, px(12), 0)
+        inset.addWidget(plain_label("Kept sandboxes", "title"))
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, px(8), 0, 0)
+        column.setSpacing(px(6))
+        column.addLayout(inset)
+        column.addWidget(self.view)
+        column.addLayout(buttons)
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        if any(isinstance(event, SandboxesChanged) for event in events):
+            self._refresh()
+
+    def _refresh(self) -> None:
+        before = self.model.kept(self.view.currentIndex().row())
+        self.model.show_kept(self._cases.kept)
+        rows = self.model.rowCount()
+        if rows and not self.view.currentIndex().isValid():
+            row = max(0, self.model.row_of(before.id)) if before else 0
+            self.view.setCurrentIndex(self.model.index(row, 0))
+        self.view.setFixedHeight(self._look.px(HEIGHT) * max(1, min(rows, SHOWN_ROWS)))
+        self.setVisible(rows > 0)
+        if rows:
+            self._ticker.start()
+        else:
+            self._ticker.stop()
+        if before is None or self.model.row_of(before.id) < 0:
+            self._rest()
+
+    @Slot()
+    def _rest(self, *_: object) -> None:
+        self._show(asking=False)
+
+    @Slot()
+    def _ask(self) -> None:
+        self._show(asking=True)
+        self.back.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show(self, *, asking: bool) -> None:
+        self.remove.setVisible(not asking)
+        self.sure.setVisible(asking)
+        self.back.setVisible(asking)
+
+    @Slot()
+    def _remove(self) -> None:
+        if (kept := self.model.kept(self.view.currentIndex().row())) is not None:
+            self._bridge.remove_sandbox(kept.id)
+        self._rest()
+
+
+def summary(kept: Kept) -> Summary:
+    """One sandbox in a row."""
+    title = phrases.visible(kept.title) or f"Sandbox {kept.id}"
+    below = _DOT.join((phrases.visible(kept.agent), phrases.language(kept.language)))
+    return Summary(title, below, f"{phrases.span(max(0, kept.ends_at - time.time()))} left")
+
+
+def told(kept: Kept) -> str:
+    """All there is to say of it."""
+    used = f"used {counted(kept.uses, 'time')}" if kept.uses else "not used yet"
+    left = phrases.span(max(0, kept.ends_at - time.time()))
+    return f"{kept.id}, {phrases.isolation(kept.isolation)}, {used}. It is removed in {left} unless it is used."
