@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
+from app import phrases
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
@@ -34,6 +35,8 @@ from runner.events import (
     RunFinished,
     TroubleCleared,
 )
+from runner.request import Tool
+from runner.risk.writes import language_of
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
@@ -49,6 +52,13 @@ LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactl
 ASSESSING = "Assessing your version\N{HORIZONTAL ELLIPSIS}"
 UNFINISHED = "One of the limits is not a number that can be taken."
 CODE, CHANGES = 0, 1
+WITHOUT_CODE = {
+    Tool.CODE_WRITE_FILE: "The file would be empty.",
+    Tool.CODE_READ_FILE: "The agent gets what the file holds. No code runs.",
+    Tool.CODE_LIST_FILES: "The agent gets the names and sizes of the files. No code runs.",
+    Tool.CODE_CREATE_SANDBOX: "An empty sandbox without network. No code runs.",
+    Tool.CODE_DESTROY_SANDBOX: "The sandbox and everything in it are removed.",
+}
 _REST_MS = round(REST_SECONDS * 1000) + 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
 _ANY_WIDTH = (1 << 24) - 1
@@ -87,6 +97,8 @@ class ReviewPanel(QFrame):
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
         self.code = CodeView(look)
+        self.codeless = EmptyState(look, "folder", "", "")
+        self.codeless.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.changes = ChangesView(look)
         self.extra = CodeView(look)
         self.extra.setAccessibleName("Variables or input")
@@ -133,8 +145,8 @@ class ReviewPanel(QFrame):
         self._forget()
         self._card = card
         self.told.hide()
-        self._leave(focused)
         self._show_tabs(card)
+        self._leave(focused)
         self._show_subject()
         self._stack.setCurrentWidget(self._page)
         self._bridge.ask_earlier(card.id)
@@ -153,9 +165,19 @@ class ReviewPanel(QFrame):
         self._invited = True
         self._show_state()
 
+    @property
+    def _seen_all(self) -> bool:
+        return self.subject is self.codeless or self.code.is_seen_to_end
+
+    @property
+    def subject(self) -> QWidget:
+        """What is looked at before deciding: the code, or in words what is asked for where there is none."""
+        shown = self.shown
+        return self.code if shown is None or shown.request.code else self.codeless
+
     def focus_neutral(self) -> None:
         """Put the focus where no key decides anything."""
-        target = self.code if self._card is not None else self.nothing
+        target = self.subject if self._card is not None else self.nothing
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _forget(self) -> None:
@@ -246,7 +268,7 @@ class ReviewPanel(QFrame):
         self._code_place.setCurrentWidget(self._reading)
         self.foot.setCurrentWidget(self.foot.buttons)
         if focus:
-            self.code.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.subject.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot(str, str)
     def declined(self, request_id: str, why: str) -> None:
@@ -496,7 +518,7 @@ class ReviewPanel(QFrame):
             return ASSESSING
         if shown.waiting and not self.limits.whole:
             return UNFINISHED
-        return approval.why_not(shown, self.code.is_seen_to_end, self._cases.troubles)
+        return approval.why_not(shown, self._seen_all, self._cases.troubles)
 
     @Slot()
     def _show_state(self) -> None:
@@ -531,7 +553,7 @@ class ReviewPanel(QFrame):
     def _sentence(self, shown: Card, why_not: str, holding: bool) -> str:
         if self._sent:
             return "Recording your answer\N{HORIZONTAL ELLIPSIS}"
-        if self._rest.isActive() and not self.code.is_seen_to_end and (shown.waiting or shown.missed):
+        if self._rest.isActive() and not self._seen_all and (shown.waiting or shown.missed):
             # Whether it fits is known once it has been painted.
             return shown.blocked
         words = why_not or (LATER_WORDS if shown.missed else HOLD_WORDS if holding else "")
@@ -552,7 +574,7 @@ class ReviewPanel(QFrame):
         self.tabs.setCurrentIndex(CODE)
         self.tabs.blockSignals(False)
         self.changes.show_asking()
-        self._reading.setCurrentWidget(self.code)
+        self._reading.setCurrentWidget(self.subject)
 
     def _show_subject(self) -> None:
         """Header, code and facts of what would run."""
@@ -560,15 +582,18 @@ class ReviewPanel(QFrame):
         if shown is None:
             return
         self.header.show_card(shown)
-        language = shown.request.language.value if shown.request.language else ""
-        self.code.set_code(shown.request.code, language, shown.assessment.findings if shown.assessment else ())
+        request = shown.request
+        language = request.language or language_of("".join(request.files), request.code)
+        self.code.set_code(request.code, language or "", shown.assessment.findings if shown.assessment else ())
+        self.codeless.say(f"{phrases.title(request)}", WITHOUT_CODE.get(request.tool, ""))
+        self.limits.setVisible(request.tool in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX))
         self._show_facts(shown)
 
     @Slot(int)
     def _show_part(self, tab: int) -> None:
         if tab > CHANGES:
             self.extra.set_code(self.tabs.tabData(tab), "", ())
-        self._reading.setCurrentWidget(self.code if tab <= CODE else self.changes if tab == CHANGES else self.extra)
+        self._reading.setCurrentWidget(self.subject if tab <= CODE else self.changes if tab == CHANGES else self.extra)
 
     @Slot(int)
     def _go_to(self, line: int) -> None:
@@ -577,6 +602,11 @@ class ReviewPanel(QFrame):
         else:
             self.tabs.setCurrentIndex(CODE)
             self.code.scroll_to(line)
+
+    @Slot()
+    def _reveal_limits(self) -> None:
+        """Once they have been laid out."""
+        QTimer.singleShot(0, self, lambda: self.facts.ensureWidgetVisible(self.limits, 0, 0))
 
     def _tell(self, why: str) -> None:
         self.told.say(Tone.WARN, why)
@@ -593,7 +623,7 @@ class ReviewPanel(QFrame):
     def _lay_out(self) -> None:
         px = self._look.px
         self._reading = QStackedWidget()
-        for view in (self.code, self.changes, self.extra):
+        for view in (self.code, self.codeless, self.changes, self.extra):
             self._reading.addWidget(view)
         self._code_place = QStackedWidget()
         self._code_place.addWidget(self._reading)
@@ -649,6 +679,7 @@ class ReviewPanel(QFrame):
         self.facts.line_picked.connect(self._go_to)
         self.limits.changed.connect(self._limit)
         self.limits.typing.connect(self._show_state)
+        self.limits.opened.connect(self._reveal_limits)
         self._cases.happened.connect(self.take)
         self._cases.sandbox_known.connect(self._sandbox_known)
         self._bridge.declined.connect(self.declined)
@@ -694,7 +725,8 @@ class ReviewPanel(QFrame):
 def _parts(card: Card) -> list[tuple[str, str]]:
     """The tabs: code, what has changed, and what else decides."""
     request = card.request
-    parts = [("Code", request.code), ("Changes", "")]
+    first = {Tool.CODE_EXECUTE: "Code", Tool.CODE_WRITE_FILE: "Content"}.get(request.tool, "Request")
+    parts = [(first, request.code), ("Changes", "")]
     if request.context not in ("", "{}"):
         parts.append(("Variables", request.context))
     if request.stdin:

@@ -27,6 +27,7 @@ from app.parts.empty import EmptyState
 from app.parts.fold import Folding
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
+from app.running.kept import KeptSandboxes
 from app.running.model import RunsModel
 from runner.events import RunFinished, RunHeld, RunMeasured
 
@@ -77,6 +78,7 @@ class RunningPanel(QWidget):
         self.files = FilesView(look, read)
         self.meters = Meters(look)
         self.told = plain_label(role="muted", wrap=True)
+        self.kept = KeptSandboxes(cases, bridge, look)
         self._make_stopping()
         self.nothing = EmptyState(
             look, "activity", "Nothing is running", "What you approve runs here, with its output."
@@ -184,7 +186,7 @@ class RunningPanel(QWidget):
             self.show_run(first)
         if self.model.rowCount() == 0:
             self._stack.setCurrentWidget(self.nothing)
-        self._list.setVisible(self.model.rowCount() > 0)
+        self._list.setVisible(self.model.rowCount() > 0 or bool(self._cases.kept))
 
     @Slot(QModelIndex, QModelIndex)
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
@@ -279,6 +281,7 @@ class RunningPanel(QWidget):
         inset.addWidget(heading)
         rows.addLayout(inset)
         rows.addWidget(self.view)
+        rows.addWidget(self.kept)
         self._page = self._make_page()
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)

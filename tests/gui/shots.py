@@ -28,13 +28,14 @@ from runner.assessment import Capability, Level, Touch
 from runner.decision import Decider, Verdict
 from runner.difference import difference
 from runner.editing import Draft, Earlier
-from runner.events import CallsRefused, EngineTroubled, ModeChanged, RunHeld
+from runner.events import CallsRefused, EngineTroubled, ModeChanged, RunHeld, SandboxesChanged
+from runner.kept import Kept
 from runner.places import Places
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Subject, make
 from runner.policy.rulefile import read
 from runner.remembering import Past, Preview, Suggestion
-from runner.request import Isolation, Language, Tool
+from runner.request import Isolation, Language, Limits, Tool
 from runner.result import CapturedFile
 from tests.gui import feed
 
@@ -401,6 +402,61 @@ def changes(scene: Scene) -> None:
     review.tabs.setCurrentIndex(1)
 
 
+IN_SANDBOX: dict[str, Any] = {"sandbox": "3f9c01d2ab77", "language": None, "isolation": Isolation.GVISOR}
+
+
+def file_tool(scene: Scene, tool: Tool, title: str, code: str, path: str, level: Level, reason: str) -> None:
+    one = replace(feed.request(code, title=f"{title} {path}", files=(path,), **IN_SANDBOX), tool=tool)
+    assessed = replace(feed.assessment(level, touch=Touch(files=(path,))), reasons=(reason,))
+    scene.hear(feed.asked(one, assessed))
+
+
+def writing(scene: Scene) -> None:
+    reason = "This file can be started as a program."
+    file_tool(scene, Tool.CODE_WRITE_FILE, "Write", METRICS, "tools/metrics.py", Level.HIGH, reason)
+
+
+def reading(scene: Scene) -> None:
+    reason = "Hands the content of a file in its sandbox to the agent."
+    file_tool(scene, Tool.CODE_READ_FILE, "Read", "", "data/report.csv", Level.MEDIUM, reason)
+
+
+def kept(scene: Scene) -> None:
+    now = time.time()
+    titles = ("Clean the sales figures", "", "Draw the charts of the quarterly report")
+    scene.hear(
+        (
+            SandboxesChanged(
+                tuple(
+                    Kept(
+                        f"3f9c01d2ab7{n}",
+                        "claude-code",
+                        Language.PYTHON,
+                        Isolation.GVISOR,
+                        now,
+                        "",
+                        Limits(),
+                        title,
+                        3 * n,
+                        now + 1500,
+                    )
+                    for n, title in enumerate(titles)
+                )
+            ),
+        )
+    )
+    running_paused(scene)
+
+
+def kept_alone(scene: Scene) -> None:
+    now = time.time()
+    one = Kept("3f9c01d2ab77", "codex", Language.SHELL, Isolation.LOCAL, now, ends_at=now + 60)
+    scene.hear((SandboxesChanged((one,)),))
+    scene.window.show_page("Running")
+    page = scene.window.page("Running")
+    page.kept.remove.click()
+
+
 def missed(scene: Scene) -> None:
     waiting(scene)
     card = scene.window.deciding.review.card
@@ -544,6 +600,10 @@ def trial(scene: Scene) -> None:
 
 
 SCENES: dict[str, Callable[[Scene], None]] = {
+    "writing": writing,
+    "reading": reading,
+    "kept": kept,
+    "kept_alone": kept_alone,
     "queue-empty": empty,
     "queue-idle": idle,
     "queue-waiting": waiting,

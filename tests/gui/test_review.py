@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,7 @@ from app.review.guard import REST_SECONDS
 from runner.assessment import Level
 from runner.decision import Decider, Verdict
 from runner.events import EngineTroubled, RequestAssessed, TroubleCleared
-from runner.request import Language
+from runner.request import Language, Tool
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -453,3 +454,31 @@ def test_nothing_that_is_said_moves_the_buttons(desk: Desk) -> None:
     desk.qtbot.waitUntil(desk.window.banners.isVisible)
     QApplication.processEvents()
     assert desk.review.approve.mapTo(desk.window, QPoint()) == before
+
+
+def test_a_request_without_code_is_told_in_words_and_can_be_approved(desk: Desk) -> None:
+    one = replace(
+        feed.request("", title="Read a.csv", language=None, sandbox="3f9c", files=("a.csv",)), tool=Tool.CODE_READ_FILE
+    )
+    desk.hear(feed.asked(one, feed.assessment(Level.MEDIUM)))
+    review = desk.window.deciding.review
+    assert review.subject is review.codeless and review.codeless.isVisible()
+    assert "No code runs" in review.codeless.accessibleName()
+    assert not review.limits.isVisible() and not review.remember.isEnabled()
+    desk.rested()
+    assert review.approve.isEnabled()
+    review.focus_neutral()
+    assert review.codeless.hasFocus()
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Space, Qt.Key.Key_Escape):
+        desk.qtbot.keyClick(review.codeless, key)
+    assert desk.answers == []
+    desk.qtbot.keyClick(review.codeless, Qt.Key.Key_A)
+    assert desk.answers == [("approve", one.id, one.digest)]
+
+
+def test_a_file_to_be_written_is_shown_in_its_language(desk: Desk) -> None:
+    one = replace(feed.request("x = 1\n", language=None, sandbox="3f9c", files=("a.py",)), tool=Tool.CODE_WRITE_FILE)
+    desk.hear(feed.asked(one))
+    review = desk.window.deciding.review
+    assert review.tabs.tabText(0) == "Content"
+    assert review.code.accessibleName().startswith("Code, python")

@@ -8,8 +8,9 @@ from PySide6.QtCore import Qt
 
 from app.lines import SUMMARY
 from app.running.panel import RunningPanel
-from runner.events import RunHeld
-from runner.request import Isolation
+from runner.events import RunHeld, SandboxesChanged
+from runner.kept import Kept
+from runner.request import Isolation, Language
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -65,3 +66,40 @@ def test_a_run_that_cannot_be_halted_has_no_button(desk: Desk) -> None:
     assert not page.hold.isVisibleTo(page)
     page.turn()
     assert not any(call[0] == "hold" for call in desk.bridge.calls)
+
+
+def keeping(*names: str) -> tuple[SandboxesChanged]:
+    kept = [Kept(name, "claude", Language.PYTHON, Isolation.GVISOR, 0.0, title=name, ends_at=9e9) for name in names]
+    return (SandboxesChanged(tuple(kept)),)
+
+
+def test_a_kept_sandbox_is_listed_and_removed_after_asking(desk: Desk) -> None:
+    desk.window.show_page("Running")
+    page = desk.window.page("Running")
+    assert isinstance(page, RunningPanel)
+    assert not page.kept.isVisibleTo(page)
+    desk.hear(keeping("one", "two"))
+    assert page.kept.isVisible() and page.kept.model.rowCount() == 2
+    page.kept.view.setCurrentIndex(page.kept.model.index(1, 0))
+    page.kept.remove.click()
+    assert page.kept.back.hasFocus()
+    desk.hear(keeping("one", "two", "three"))
+    assert page.kept.sure.isVisible(), "another sandbox does not take the question away"
+    page.kept.sure.click()
+    assert [call for call in desk.bridge.calls if call[0] == "remove_sandbox"] == [("remove_sandbox", "two")]
+    desk.hear(keeping("one"))
+    assert page.kept.model.rowCount() == 1
+    desk.hear(keeping())
+    assert not page.kept.isVisibleTo(page)
+
+
+def test_the_question_goes_when_its_sandbox_does(desk: Desk) -> None:
+    """A click meant for one sandbox does not remove another."""
+    desk.window.show_page("Running")
+    page = desk.window.page("Running")
+    assert isinstance(page, RunningPanel)
+    desk.hear(keeping("one", "two"))
+    page.kept.view.setCurrentIndex(page.kept.model.index(1, 0))
+    page.kept.remove.click()
+    desk.hear(keeping("one"))
+    assert not page.kept.sure.isVisible()
