@@ -161,7 +161,7 @@ class Rooms:
         sandbox, settings = self.sandbox, self.settings
         if isinstance(sandbox, ContainerSandbox):
             usual = intake.limits(Submission("", Tool.CODE_EXECUTE), settings, sandbox.isolation)
-            await sandbox.warm(map(Language, settings.warm_languages), usual, settings.warm_containers)
+            await sandbox.warm(map(Language, settings.warm_languages), usual, settings.warm_containers, self._bounds())
 
     async def sandbox_known(self) -> None:
         """Wait until it is known which sandbox there is, or that there is none."""

@@ -49,7 +49,8 @@ class Basket:
 
     @property
     def files(self) -> tuple[CapturedFile, ...]:
-        return tuple(self._files)
+        """In order; what programs keep for themselves comes last."""
+        return tuple(sorted(self._files, key=lambda file: order(os.fsencode(file.path))))
 
     def refuses(self, path: bytes, size: int) -> bool:
         """Whether a file of so many bytes has no place here; noted when it has none."""
@@ -104,6 +105,10 @@ class Basket:
         bounds = self._bounds
         words = why.value.format(largest=amount(bounds.file_bytes), files=bounds.files, whole=amount(bounds.all_bytes))
         return f"{words}: {named}" + (f" and {more:,} more" if more > 0 else "")
+
+
+def order(path: bytes) -> tuple[bool, bytes]:
+    return path.startswith(b".") or b"/." in path, path
 
 
 def shown(path: bytes) -> str:

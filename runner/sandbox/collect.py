@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.sandbox.basket import LeftOut
+from runner.sandbox.basket import LeftOut, order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +85,7 @@ class _Pass:
         names: dict[tuple[int, int], int] = {}
         for one in self._found:
             names[one.place] = names.get(one.place, 0) + 1
-        for one in sorted(self._found, key=_order):
+        for one in sorted(self._found, key=lambda found: order(found.path)):
             if one.links > names[one.place]:
                 self._basket.leave(one.path, LeftOut.HARD_LINK)
             elif time.monotonic() > self._deadline:
@@ -164,11 +164,6 @@ class _Pass:
             return os.open(name, FILE, dir_fd=folder)
         finally:
             os.close(folder)
-
-
-def _order(one: _Found) -> tuple[bool, bytes]:
-    """What programs keep for themselves comes last."""
-    return one.path.startswith(b".") or b"/." in one.path, one.path
 
 
 def _pieces(fd: int) -> Iterator[bytes]:

@@ -35,6 +35,8 @@ TEMPORARY_BYTES = 64 << 20
 """Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
 USER_INSIDE = 1000
 TRY_SECONDS = 10.0
+CLOCK_STEP = 0.02
+"""Seconds by which the times of files may lag behind the clock."""
 READY_EVERY = 0.0003
 """Seconds between two looks at whether the walls stand."""
 VIEW = View("/workspace", "/run/assent", "/tmp")
@@ -232,7 +234,8 @@ def _left(root: int, program: Program) -> Left | None:
         try:
             # Until its root is its own, what it sees under the name of the workspace is the host's.
             if not os.path.samestat(os.stat(f"/proc/{root}/root"), host):
-                return Left.of(f"/proc/{root}/root{VIEW.workspace}", program.code[0])
+                since = time.time() - CLOCK_STEP if program.kept else 0.0
+                return Left.of(f"/proc/{root}/root{VIEW.workspace}", program.code[0], since)
         except ProcessLookupError:
             return None
         except OSError:

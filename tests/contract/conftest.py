@@ -12,7 +12,7 @@ import pytest
 from runner.available import OWN_IMAGES
 from runner.request import Isolation, Language, Limits
 from runner.sandbox.container.sandbox import ContainerSandbox
-from runner.sandbox.contract import Job
+from runner.sandbox.contract import Collect, Job
 from runner.sandbox.local import LocalSandbox
 from tests import engine
 
@@ -37,7 +37,9 @@ KNOWN_DIFFERENCES = {
 class Lab:
     """Runs jobs on one sandbox, each on the loop of its test."""
 
-    def __init__(self, kind: str, sandbox: Sandbox) -> None:
+    def __init__(self, kind: str, sandbox: Sandbox, folder: Path) -> None:
+        """What runs create is collected in `folder`, as in a console."""
+        self.folder = folder
         self.kind = kind
         self.sandbox = sandbox
         self.readings: list[Usage] = []
@@ -50,7 +52,8 @@ class Lab:
     def run(self, code: str, language: Language = Language.PYTHON, **changes: Any) -> Result:
         async def body() -> Result:
             self.readings.clear()
-            return await (await self.sandbox.start(job(code, language, **changes), self.readings.append)).finished()
+            wanted = job(code, language, **{"collect": Collect(self.folder), **changes})
+            return await (await self.sandbox.start(wanted, self.readings.append)).finished()
 
         return asyncio.run(body())
 
@@ -60,7 +63,8 @@ class Lab:
         """Run `code` and call `act` with the run once it has written something."""
 
         async def body() -> Result:
-            run = await self.sandbox.start(job(code, language, **changes), self.readings.append)
+            wanted = job(code, language, **{"collect": Collect(self.folder), **changes})
+            run = await self.sandbox.start(wanted, self.readings.append)
             while not run.transcript.total:
                 await asyncio.sleep(0.005)
             act(run)
@@ -78,11 +82,11 @@ def job(code: str, language: Language = Language.PYTHON, **changes: Any) -> Job:
 
 @pytest.fixture(scope="session", params=KINDS)
 def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
-    with tempfile.TemporaryDirectory(prefix="assent-test-") as root:
+    with tempfile.TemporaryDirectory(prefix="assent-test-") as root, tempfile.TemporaryDirectory() as folder:
         sandbox = _sandbox(request.param, Path(root))
         ready = asyncio.run(sandbox.check())
         assert ready.ready, ready
-        yield Lab(request.param, sandbox)
+        yield Lab(request.param, sandbox, Path(folder))
         asyncio.run(sandbox.close())
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from runner.sandbox.output import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HEAD = 8
 STREAMS = {1: Stream.OUT, 2: Stream.ERR}
@@ -10,6 +15,8 @@ MARK = b"\x1e\x1fassent:"
 """Begins every mark; the container's own random word and a colon follow."""
 SIZE = 8
 """Hexadecimal digits of a mark's length."""
+STATUS = 3
+"""Digits of an exit status."""
 
 
 class Frames:
@@ -43,7 +50,7 @@ class Frames:
 
 
 class Marks:
-    """What the starter inside says for us on the error stream: `ready`, and the report of the code.
+    """What stands inside for us says on the error stream: `ready`, the report of the code, the files it has left.
 
     A mark is MARK, `word`, a colon, a letter, a length in hexadecimal digits, a line end and that many bytes.
     The code can forge one, but only about itself; output cannot be taken for one by accident.
@@ -55,6 +62,10 @@ class Marks:
         """The interpreter's, once it is ready."""
         self.report = b""
         self.oversized = False
+        self.status: int | None = None
+        """How the interpreter ended, once what follows is no output any more but the files it has left."""
+        self.take_rest: Callable[[bytes], None] | None = None
+        """Gets what follows then."""
         self._begin = MARK + word.encode() + b":"
         self._head = len(self._begin) + 1 + SIZE + 1
         self._largest = largest
@@ -69,6 +80,10 @@ class Marks:
         data = self._held + data
         self._held = b""
         while data:
+            if self.status is not None:
+                if self.take_rest is not None:
+                    self.take_rest(data)
+                return shown
             if self._kind:
                 data = self._take(data)
                 continue
@@ -117,6 +132,8 @@ class Marks:
             self.version = self._body[:100].decode("utf-8", "replace")
         elif kind == b"E":
             self.report = bytes(self._body)
+        elif kind == b"C":
+            self.status = int(self._body) if self._body.isdigit() and len(self._body) == STATUS else 1
 
     def _beginning(self, data: bytes) -> int:
         """How many bytes at the end of `data` may be the beginning of a mark."""

@@ -170,7 +170,7 @@ class ContainerRun:
             now = time.monotonic()
             if self._leaving.begun is None:
                 await self._keep_limits(now)
-            elif self._asked is not None or self._leaving.is_over(now):
+            elif (self._asked is not None and self._why is None) or self._leaving.is_over(now):
                 self._kill_at = min(self._kill_at, now)
             await self._keep_still(now)
             if now >= self._kill_at:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from runner.places import resources
 from runner.request import Isolation
-from runner.sandbox.container.starter import ENVIRONMENT, WORKSPACE, command
+from runner.sandbox.container.starter import ENVIRONMENT, WORKSPACE, command, watched
 
 if TYPE_CHECKING:
     from runner.request import Language, Limits
+    from runner.sandbox.contract import Bounds
 
 NAMES = {Isolation.GVISOR: "runsc", Isolation.DOCKER: "runc"}
 """Runtimes, as engines usually call them."""
@@ -46,6 +47,8 @@ class Shape:
     image: str
     language: Language
     limits: Limits
+    bounds: Bounds | None = None
+    """How much is collected of what the run leaves; None collects nothing."""
 
     @property
     def container(self) -> Shape:
@@ -60,7 +63,7 @@ def config(shape: Shape, name: str, word: str) -> dict[str, Any]:
     return {
         "Image": shape.image,
         "Entrypoint": [],
-        "Cmd": command(shape.language, limits, word),
+        "Cmd": command(shape.language, limits, word) if shape.bounds is None else _watched(shape, shape.bounds, word),
         "User": f"{USER}:{USER}",
         "WorkingDir": WORKSPACE,
         "Env": [f"{key}={value}" for key, value in ENVIRONMENT.items()],
@@ -74,6 +77,15 @@ def config(shape: Shape, name: str, word: str) -> dict[str, Any]:
         "AttachStderr": True,
         "HostConfig": _walls(shape) | _bounds(shape),
     }
+
+
+def _watched(shape: Shape, bounds: Bounds, word: str) -> list[str]:
+    return watched(command(shape.language, shape.limits, word), shape.language, word, bounds)
+
+
+def own_processes(shape: Shape) -> int:
+    """Processes of ours in the container besides the starter's own."""
+    return OWN_PROCESSES + (shape.bounds is not None)
 
 
 def _walls(shape: Shape) -> dict[str, Any]:
@@ -104,12 +116,12 @@ def _bounds(shape: Shape) -> dict[str, Any]:
     memory = limits.memory_mb + (GVISOR_MB if gvisor else 0) << 20
     ulimits = {"core": 0, "nofile": 1024}
     if gvisor:  # counts inside only; under runc it would count this user's processes on the whole machine
-        ulimits["nproc"] = limits.processes
+        ulimits["nproc"] = limits.processes + (shape.bounds is not None)
     return {
         "Memory": memory,
         "MemorySwap": memory,
         "NanoCpus": int(limits.cpu_cores * 1e9),
-        "PidsLimit": limits.processes + OWN_PROCESSES + (GVISOR_THREADS if gvisor else 0),
+        "PidsLimit": limits.processes + own_processes(shape) + (GVISOR_THREADS if gvisor else 0),
         "Ulimits": [{"Name": name, "Soft": value, "Hard": value} for name, value in ulimits.items()],
     }
 

@@ -1,0 +1,55 @@
+# Starts the interpreter as its child and passes SIGTERM on. When it has ended (SIGUSR1 sees to that), ends all else and
+# hands out the files in the workspace: a mark with the status, then a record for each, an empty one, and the contents.
+# Usage: keeper.sh MARK MAIN FILES FILE_BYTES ALL_BYTES COMMAND ...
+mark=$1 main=$2 most=$3 largest=$4 left=$5
+shift 5
+LOOKED_AT=1000 LONGEST=4000 NAMES=400000
+trap 'again=1; kill -TERM "$child"' TERM
+trap 'again=1; kill -KILL -1' USR1
+# Without job control the child would be deaf to SIGINT.
+set -m
+exec 9>&2 2>/dev/null
+export -n PWD SHLVL OLDPWD
+env -u _ -u SHLVL "$@" 2>&9 9>&- &
+child=$!
+exec </dev/null >/dev/null
+while again=; wait -f "$child"; status=$?; [[ $again ]]; do :; done
+
+cd /workspace || exit "$status"
+shopt -s dotglob nullglob
+files=(*)
+((${#files[@]} > 1)) || [[ ${files[0]-$main} != "$main" ]] || exit "$status"
+kill -KILL -1
+export LC_ALL=C
+printf '%sC00000003\n%03d' "$mark" "$status" >&9
+mapfile -d '' -t -n $((LOOKED_AT + 1)) found < <(
+  find . -mindepth 1 ! -type d ! -path "./$main" \( -type f ! -readable -printf 'c 0 %P\0' -o -printf '%y %s %P\0' \)
+)
+chosen=()
+names=0
+{
+  for each in "${found[@]:0:LOOKED_AT}"; do
+    kind=${each%% *} rest=${each#* }
+    size=${rest%% *} path=${rest#* }
+    case $kind in
+      f)
+        if ((size > largest)); then kind=b
+        elif ((${#path} > LONGEST)); then kind=d
+        elif ((${#chosen[@]} >= most)); then kind=m
+        elif ((size > left)); then kind=t
+        elif (((names += ${#path}) > NAMES)); then kind=r
+        else
+          chosen+=("./$path")
+          ((left -= size))
+        fi
+        ;;
+      l | c) ;;
+      *) kind=s ;;
+    esac
+    printf '%s%s %s\0' "$kind" "$size" "$path"
+  done
+  ((${#found[@]} <= LOOKED_AT)) || printf 'r0 \0'
+  printf '\0'
+  ((${#chosen[@]} == 0)) || cat -- "${chosen[@]}"
+} >&9
+exit "$status"

@@ -1,0 +1,80 @@
+"""The end of a run in a container, as far as the files are concerned that it has left: asked for, taken, unpacked."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.sandbox.container.unpack import Spool
+
+if TYPE_CHECKING:
+    from runner.result import Result
+    from runner.sandbox.container.cell import Cell
+    from runner.sandbox.contract import Job
+
+ASKED_SECONDS = 2.0
+"""For the keeper inside to end everything and begin to hand out."""
+SECONDS = 5.0
+"""For it to hand out."""
+NOT_HANDED_OUT = "whatever was there: the sandbox did not hand it out in time"
+
+
+class Leaving:
+    """Of one run; does nothing where nothing is to be collected."""
+
+    def __init__(self, job: Job, cell: Cell) -> None:
+        self._cell = cell
+        self._spool: Spool | None = None
+        self._trouble = ""
+        self._asked = False
+        self.begun: float | None = None
+        """When the interpreter had ended and files began to come (monotonic)."""
+        if job.collect is None or cell.shape.bounds is None:
+            return
+        try:
+            self._spool = Spool(job.collect)
+        except OSError as error:
+            self._trouble = f"everything, as files could not be stored: {error.strerror}"
+        else:
+            cell.give_files_to(self._spool.write)
+
+    def news(self) -> bool:
+        """Whether files have begun to come, or there is no room for more."""
+        if self.begun is None and self._cell.left_status is not None:
+            self.begun = time.monotonic()
+            return True
+        return self._spool is not None and self._spool.full
+
+    @property
+    def ends(self) -> float:
+        """When it has to be over."""
+        return float("inf") if self.begun is None else self.begun + SECONDS
+
+    def is_over(self, now: float) -> bool:
+        """Whether there is no sense in waiting for more."""
+        return now >= self.ends or (self._spool is not None and self._spool.full)
+
+    @property
+    def to_be_asked(self) -> bool:
+        """Whether the keeper is to end everything before the container is ended."""
+        return self._spool is not None and self.begun is None and not self._asked
+
+    def ask(self) -> float:
+        """It is being told to; the seconds it has."""
+        self._asked = True
+        return ASKED_SECONDS
+
+    async def added_to(self, result: Result, *, cut: bool) -> Result:
+        """`result` with the files; `cut` says that the container was ended before it did so itself."""
+        if self._spool is None or self.begun is None:
+            why = NOT_HANDED_OUT if cut and self._asked else self._trouble
+            return replace(result, files_left_out=why) if why else result
+        basket = await asyncio.to_thread(self._spool.unpack)
+        return replace(result, files=basket.files, files_left_out=basket.left_out)
+
+    def close(self) -> None:
+        if self._spool is not None:
+            self._spool.close()
+            self._spool = None

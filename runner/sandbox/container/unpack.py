@@ -1,0 +1,112 @@
+"""Takes apart what the keeper in a container hands out: records and contents of files. All of it is untrusted."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TYPE_CHECKING, BinaryIO
+
+from runner.sandbox.basket import Basket, LeftOut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.sandbox.contract import Collect
+
+MOST_RECORDS = 2000
+LONGEST_RECORD = 1 << 13
+RECORDS = 1 << 23
+"""Bytes of all records."""
+CHUNK = 1 << 18
+KINDS = {
+    b"b": LeftOut.LARGE,
+    b"c": LeftOut.CLOSED,
+    b"d": LeftOut.DEEP,
+    b"l": LeftOut.LINK,
+    b"m": LeftOut.MANY,
+    b"r": LeftOut.REST,
+    b"s": LeftOut.SPECIAL,
+    b"t": LeftOut.FULL,
+}
+"""The first letter of a record, and why what it names is left out; `f` stands for a file that follows."""
+
+
+class Spool:
+    """Keeps what comes, on disk and no more than there may be, until it is taken apart."""
+
+    def __init__(self, collect: Collect) -> None:
+        """Raises OSError."""
+        self._collect = collect
+        self._file: BinaryIO = tempfile.TemporaryFile(dir=collect.folder)  # noqa: SIM115 - closed by `close`
+        self._room = collect.bounds.all_bytes + RECORDS
+        self._failure: OSError | None = None
+
+    @property
+    def full(self) -> bool:
+        """Whether more came than there may be, or than could be stored."""
+        return self._room < 0 or self._failure is not None
+
+    def write(self, data: bytes) -> None:
+        self._room -= len(data)
+        if self.full:
+            return
+        try:
+            self._file.write(data)
+        except OSError as error:
+            self._failure = error
+
+    def unpack(self) -> Basket:
+        """Put the files where they are wanted. Blocks."""
+        basket = Basket(self._collect)
+        try:
+            if self._failure is not None:
+                raise self._failure
+            self._file.seek(0)
+            for path, size in self._records(basket):
+                self._take(basket, path, size)
+        except OSError as error:
+            basket.fail(error)
+        return basket
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _records(self, basket: Basket) -> list[tuple[bytes, int]]:
+        """The files whose contents follow, in their order; the file stands at the first of them."""
+        coming: list[tuple[bytes, int]] = []
+        for record in self._split():
+            kind, (digits, _, path) = record[:1], record[1:].partition(b" ")
+            size = int(digits) if digits.isdigit() and len(digits) < 20 else 0
+            if kind == b"f":
+                coming.append((path, size))
+            elif kind in KINDS:
+                basket.leave(path, KINDS[kind], size if kind == b"b" else 0)
+        return coming
+
+    def _split(self) -> Iterator[bytes]:
+        """Records, up to the empty one. The file stands behind it then."""
+        data, at = b"", 0
+        for _ in range(MOST_RECORDS):
+            end = data.find(b"\0", at)
+            while end < 0 and len(data) - at < LONGEST_RECORD and (more := self._file.read(CHUNK)):
+                data, at = data[at:] + more, 0
+                end = data.find(b"\0")
+            if end <= at or end - at > LONGEST_RECORD:
+                break
+            yield data[at:end]
+            at = end + 1
+        self._file.seek(at + 1 - len(data), os.SEEK_CUR)
+
+    def _take(self, basket: Basket, path: bytes, size: int) -> None:
+        begin = self._file.tell()
+        whole = os.fstat(self._file.fileno()).st_size
+        if begin + size > whole:
+            basket.leave(path, LeftOut.REST)
+        elif not basket.refuses(path, size):
+            basket.put(path, self._pieces(size))
+        self._file.seek(min(begin + size, whole))
+
+    def _pieces(self, size: int) -> Iterator[bytes]:
+        while size and (piece := self._file.read(min(CHUNK, size))):
+            size -= len(piece)
+            yield piece

@@ -1,0 +1,94 @@
+"""What a container hands out as files may be anything: nothing of it leaves its folder or its bounds."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.sandbox.container.frames import MARK, Marks
+from runner.sandbox.container.unpack import RECORDS, Spool
+from runner.sandbox.contract import Bounds, Collect
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.sandbox.basket import Basket
+
+BOUNDS = Bounds(files=3, file_bytes=100, all_bytes=200)
+
+
+def unpacked(folder: Path, *pieces: bytes) -> Basket:
+    spool = Spool(Collect(folder, BOUNDS))
+    for piece in pieces:
+        spool.write(piece)
+    basket = spool.unpack()
+    spool.close()
+    assert {len(path.name) for path in folder.iterdir()} <= {64}, "something but contents"
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= BOUNDS.all_bytes
+    return basket
+
+
+def test_files_and_what_is_left_out(tmp_path: Path) -> None:
+    basket = unpacked(tmp_path, b"f3 a\0l0 link\0f2 d/b c\0b999 big\0\0", b"oneno")
+    assert [(file.path, file.size) for file in basket.files] == [("a", 3), ("d/b c", 2)]
+    assert basket.left_out == "links: link; larger than 100 bytes: big (999 bytes)"
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"one", b"no"}
+
+
+@pytest.mark.parametrize(
+    ("data", "taken"),
+    [
+        (b"", 0),
+        (b"\0", 0),
+        (b"no end", 0),
+        (b"f\0\0", 1),
+        (b"f-5 a\0\0xxxxx", 1),
+        (b"f99999999999999999999999999 a\0\0x", 1),
+        (b"f9223372036854775807 a\0f1 b\0\0x", 0),
+        (b"f50 short\0\0abc", 0),
+        (b"f101 large\0f1 b\0\0" + b"x" * 101 + b"y", 1),
+        (b"".join(b"f1 %d\0" % n for n in range(50)) + b"\0" + b"x" * 50, 3),
+        (b"".join(b"f90 %d\0" % n for n in range(50)) + b"\0" + b"x" * 4500, 2),
+        (b"f1 ../../../../tmp/evil\0f1 /etc/passwd\0\0xy", 2),
+        (b"x1 unknown kind\0f1 a\0\0y", 1),
+        (b"f1 " + b"a" * 100_000 + b"\0\0y", 0),
+    ],
+)
+def test_made_up_ones(tmp_path: Path, data: bytes, taken: int) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    assert len(unpacked(folder, data).files) == taken
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def test_noise(tmp_path: Path) -> None:
+    for _ in range(200):
+        unpacked(tmp_path, secrets.token_bytes(600))
+
+
+def test_more_than_there_may_be_is_not_stored(tmp_path: Path) -> None:
+    spool = Spool(Collect(tmp_path, BOUNDS))
+    for _ in range(2 * RECORDS // 1000):
+        spool.write(b"f0 \0" * 250)
+    assert spool.full
+    assert len(spool.unpack().files) <= BOUNDS.files
+    spool.close()
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        Spool(Collect(tmp_path / "gone"))
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_the_mark_of_files_however_it_is_cut(size: int) -> None:
+    marks, taken = Marks("word", 100), bytearray()
+    marks.take_rest = taken.extend
+    mark = MARK + b"word:"
+    data = b"error\n" + mark + b"R00000003\n1.2" + b"more\n" + mark + b"C00000003\n143f3 a\0\0" + mark + b"E00000001\n1"
+    shown = b"".join(marks.feed(data[at : at + size]) for at in range(0, len(data), size))
+    assert (shown, marks.version, marks.status) == (b"error\nmore\n", "1.2", 143)
+    assert bytes(taken) == b"f3 a\0\0" + mark + b"E00000001\n1"
+    assert marks.report == b""
