@@ -73,6 +73,8 @@ class Child:
     """Remove what was laid out on the host, once everything has ended."""
     left: Left | None = None
     """What it leaves in its workspace, where that is wanted."""
+    others: tuple[str, ...] = ()
+    """Its other file systems in memory, named like `workspace`."""
 
     def processes(self) -> list[int]:
         return tree.descendants(self.root)
@@ -116,6 +118,9 @@ class Launcher(Protocol):
         ...
 
 
+FILES_LEAST = 16_384
+FILES_PER_MB = 64
+"""As file systems on disk usually have room for."""
 FIRST_IDENTITY = 700_000_000
 IDENTITIES = 10_000_000
 
@@ -133,6 +138,11 @@ class Identities:
 def send(pid: int, signum: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signum)
+
+
+def most_files(limits: Limits) -> int:
+    """Files, folders and links a run may have at once, empty ones too: each takes memory of the kernel's own."""
+    return max(FILES_LEAST, FILES_PER_MB * limits.disk_mb)
 
 
 def rlimits(limits: Limits) -> dict[str, int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.result import Outcome, Usage
 from runner.sandbox import tree
+from runner.sandbox.child import most_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +20,6 @@ CURVE = 600
 """Readings in a result at the most (`Result.curve`)."""
 WALK_SECONDS = 1.0
 """Between two walks over a workspace that is a plain folder."""
-WALK_ENTRIES = 20_000
 DISK_FULL = 0.98
 """Part of the limit from which a workspace counts as full: the last block that does not fit stays out."""
 
@@ -52,6 +52,8 @@ class Meter:
         self._last_cpu = (0.0, 0.0)
         self._walked = 0.0
         self._disk: int | None = None
+        self._files = 0
+        self._more_files = 0
         self.peak_memory = 0
         """Bytes of all processes together, as far as readings saw it."""
 
@@ -89,10 +91,12 @@ class Meter:
     def _look_at_disk(self, pid: int, at: float) -> None:
         path = self._child.workspace
         if "{pid}" in path:
-            self._disk = _filled(path.format(pid=pid), self._disk)
+            if told := _told(path, pid):
+                self._disk, self._files = _filled(told), _files(told)
         elif at - self._walked >= WALK_SECONDS or self._disk is None:
             self._walked = at
-            self._disk = occupied(path)
+            self._disk, self._files = _walked(path, most_files(self._limits))
+        self._more_files = sum(_files(told) for place in self._child.others if (told := _told(place, pid)))
 
     def _cpu_percent(self, at: float, reading: tree.Reading) -> float:
         then, before = self._last_cpu
@@ -106,6 +110,8 @@ class Meter:
             return Outcome.OUT_OF_MEMORY, ""
         if self._disk is not None and self._disk > limits.disk_mb << 20:
             return Outcome.OUT_OF_DISK, ""
+        if self._files + self._more_files > most_files(limits):
+            return Outcome.OUT_OF_DISK, f"Made more than {most_files(limits):,} files (limit)"
         if reading.processes > limits.processes:
             return Outcome.FAILED, f"Stopped: more than {limits.processes} processes (limit)"
         return None
@@ -118,20 +124,32 @@ def _halved(curve: list[Usage]) -> list[Usage]:
     ]
 
 
-def _filled(path: str, before: int | None) -> int | None:
-    """Bytes used of the file system at `path`; the last known where it cannot be seen any more."""
+def occupied(folder: str, limits: Limits) -> int:
+    """Bytes that files below `folder` occupy."""
+    return _walked(folder, most_files(limits))[0]
+
+
+def _told(path: str, pid: int) -> os.statvfs_result | None:
+    """What the file system says of itself; None where it cannot be seen any more."""
     try:
-        told = os.statvfs(path)
+        return os.statvfs(path.format(pid=pid))
     except OSError:
-        return before
+        return None
+
+
+def _filled(told: os.statvfs_result) -> int:
     return (told.f_blocks - told.f_bfree) * told.f_frsize
 
 
-def occupied(folder: str) -> int:
-    """Bytes that files below `folder` occupy; what lies beyond so many entries is not counted."""
+def _files(told: os.statvfs_result) -> int:
+    return told.f_files - told.f_ffree
+
+
+def _walked(folder: str, most: int) -> tuple[int, int]:
+    """Bytes that files below `folder` occupy, and how many there are; those after the first too many do not count."""
     total = seen = 0
     folders = [folder]
-    while folders and seen < WALK_ENTRIES:
+    while folders and seen <= most:
         try:
             with os.scandir(folders.pop()) as entries:
                 for entry in entries:
@@ -139,6 +157,8 @@ def occupied(folder: str) -> int:
                     total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
+                    if seen > most:
+                        break
         except OSError:
             continue
-    return total
+    return total, seen

@@ -135,7 +135,7 @@ class Walls:
             left = _left(root, program) if program.collected else None
             os.write(release, b"go")
         workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
-        return Child(process, root, signal.SIGKILL, workspace, lambda: None, left)
+        return Child(process, root, signal.SIGKILL, workspace, lambda: None, left, OTHERS)
 
     def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
         return {"seccomp": _in_memory(self._filter, opened)} if self._filter else {}
@@ -181,7 +181,7 @@ class Walls:
             *(self._program, *self._unshared, "--die-with-parent", "--new-session", "--hostname", "sandbox"),
             *self._system,
             *("--proc", "/proc", "--dev", "/dev"),
-            *_tmpfs("/dev/shm", small),
+            *_tmpfs(SHARED_MEMORY, small),
             *_tmpfs(VIEW.temporary, small),
             *(("--bind", program.kept, VIEW.workspace) if program.kept else _tmpfs(VIEW.workspace, size)),
             *self._shown(program.folders),

@@ -90,6 +90,37 @@ def test_disk_bomb(lab: Lab, language: Language, code: str) -> None:
     assert result.error == "Ran out of disk space (24 MB limit)"
 
 
+FILE_BOMB = """
+import os
+os.chdir({place!r})
+made = 0
+while True:
+    made += 1
+    {make}
+"""
+
+
+def test_files_without_content_are_counted(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.sandbox.child.FILES_LEAST", 1_000)  # disks are slow
+    result = lab.run(FILE_BOMB.format(place=".", make="os.close(os.open(str(made), os.O_CREAT))"), disk_mb=8)
+    assert result.outcome is Outcome.OUT_OF_DISK, result
+    assert result.error == "Made more than 1,000 files (limit)"
+    assert result.stderr == "Made more than 1,000 files (limit).\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "make"), [("/tmp", "os.mkdir(str(made))"), ("/dev/shm", "os.symlink('x', str(made))")]
+)
+def test_files_beside_the_workspace_are_counted(walls: Lab, place: str, make: str) -> None:
+    result = walls.run(FILE_BOMB.format(place=place, make=make), disk_mb=24)
+    assert (result.outcome, result.error) == (Outcome.OUT_OF_DISK, "Made more than 16,384 files (limit)")
+
+
+def test_more_room_is_room_for_more_files(walls: Lab) -> None:
+    code = "import os\nfor n in range(20_000): os.close(os.open(f'f{n}', os.O_CREAT))\nimport time; time.sleep(0.25)"
+    assert walls.run(code, disk_mb=400).outcome is Outcome.OK
+
+
 @pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/workspace", "/", "/run", "/etc", "/dev"])
 def test_no_place_takes_more_than_the_limit(walls: Lab, place: str) -> None:
     code = f"""

@@ -189,6 +189,11 @@ out = bool(names)
         limits={"disk_mb": 16},
     ),
     Attempt(
+        "keeps empty files without end",
+        "import os\ntry:\n    for n in range(250_000): os.close(os.open(str(n), os.O_CREAT))\n"
+        "    print('escaped')\nexcept OSError: print('held')\n",
+    ),
+    Attempt(
         "opens files without end",
         "f = []\ntry:\n    while len(f) < 5000: f.append(open('/dev/null'))\n"
         "    print('escaped')\nexcept OSError: print('held')\n",
@@ -200,3 +205,11 @@ out = bool(names)
         limits={"processes": 32},
     ),
 )
+
+FLOODS = {
+    "prints without end": "import os\nwhile True: os.write(1, b'\\x1b]0;x\\a<b>' * 8192)",
+    "prints short lines without end": "import os\nwhile True: os.write(1, b'x\\n'); os.write(2, b'y\\n')",
+    "prints one line without end, byte by byte": "import os\nwhile True: os.write(1, b'.')",
+    "prints lines of a megabyte without end": "import os\nwhile True: os.write(2, b'#' * (1 << 20) + b'\\n')",
+}
+"""Programs that write until they are ended."""
