@@ -23,7 +23,7 @@ from runner.errors import KnownError
 from runner.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
     from mcp import Client
 
@@ -76,13 +76,14 @@ def main(_arguments: list[str]) -> int:
     try:
         with virtual_screen() as display, tempfile.TemporaryDirectory(prefix="assent-demo-") as home:
             os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home} | SETTINGS
-            return _play()
+            return play(_story)
     except KnownError as error:
         sys.stderr.write(f"assent demo: {error}\n")
         return 1
 
 
-def _play() -> int:
+def play(story: Callable[[Stage], Coroutine[Any, Any, None]]) -> int:
+    """Open the console on the screen there is and let `story` act on it; 0 when it came to its end."""
     from app.crash import Faults
     from app.opening import Opening, application
     from app.single import Single
@@ -102,7 +103,7 @@ def _play() -> int:
 
     def perform() -> None:
         try:
-            asyncio.run(_story(stage))
+            asyncio.run(story(stage))
         except BaseException as error:
             failures.append(error)
         stage.over.emit()
@@ -115,10 +116,9 @@ def _play() -> int:
     single.release()
     actor.join(PATIENCE)
     if failures:
-        sys.stderr.write("The demo failed.\n")
+        sys.stderr.write("It failed.\n")
         traceback.print_exception(failures[0])
         return 1
-    sys.stdout.write(f"Screenshots are in {SHOTS}.\n")
     return 0
 
 
@@ -196,18 +196,19 @@ class Question:
 async def _story(stage: Stage) -> None:
     address = await stage.until("the console is open and listens", lambda: stage.console.cases.address)
     # A window manager would do this; on a bare screen nobody does, and answers count only in an active window.
-    _xdotool("windowfocus", str(stage.do(lambda: int(stage.console.window.winId()))))
+    xdotool("windowfocus", str(stage.do(lambda: int(stage.console.window.winId()))))
     for number, (era, words, agent, arguments) in enumerate(STORY, 1):
         sys.stdout.write(f"{agent} ({words}) asks to run {arguments['language']}:\n")
-        async with _client(stage, address, agent, era) as client:
+        async with client_of(stage, address, agent, era) as client:
             await _ask_and_approve(stage, client, number, arguments)
         stage.do(lambda: stage.page("Queue"))
     sys.stdout.write("gemini-cli asks for more than it should:\n")
-    async with _client(stage, address, "gemini-cli", "auto") as client:
+    async with client_of(stage, address, "gemini-cli", "auto") as client:
         await _ask_and_deny(stage, client)
     stage.do(lambda: stage.page("History"))
     await asyncio.sleep(READING)
     stage.shot("4-history")
+    sys.stdout.write(f"Screenshots are in {SHOTS}.\n")
 
 
 async def _ask_and_approve(stage: Stage, client: Client, number: int, arguments: dict[str, str]) -> None:
@@ -215,7 +216,7 @@ async def _ask_and_approve(stage: Stage, client: Client, number: int, arguments:
     question = await stage.until("the question is on the screen", stage.question)
     await asyncio.sleep(READING)
     stage.shot(f"{number}-asked")
-    _xdotool("mousemove", str(question.place.x()), str(question.place.y()), "click", "1")
+    xdotool("mousemove", str(question.place.x()), str(question.place.y()), "click", "1")
     await stage.until("approved by a click of the mouse", lambda: stage.taken_up(question.request_id))
     stage.do(lambda: stage.page("Running"))
     await asyncio.sleep(READING)
@@ -234,11 +235,11 @@ async def _ask_and_deny(stage: Stage, client: Client) -> None:
     await stage.until("the question is on the screen", stage.risky)
     await asyncio.sleep(READING)
     stage.shot("3-asked")
-    _xdotool("key", "d")
-    _xdotool("type", REASON)
+    xdotool("key", "d")
+    xdotool("type", REASON)
     await asyncio.sleep(READING)
     stage.shot("3-denying")
-    _xdotool("key", "ctrl+Return")
+    xdotool("key", "ctrl+Return")
     answer = await asyncio.wait_for(call, PATIENCE)
     told = "".join(part.text for part in answer.content if part.type == "text")
     sys.stdout.write(f"  denied by key; the agent got:\n{_indented(told)}\n")
@@ -247,7 +248,7 @@ async def _ask_and_deny(stage: Stage, client: Client) -> None:
 
 
 @asynccontextmanager
-async def _client(stage: Stage, address: str, agent: str, era: str) -> AsyncIterator[Client]:
+async def client_of(stage: Stage, address: str, agent: str, era: str) -> AsyncIterator[Client]:
     """A real MCP client with a token of its own."""
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
@@ -259,7 +260,7 @@ async def _client(stage: Stage, address: str, agent: str, era: str) -> AsyncIter
         yield client
 
 
-def _xdotool(*words: str) -> None:
+def xdotool(*words: str) -> None:
     """A real event through the X server, as from a keyboard and mouse."""
     subprocess.run(["xdotool", *words], check=True)
 
