@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import datetime
 import ipaddress
+import socket
 import ssl
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from runner.available import OWN_IMAGES
+from runner.errors import KnownError
 from runner.request import Isolation, Language
 from runner.result import Outcome
 from runner.sandbox.container.client import Client
-from runner.sandbox.container.endpoint import Endpoint
+from runner.sandbox.container.endpoint import Endpoint, find
 from runner.sandbox.container.sandbox import ContainerSandbox
 from tests import engine
 from tests.contract.conftest import job
@@ -111,3 +113,49 @@ async def test_through_ssh(path: str, tmp_path: Path, monkeypatch: pytest.Monkey
     script.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     await works(Endpoint("ssh://me@far:2222"))
+
+
+async def problem(endpoint: Endpoint) -> str:
+    ready = await ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, Client(endpoint)).check()
+    assert not ready.ready
+    assert ready.remedy
+    return ready.problem
+
+
+async def test_certificates_that_are_not_accepted_are_told(path: str, tmp_path: Path) -> None:
+    own, other, half = (tmp_path / name for name in ("own", "other", "half"))
+    for folder in (own, other, half):
+        folder.mkdir()
+    certified(other)
+    async with secured(path, own) as endpoint:
+        (half / "ca.pem").write_bytes((own / "ca.pem").read_bytes())
+        begins = f"Docker daemon not available at {endpoint.url}: "
+        stranger = await problem(Endpoint(endpoint.url, str(other)))
+        assert stranger == f"{begins}its certificate is not accepted, self-signed certificate."
+        assert (await problem(Endpoint(endpoint.url, str(half)))).startswith(begins)  # or hung up before it is told
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "told"),
+    [("me@far: Permission denied (publickey).", 255, "me@far: Permission denied (publickey)"), ("", 0, "it hangs up")],
+)
+async def test_what_ssh_says_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, status: int, told: str
+) -> None:
+    script = tmp_path / "ssh"
+    script.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit {status}\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert await problem(Endpoint("ssh://me@far")) == f"Docker daemon not available at ssh://me@far: {told}."
+
+
+async def test_addresses_where_nobody_can_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        assert await problem(Endpoint(url)) == f"Docker daemon not available at {url}: connection refused."
+    assert await problem(Endpoint("tcp://far:many")) == "tcp://far:many is no address of a container engine."
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert await problem(Endpoint("ssh://far")) == "There is no ssh here to reach ssh://far."
+    with pytest.raises(KnownError, match=r"There is no Docker context 'other'\. See `docker context ls`\."):
+        find({"DOCKER_CONFIG": str(tmp_path), "DOCKER_CONTEXT": "other"})

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import h11
 
 from runner.errors import KnownError
+from runner.sandbox.container import absent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -24,6 +25,7 @@ CALL_SECONDS = 10.0
 """For an answer to an ordinary call. An engine that takes longer counts as hanging."""
 CHUNK = 1 << 18
 REMEDY = "Set SANDBOX_TYPE=local or start the Docker daemon."
+FAR_REMEDY = "Look at DOCKER_HOST and the Docker context, or set SANDBOX_TYPE=local."
 
 
 class EngineGone(KnownError):
@@ -59,7 +61,7 @@ class Client:
         except TimeoutError as error:
             raise hanging() from error
         except (OSError, EOFError, h11.ProtocolError) as error:
-            raise gone(error) from error
+            raise gone(error, self.endpoint.url) from error
         _refuse(exchange.status, data)
         return json.loads(data) if data else None
 
@@ -71,7 +73,7 @@ class Client:
         except TimeoutError as error:
             raise hanging() from error
         except (OSError, EOFError, h11.ProtocolError) as error:
-            raise gone(error) from error
+            raise gone(error, self.endpoint.url) from error
         rest = b""
         try:
             async for piece in exchange.body():
@@ -80,7 +82,7 @@ class Client:
                 for line in filter(None, lines):
                     yield json.loads(line)
         except (OSError, EOFError, h11.ProtocolError) as error:
-            raise gone(error) from error
+            raise gone(error, self.endpoint.url) from error
         finally:
             await exchange.line.close()
 
@@ -97,7 +99,7 @@ class Client:
         except TimeoutError as error:
             raise hanging() from error
         except (OSError, EOFError, h11.ProtocolError) as error:
-            raise gone(error) from error
+            raise gone(error, self.endpoint.url) from error
 
     async def _open(
         self, method: str, path: str, query: dict[str, str], body: object, *, upgrade: bool = False
@@ -109,6 +111,12 @@ class Client:
             data = b"" if body is None else json.dumps(body).encode()
             target = f"{path}?{urlencode(query)}" if query else path
             await exchange.send(method, target, data, upgrade)
+        except (OSError, EOFError) as error:
+            said = await line.last_words()
+            await line.close()
+            if said:
+                raise EOFError(said) from error
+            raise
         except BaseException:
             line.writer.close()
             raise
@@ -167,11 +175,11 @@ class Exchange:
         ]
         self.line.writer.write(b"".join(part or b"" for part in sent))
         await self.line.writer.drain()
-        event = await self._next()
+        event = await self._answer()
         while isinstance(event, h11.InformationalResponse) and event.status_code != 101:
-            event = await self._next()
+            event = await self._answer()
         if not isinstance(event, (h11.Response, h11.InformationalResponse)):
-            raise EOFError("no answer")
+            raise EOFError
         self.status = event.status_code
 
     async def body(self) -> AsyncIterator[bytes]:
@@ -183,18 +191,26 @@ class Exchange:
         """What came after the head of an answer that turned the connection into a stream."""
         return self._http.trailing_data[0]
 
+    async def _answer(self) -> object:
+        try:
+            return await self._next()
+        except h11.RemoteProtocolError as error:  # a connection that ends before the answer, or speaks something else
+            raise EOFError from error
+
     async def _next(self) -> object:
         while (event := self._http.next_event()) is h11.NEED_DATA:
             self._http.receive_data(await self.line.reader.read(CHUNK))
         return event
 
 
-def gone(error: BaseException) -> EngineGone:
-    """What to say of an engine that cannot be reached (source document 1, scenario 7)."""
+def gone(error: BaseException, url: str = "") -> EngineGone:
+    """What to say of an engine that cannot be reached (source document 1, scenario 7); `url` '' is this machine's."""
     if isinstance(error, PermissionError):
         return EngineGone(
             "The Docker daemon does not let you in.", "Add yourself to the group docker, or set SANDBOX_TYPE=local."
         )
+    if url and not url.startswith("unix://"):
+        return EngineGone(f"Docker daemon not available at {url}: {absent.why(error)}.", FAR_REMEDY)
     return EngineGone("Docker daemon not available.", REMEDY)
 
 
@@ -209,4 +225,4 @@ def _refuse(status: int, data: bytes) -> None:
         message = str(json.loads(data)["message"])
     except (ValueError, KeyError, TypeError):
         message = data.decode("utf-8", "replace") or f"status {status}"
-    raise Denied(status, message)
+    raise Denied(status, message.strip())

@@ -7,11 +7,12 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from runner.errors import KnownError
 
@@ -22,6 +23,8 @@ STANDARD = "unix:///var/run/docker.sock"
 BUFFER = 1 << 20
 """Bytes of output that wait in this process before the engine is made to wait."""
 ENDED_SECONDS = 1.0
+WORDS = 4096
+"""Bytes of what ssh says of a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +42,28 @@ class Endpoint:
 
     async def connect(self) -> Line:
         """A new connection. Raises OSError where nobody answers and KnownError for an address that is none."""
-        parts = urlsplit(self.url)
+        parts, port = self._parts()
         match parts.scheme:
             case "unix":
                 return Line(*await asyncio.open_unix_connection(parts.path, limit=BUFFER))
             case "tcp" | "http" | "https":
-                host, port = parts.hostname or "127.0.0.1", parts.port or (2376 if self.certificates else 2375)
+                host, port = parts.hostname or "127.0.0.1", port or (2376 if self.certificates else 2375)
                 secured = self._context() if self.certificates or parts.scheme == "https" else None
                 return Line(*await asyncio.open_connection(host, port, ssl=secured, limit=BUFFER))
             case "ssh":
                 return await _through_ssh(self.url)
-        raise KnownError(f"{self.url} is no address of a container engine.", "Correct DOCKER_HOST.")
+        raise self._no_address()
+
+    def _parts(self) -> tuple[SplitResult, int | None]:
+        """The address taken apart, and its port. Raises KnownError."""
+        try:
+            parts = urlsplit(self.url)
+            return parts, parts.port
+        except ValueError as error:
+            raise self._no_address() from error
+
+    def _no_address(self) -> KnownError:
+        return KnownError(f"{self.url} is no address of a container engine.", "Correct DOCKER_HOST.")
 
     def _context(self) -> ssl.SSLContext:
         folder = Path(self.certificates) if self.certificates else None
@@ -76,6 +90,18 @@ class Line:
         self.reader = reader
         self.writer = writer
         self._helper = helper
+
+    async def last_words(self) -> str:
+        """What the helper says it failed for; '' without one."""
+        if self._helper is None or self._helper.stderr is None:
+            return ""
+        self.writer.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(ENDED_SECONDS):
+                await self._helper.wait()
+                lines = (await self._helper.stderr.read(WORDS)).decode("utf-8", "replace").split("\n")
+                return next((line.strip().rstrip(".") for line in reversed(lines) if line.strip()), "")
+        return ""
 
     async def close(self) -> None:
         self.writer.close()
@@ -131,6 +157,8 @@ def _of_context(name: str, folder: Path) -> Endpoint:
         return Endpoint(
             str(told["Host"]), str(certificates) if certificates.is_dir() else "", not told.get("SkipTLSVerify")
         )
+    except FileNotFoundError as error:
+        raise KnownError(f"There is no Docker context {name!r}.", "See `docker context ls`.") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise KnownError(f"The Docker context {name!r} cannot be read: {error}.", "See `docker context ls`.") from error
 
@@ -141,12 +169,14 @@ async def _through_ssh(url: str) -> Line:
     if not parts.hostname or parts.hostname.startswith("-"):
         raise KnownError(f"{url} names no host.", "Correct DOCKER_HOST.")
     options = [*(("-p", str(parts.port)) if parts.port else ()), *(("-l", parts.username) if parts.username else ())]
+    if shutil.which("ssh") is None:
+        raise KnownError(f"There is no ssh here to reach {url}.", "Install an ssh client, or correct DOCKER_HOST.")
     process = await asyncio.create_subprocess_exec(
         *("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", *options, "--", parts.hostname),
         *("docker", "system", "dial-stdio"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
         start_new_session=True,
         limit=BUFFER,
     )
