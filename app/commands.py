@@ -66,6 +66,7 @@ class Commands(QObject):
         ways += [Way(phrases.visible(agent.name), "agent", partial(show, "Agents")) for agent in agents]
         ways += [
             Way("Add an agent", "command", self._window.show_add_agent),
+            Way("Pause all, resume all", "command", self._window.hold_all),
             Way("Stop all", "command, asks first", self._window.stop_all),
             Way("Guarded: ask me", "command", self._bridge.guard),
             Way("Lockdown: deny everything", "command, asks first", self.ask_lock),

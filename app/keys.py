@@ -45,6 +45,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("Ctrl+K", "go anywhere"),
             ("Ctrl+1 to 8", "the pages"),
+            ("Ctrl+Shift+H", "pause all, resume all"),
             ("Ctrl+Shift+S", "stop all"),
             ("F1", "help"),
             ("F5", "look again"),

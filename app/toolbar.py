@@ -1,4 +1,4 @@
-"""The bar at the top: the mode, Stop all, and the state of sandbox and agents."""
+"""The bar at the top: the mode, Pause all, Stop all, and the state of sandbox and agents."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ if TYPE_CHECKING:
 
 
 SAID_MS = 12_000
+PAUSE, RESUME = " Pause all", " Resume all"
 ANYWHERE = "Go anywhere  Ctrl+K"
 NARROW = 700
 """Width below which there is room for the keys alone."""
 
 
 class Toolbar(QWidget):
-    """Reacts to the store; says when Stop all is wanted. Of one height, whatever it says."""
+    """Reacts to the store; says when all is to be paused or stopped. Of one height, whatever it says."""
 
+    hold_all = Signal()
     stop_all = Signal()
     go = Signal()
     """The palette is wanted."""
@@ -46,6 +48,9 @@ class Toolbar(QWidget):
         self.anywhere.setToolTip("Find a page, a request, an agent or a command")
         self.anywhere.setAutoDefault(False)
         self.anywhere.clicked.connect(self.go)
+        self.hold = QPushButton()
+        self.hold.setAutoDefault(False)
+        self.hold.clicked.connect(self.hold_all)
         self.stop = QPushButton(" Stop all")
         self.stop.setToolTip("Stop every run and deny every question (Ctrl+Shift+S)")
         self.stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
@@ -68,6 +73,7 @@ class Toolbar(QWidget):
         row.addWidget(self._shield)
         row.addWidget(self.mode)
         row.addSpacing(px(6))
+        row.addWidget(self.hold)
         row.addWidget(self.stop)
         row.addWidget(self.anywhere)
         row.addWidget(self.state, 1)
@@ -90,12 +96,30 @@ class Toolbar(QWidget):
         busy = bool(self._cases.count_waiting() or self._cases.count_running())
         if self.stop.isEnabled() != busy:
             self.stop.setEnabled(busy)
+        self._show_hold()
         if self._said:
             return
-        words = "  \N{MIDDLE DOT}  ".join(filter(None, (self._sandbox_words(), self._agent_words())))
+        parts = (self._held_words(), self._sandbox_words(), self._agent_words())
+        words = "  \N{MIDDLE DOT}  ".join(filter(None, parts))
         if words != self.state.text():
             self.state.setText(words)
             self.state.setToolTip(tip(self._details()))
+
+    def _show_hold(self) -> None:
+        held = self._cases.all_held
+        words = RESUME if held else PAUSE
+        if self.hold.text() != words:
+            self.hold.setText(words)
+            does = "Let every run that is paused go on" if held else "Pause every run that can be; its time limit waits"
+            self.hold.setToolTip(f"{does} (Ctrl+Shift+H)")
+            self.hold.setAccessibleName(f"{words.strip()}: {does[0].lower()}{does[1:]}, Ctrl+Shift+H")
+            self._look.dress(self.hold, "play" if held else "pause", "accent_ink" if held else "text", 14)
+        if self.hold.isEnabled() != bool(self._cases.count_running()):
+            self.hold.setEnabled(bool(self._cases.count_running()))
+
+    def _held_words(self) -> str:
+        held = self._cases.count_held()
+        return f"{counted(held, 'run')} paused" if held else ""
 
     def say(self, text: str) -> None:
         """A sentence in the place of the state, for a while; nothing moves."""

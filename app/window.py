@@ -214,7 +214,23 @@ class Window(QWidget):
             case _:
                 pass
 
-    # ---- Stop all and other questions ----
+    # ---- Pause all, Stop all and other questions ----
+
+    @Slot()
+    def hold_all(self) -> None:
+        """Pause every run that can be, or let all go on; it takes nothing away, so nobody is asked."""
+        if self._cases.count_running():
+            self._bridge.hold_all(not self._cases.all_held)
+
+    @Slot(bool, object)
+    def _all_held(self, held: bool, left: tuple[str, ...]) -> None:
+        """Say which runs go on all the same."""
+        cards = [card for one in left if (card := self._cases.card(one)) is not None and card.running]
+        if not held or not cards:
+            return
+        first = f"{phrases.visible(cards[0].request.agent)}'s in the {phrases.isolation(cards[0].request.isolation)}"
+        more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
+        self.toolbar.say(f"{counted(len(cards), 'run')} cannot be paused: {first}{more}. Stop all ends it.")
 
     @Slot()
     def stop_all(self) -> None:
@@ -340,7 +356,9 @@ class Window(QWidget):
 
     def _connect(self) -> None:
         self.navigation.wanted.connect(self.show_page)
+        self.toolbar.hold_all.connect(self.hold_all)
         self.toolbar.stop_all.connect(self.stop_all)
+        self._bridge.all_held.connect(self._all_held)
         self.banners.wanted.connect(self._act)
         self.deciding.add_agent.connect(self.show_add_agent)
         self.deciding.review.remember_wanted.connect(self._remember_shown)
@@ -356,6 +374,7 @@ class Window(QWidget):
         self._key("F5", self._refresh_page)
         self._key("Ctrl+K", self.commands.open_palette)
         self._key("?", self.commands.open_keys)
+        self._key("Ctrl+Shift+H", self.hold_all)
         self._key("Ctrl+Shift+S", self.stop_all)
         self._key("Ctrl+Q", self.frame.close_wanted.emit)
 

@@ -79,6 +79,8 @@ REASON_LENGTH = 500
 ABOUT_A_SANDBOX = frozenset(
     {Tool.CODE_WRITE_FILE, Tool.CODE_READ_FILE, Tool.CODE_LIST_FILES, Tool.CODE_DESTROY_SANDBOX}
 )
+HELD, RESUMED = "held", "resumed"
+"""Kinds of entries in the ledger."""
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 INTERRUPTED = "The console stopped before anybody answered. Nothing was run; ask again."
 BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
@@ -107,6 +109,7 @@ class Engine:
         self._refusals = Refusals(self._tell_refused)
         self._worker = ThreadPoolExecutor(1, "assent-worker")
         self._runs: dict[str, Run] = {}
+        self._held: set[str] = set()
         self._listeners: list[Callable[[Event], None]] = []
         self._troubles: dict[str, EngineTroubled] = {}
         self._closing = ""
@@ -249,6 +252,7 @@ class Engine:
             return await run.finished()
         finally:
             del self._runs[request.id]
+            self._held.discard(request.id)
 
     def _job(self, request: Request) -> Job:
         assert request.language is not None
@@ -382,9 +386,18 @@ class Engine:
     def hold(self, request_id: str, held: bool) -> None:
         """Pause a run, or let it go on; nothing where its sandbox cannot."""
         run = self._runs.get(request_id)
-        if isinstance(run, Haltable):
-            (run.pause if held else run.resume)()
-            self.publish(RunHeld(request_id, held))
+        if not isinstance(run, Haltable) or held is (request_id in self._held):
+            return
+        (run.pause if held else run.resume)()
+        (self._held.add if held else self._held.discard)(request_id)
+        self.publish(RunHeld(request_id, held))
+        spawn(f"held {request_id}", self.note(HELD if held else RESUMED, request_id))
+
+    def hold_all(self, held: bool) -> tuple[str, ...]:
+        """Pause every run, or let all go on. The ids of those whose sandbox cannot."""
+        for request_id in list(self._runs):
+            self.hold(request_id, held)
+        return tuple(request_id for request_id, run in self._runs.items() if not isinstance(run, Haltable))
 
     def stop_all(self, why: str = STOPPED) -> None:
         """Deny every open question and end every run."""

@@ -123,6 +123,21 @@ async def test_a_run_is_paused_and_goes_on(stage: Stage) -> None:
     heard = len(stage.heard)
     stage.engine.hold(ticket.request_id, True)
     assert len(stage.heard) == heard
+    await stage.until(lambda: "resumed" in stage.phases(ticket.request_id))
+    assert [kind for kind in stage.phases(ticket.request_id) if kind in ("held", "resumed")] == ["held", "resumed"]
+
+
+async def test_all_runs_are_paused_but_those_that_cannot_be_and_these_are_named(stage: Stage) -> None:
+    first, second, fixed = [await stage.approved() for _ in range(3)]
+    stage.sandbox.runs[2].pause = None  # type: ignore[assignment,method-assign]
+    stage.engine.hold(first.request_id, True)
+    assert stage.engine.hold_all(True) == (fixed.request_id,)
+    assert [run.still for run in stage.sandbox.runs] == [True, True, False]
+    assert stage.engine.hold_all(False) == (fixed.request_id,)
+    assert [run.still for run in stage.sandbox.runs] == [False, False, False]
+    told = [(event.request_id, event.held) for event in stage.heard if isinstance(event, RunHeld)]
+    one, two = first.request_id, second.request_id
+    assert told == [(one, True), (two, True), (one, False), (two, False)], "paused again what was paused"
 
 
 async def test_a_sandbox_that_came_after_the_start_is_taken_up_and_runs_go_on(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ class LimitsSection(Section):
 
     changed = Signal(object)
     """Limits: what the person wants from now on."""
+    opened = Signal()
+    """The fields stand there and take more room."""
     typing = Signal()
     """What stands in the fields has become a number, or is none any more."""
 
@@ -95,6 +97,7 @@ class LimitsSection(Section):
             if first is not None:
                 first.setFocus(Qt.FocusReason.OtherFocusReason)
                 first.selectAll()
+            self.opened.emit()
 
     @Slot()
     def close_form(self) -> None:

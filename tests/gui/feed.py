@@ -100,6 +100,7 @@ class RecordingBridge(QObject):
     happened = Signal(object)
     declined = Signal(str, str)
     agent_added = Signal(str, str)
+    all_held = Signal(bool, object)
     failed = Signal(str)
     drafted = Signal(str, object, object)
     earlier_known = Signal(str, object)

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdi
 
 from app.navigation import PAGES
 from app.parts.notice import Tone
-from runner.events import EngineTroubled, RunStarted
+from runner.events import EngineTroubled, RunHeld, RunStarted
+from runner.request import Isolation
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -81,6 +82,26 @@ def test_pages_have_keys(desk: Desk, name: str) -> None:
     key(desk, Qt.Key(Qt.Key.Key_0 + number), CONTROL)
     assert desk.window.shown_page == name
     assert desk.window.navigation._buttons[name].isChecked()
+
+
+def test_pause_all_becomes_resume_all_and_says_what_goes_on(desk: Desk) -> None:
+    assert not desk.window.toolbar.hold.isEnabled()
+    inside = [feed.request("one()", isolation=Isolation.GVISOR), feed.request("two()", isolation=Isolation.DOCKER)]
+    local = feed.request("three()")
+    for one in (*inside, local):
+        desk.ask(one)
+        desk.hear(feed.decided(one), feed.started(one))
+    hold = desk.window.toolbar.hold
+    assert hold.isEnabled() and hold.text().strip() == "Pause all"
+    key(desk, Qt.Key.Key_H, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+    desk.hear((RunHeld(inside[0].id, True),))
+    assert hold.text().strip() == "Pause all", "one still runs that could be paused"
+    desk.hear((RunHeld(inside[1].id, True),))
+    assert hold.text().strip() == "Resume all" and desk.window.toolbar.state.text().startswith("2 runs paused")
+    desk.bridge.all_held.emit(True, (local.id,))
+    assert "1 run cannot be paused: claude-code's in the local sandbox" in desk.window.toolbar.state.text()
+    hold.click()
+    assert desk.bridge.calls == [("hold_all", True), ("hold_all", False)]
 
 
 def test_stop_all_asks_once_and_only_its_button_means_yes(desk: Desk) -> None:
