@@ -61,7 +61,7 @@ def ran(lab: Lab, out: Path, code: str, language: Language = Language.PYTHON, **
     ],
 )
 def test_whatever_the_end(lab: Lab, out: Path, code: str, language: Language, outcome: Outcome | None) -> None:
-    result = ran(lab, out, code, language, seconds=1.0 if outcome is Outcome.TIMED_OUT else 20.0)
+    result = ran(lab, out, code, language, seconds=0.5 if outcome is Outcome.TIMED_OUT else 20.0)
     assert outcome in (None, result.outcome)
     (file,) = result.files
     assert (file.path, file.size, file.sha256) == ("a", 3, hashlib.sha256(b"new").hexdigest())

@@ -45,16 +45,17 @@ class Leaving:
         if self.begun is None and self._cell.left_status is not None:
             self.begun = time.monotonic()
             return True
-        return self._spool is not None and self._spool.full
+        return self.overflows
 
     @property
     def ends(self) -> float:
         """When it has to be over."""
         return float("inf") if self.begun is None else self.begun + SECONDS
 
-    def is_over(self, now: float) -> bool:
-        """Whether there is no sense in waiting for more."""
-        return now >= self.ends or (self._spool is not None and self._spool.full)
+    @property
+    def overflows(self) -> bool:
+        """Whether more has come than there may be, or than could be stored."""
+        return self._spool is not None and self._spool.full
 
     @property
     def to_be_asked(self) -> bool:

@@ -170,11 +170,19 @@ class ContainerRun:
             now = time.monotonic()
             if self._leaving.begun is None:
                 await self._keep_limits(now)
-            elif (self._asked is not None and self._why is None) or self._leaving.is_over(now):
-                self._kill_at = min(self._kill_at, now)
+            else:
+                self._watch_leaving(now)
             await self._keep_still(now)
             if now >= self._kill_at:
                 await self._kill(now)
+
+    def _watch_leaving(self, now: float) -> None:
+        """Of a run that has ended the files are awaited, within bounds."""
+        if self._leaving.overflows and self._why is None:  # no keeper writes so much: it was the code itself
+            self._why = Outcome.OUTPUT_LIMIT
+        elif now < self._leaving.ends and (self._asked is None or self._why is not None):
+            return
+        self._kill_at = min(self._kill_at, now)
 
     async def _keep_limits(self, now: float) -> None:
         if self._asked is not None:

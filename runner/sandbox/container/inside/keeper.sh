@@ -3,7 +3,7 @@
 # Usage: keeper.sh MARK MAIN FILES FILE_BYTES ALL_BYTES COMMAND ...
 mark=$1 main=$2 most=$3 largest=$4 left=$5
 shift 5
-LOOKED_AT=1000 LONGEST=4000 NAMES=400000
+LOOKED_AT=1000 DEEPEST=40 LONGEST=4000 NAMES=400000
 trap 'again=1; kill -TERM "$child"' TERM
 trap 'again=1; kill -KILL -1' USR1
 # Without job control the child would be deaf to SIGINT.
@@ -22,15 +22,21 @@ files=(*)
 kill -KILL -1
 export LC_ALL=C
 printf '%sC00000003\n%03d' "$mark" "$status" >&9
-mapfile -d '' -t -n $((LOOKED_AT + 1)) found < <(
-  find . -mindepth 1 ! -type d ! -path "./$main" \( -type f ! -readable -printf 'c 0 %P\0' -o -printf '%y %s %P\0' \)
-)
+# A line break in a name becomes two slashes, which no path has; reading up to a NUL would take a call for each byte.
+set -f
+IFS=$'\n'
+found=($(
+  find . -mindepth 1 -maxdepth $((DEEPEST + 1)) ! -path "./$main" \
+    \( -type f ! -readable -printf 'c 0 %P\0' -o -printf '%y %s %P\0' \) |
+    sed -zn "s|\n|//|g; s|\$|\n|; p; $((LOOKED_AT + 1))q"
+))
 chosen=()
 names=0
 {
   for each in "${found[@]:0:LOOKED_AT}"; do
     kind=${each%% *} rest=${each#* }
     size=${rest%% *} path=${rest#* }
+    path=${path//\/\//$'\n'}
     case $kind in
       f)
         if ((size > largest)); then kind=b
@@ -42,6 +48,10 @@ names=0
           chosen+=("./$path")
           ((left -= size))
         fi
+        ;;
+      d)
+        above=${path//[!\/]/}
+        ((${#above} >= DEEPEST)) || continue
         ;;
       l | c) ;;
       *) kind=s ;;
