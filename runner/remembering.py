@@ -179,7 +179,8 @@ class Remembering:
     def _make(self, request: Request, assessment: Assessment, choice: Choice) -> Grant:
         if why := self._rooms.policy.closed_to_grants(request, assessment.level):
             raise KnownError(why, "Approve it each time.")
-        return make(request, assessment, choice, self._rooms.grants.now(), self._rooms.grants.session)
+        grants = self._rooms.grants
+        return make(request, assessment, choice, grants.now(), grants.session, grants.outline)
 
     async def _about(self, request_id: str) -> tuple[Request, Assessment]:
         case = self._cases.find(request_id)
@@ -199,7 +200,8 @@ class Remembering:
     def _covered(self, grant: Grant, record: Record) -> bool:
         if record.assessment is None:
             return False
-        return grant.covers(record.request, self._rooms.policy.weigh(record.request, record.assessment))
+        weighed = self._rooms.policy.weigh(record.request, record.assessment)
+        return grant.covers(record.request, weighed, self._rooms.grants.outline)
 
     def _often(self) -> tuple[Suggestion, ...]:
         groups: dict[tuple[str, str], list[Record]] = defaultdict(list)

@@ -21,6 +21,7 @@ from runner.policy.grantfile import Grants
 from runner.policy.rulefile import read
 from runner.request import Isolation, Language, Tool
 from runner.risk import own
+from runner.risk.outline import outline
 from runner.sandbox.choose import choose
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Bounds, Collect
@@ -56,7 +57,7 @@ class Rooms:
         self.agents = Agents(places)
         self.rules = read(places, loaded.rules)
         self.dangers = own.read(places.config / own.FOLDER)
-        self.grants = Grants(places)
+        self.grants = Grants(places, outline=lambda request: outline(request.language, request.code))
         self.policy = self._make_policy()
         self._sandboxes: tuple[Sandbox, ...] = sandboxes or available.sandboxes(loaded.settings)
         self._choice: Choice | None = None

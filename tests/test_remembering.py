@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio
 EXACT = Choice(Subject.EXACT, uses=2, seconds=600)
 TEXT = replace(EXACT, subject=Subject.TEXT)
+SHAPE = Choice(Subject.SHAPE, uses=9, seconds=600)
+READING = replace(HELLO, code="rows = open('data/jan.csv').read().split(';')\nprint(len(rows), 10)\n")
 
 
 @pytest_asyncio.fixture
@@ -95,6 +97,39 @@ async def test_remembering_needs_the_digest_that_was_on_screen(stage: Stage) -> 
     with pytest.raises(KnownError, match="not this request"):
         await stage.engine.remembering.add(ticket.request_id, "0" * 64, EXACT)
     assert kinds(stage) == []
+
+
+async def test_the_same_code_with_other_values_runs_unasked_and_is_previewed(stage: Stage) -> None:
+    ticket = await denied(stage, READING)
+    other = replace(READING, code=READING.code.replace("jan", "feb").replace("10", "20"))
+    await denied(stage, other)
+    preview = await stage.engine.remembering.preview(ticket.request_id, SHAPE)
+    assert (preview.looked_at, len(preview.covered)) == (2, 2)
+    grant = await remember(stage, ticket, SHAPE)
+    stage.engine.rooms.grants.read()
+    assert (await unasked(stage, other)).decision.rule == grant.name
+    await stage.asked(replace(other, code=other.code.replace("rows", "lines")))
+
+
+@pytest.mark.parametrize(
+    ("what", "instead"),
+    [
+        ("data/jan.csv", "~/.ssh/id_rsa"),  # raises the level
+        ("data/jan.csv", "/etc/shadow"),
+        ("';'", "f'{1}'"),
+        ("data/jan.csv", "json.py"),
+    ],
+)
+async def test_other_values_that_reach_further_are_asked(stage: Stage, what: str, instead: str) -> None:
+    await remember(stage, await denied(stage, READING), SHAPE)
+    await stage.asked(replace(READING, code=READING.code.replace(what, instead)))
+
+
+async def test_code_that_runs_text_cannot_be_left_open(stage: Stage) -> None:
+    for code, language in (("exec('print(1)')", Language.PYTHON), ("bash -c 'ls'", Language.SHELL)):
+        ticket = await denied(stage, replace(HELLO, code=code, language=language))
+        with pytest.raises(KnownError, match=r"runs text or starts programs|CRITICAL"):
+            await remember(stage, ticket, SHAPE)
 
 
 async def test_critical_is_never_remembered(stage: Stage) -> None:

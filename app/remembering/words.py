@@ -18,6 +18,7 @@ _MB = 1 << 20
 SUBJECTS = {
     Subject.EXACT: ("This exact request", "Same code, variables, input, limits and sandbox, by this agent."),
     Subject.TEXT: ("The same program", "Letter by letter, with no more resources than now."),
+    Subject.SHAPE: ("The same code, other values", "Texts and numbers may be others; f-strings and all else may not."),
     Subject.KIND: ("Requests of this kind", "Same tool and language, touching nothing that this one does not touch."),
 }
 
@@ -37,6 +38,12 @@ def covered(grant: Grant) -> str:
         case Subject.TEXT:
             what = "The same program letter by letter, with the same variables and input,"
             return f"{what} by {who}, {_where(grant)}. {level}"
+        case Subject.SHAPE:
+            what = "The same code with other texts and numbers in their places, with the same variables and input,"
+            named = _touched(grant.touch).removeprefix("nothing but ")
+            others = "nothing" if named.startswith("no files") else f"only {named}"
+            more = f"It may touch other files, and besides {others}; nothing may be found that was not found now."
+            return f"{what} by {who}, {_where(grant)}. {more} {level}"
         case Subject.KIND:
             tool = " ".join(filter(None, (phrases.language(grant.language), grant.tool.value)))
             return f"Any {tool} by {who}, {_where(grant)}, without network, touching {_touched(grant.touch)}. {level}"

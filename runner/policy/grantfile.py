@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from runner.assessment import Level, Touch
 from runner.durable import replace_file
 from runner.errors import KnownError
-from runner.policy.grants import Grant, Subject, forbidden
+from runner.policy.grants import Grant, Outline, Subject, forbidden, no_outline
 from runner.request import Isolation, Language, Limits, Tool
 
 if TYPE_CHECKING:
@@ -37,10 +37,11 @@ class Grants:
     A file that cannot be read never keeps Assent from starting: nothing is remembered then and `problem` says why.
     """
 
-    def __init__(self, places: Places, clock: Callable[[], float] = time.time) -> None:
-        """`clock` gives seconds since the epoch."""
+    def __init__(self, places: Places, clock: Callable[[], float] = time.time, outline: Outline = no_outline) -> None:
+        """`clock` gives seconds since the epoch; `outline` what is the same in programs with other literals."""
         self._file = places.grants
         self._clock = clock
+        self.outline = outline
         self._grants: dict[str, Grant] = {}
         self._writing = asyncio.Lock()
         self.session = secrets.token_hex(8)
@@ -81,7 +82,7 @@ class Grants:
         covering = [
             grant
             for grant in self.all()
-            if (not grant.agent or grant.made_at >= registered) and grant.covers(request, assessment)
+            if (not grant.agent or grant.made_at >= registered) and grant.covers(request, assessment, self.outline)
         ]
         return min(covering, key=lambda grant: narrowest.index(grant.subject), default=None)
 
@@ -185,6 +186,7 @@ def _grant(entry: dict[str, Any]) -> Grant:
         "language": None if entry["language"] is None else Language(entry["language"]),
         "isolation": Isolation(entry["isolation"]),
         "touch": Touch(**touch),
+        "found": tuple(map(_text, entry.get("found", ()))),
         "limits": Limits(**entry["limits"]),
     }
     grant = Grant(**values)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from dataclasses import astuple, dataclass, field
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -33,6 +34,15 @@ TOUCH_BOUND = 50
 """A touch summary lists no more than this of each kind: one that long may leave something out."""
 
 
+Outline = Callable[["Request"], str]
+"""The code of a request without what may be another; '' where every letter counts. The classifier knows it."""
+
+
+def no_outline(_request: Request) -> str:
+    """Nobody knows: every letter counts."""
+    return ""
+
+
 class Subject(StrEnum):
     """What a grant is about, narrowest first."""
 
@@ -40,6 +50,8 @@ class Subject(StrEnum):
     """One digest: the same call by the same agent with the same limits in the same kind of sandbox."""
     TEXT = "text"
     """The same program, letter by letter, with no more resources than then."""
+    SHAPE = "shape"
+    """The same program but for texts and numbers that can only be data, reaching nothing that it did not reach then."""
     KIND = "kind"
     """The same tool and language, touching nothing that the request at hand does not touch."""
 
@@ -76,7 +88,9 @@ class Grant:
     """Empty for every agent."""
     language: Language | None = None
     digest: str = ""
-    """For EXACT the request's, for TEXT the program's."""
+    """For EXACT the request's, for TEXT the program's, for SHAPE that of its outline."""
+    found: tuple[str, ...] = ()
+    """For SHAPE what was found then, by the ids of the rules."""
     touch: Touch = field(default_factory=Touch)
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.LOCAL
@@ -92,7 +106,7 @@ class Grant:
         in_time = self.made_at <= now and (not self.expires_at or now < self.expires_at)
         return in_time and self.used < self.uses and self.session in ("", session)
 
-    def covers(self, request: Request, assessment: Assessment) -> bool:
+    def covers(self, request: Request, assessment: Assessment, outline: Outline = no_outline) -> bool:
         """Whether `request` is what was meant; time and number of uses apart."""
         if request.sandbox or assessment.level > self.level or assessment.level is Level.CRITICAL:
             return False
@@ -103,6 +117,8 @@ class Grant:
                 return request.digest == self.digest
             case Subject.TEXT:
                 return self._no_more_than_then(request) and program(request) == self.digest
+            case Subject.SHAPE:
+                return self._no_more_than_then(request) and self._same_shape(request, assessment, outline)
             case Subject.KIND:
                 return self._no_more_than_then(request) and self._same_kind(request, assessment.touch)
 
@@ -118,18 +134,30 @@ class Grant:
             and now.processes <= then.processes
         )
 
+    def _same_shape(self, request: Request, assessment: Assessment, outline: Outline) -> bool:
+        """What the literals of the new request make of it counts, not what those of the old one made."""
+        if request.language is not self.language or not set(_found(assessment)) <= set(self.found):
+            return False
+        if not _within(replace(assessment.touch, files=()), self.touch):
+            return False
+        return _shape(request, outline) == self.digest
+
     def _same_kind(self, request: Request, touch: Touch) -> bool:
         if (request.tool, request.language, request.network) != (self.tool, self.language, NetworkMode.NONE):
             return False
         if request.files or request.packages:
             return False
-        return all(
-            len(now) < TOUCH_BOUND and set(now) <= set(then)
-            for now, then in zip(_kinds(touch), _kinds(self.touch), strict=True)
-        )
+        return _within(touch, self.touch)
 
 
-def make(request: Request, assessment: Assessment, choice: Choice, now: float, session: str) -> Grant:
+def make(
+    request: Request,
+    assessment: Assessment,
+    choice: Choice,
+    now: float,
+    session: str,
+    outline: Outline = no_outline,
+) -> Grant:
     """The grant that `choice` makes of `request`. Raises KnownError where that may not be remembered."""
     if request.sandbox:
         raise KnownError(
@@ -146,16 +174,22 @@ def make(request: Request, assessment: Assessment, choice: Choice, now: float, s
         level=assessment.level,
         agent="" if choice.everyone else request.agent,
         language=request.language,
-        digest=_digest(request, choice.subject),
-        touch=assessment.touch if choice.subject is Subject.KIND else Touch(),
+        digest=_digest(request, choice.subject, outline),
+        found=_found(assessment) if choice.subject is Subject.SHAPE else (),
+        touch=_touch(assessment.touch, choice.subject),
         limits=request.limits,
         isolation=request.isolation,
         expires_at=0.0 if choice.seconds is None else now + choice.seconds,
         session=session if choice.session else "",
     )
+    if choice.subject is Subject.SHAPE and not grant.digest:
+        raise KnownError(
+            "No text or number of this code can be left open: it has none, or it runs text or starts programs.",
+            "Choose the same program.",
+        )
     if why := forbidden(grant):
         raise KnownError(why, "Choose less, or approve it each time.")
-    if not grant.covers(request, assessment):
+    if not grant.covers(request, assessment, outline):
         raise KnownError(
             "What was chosen would not cover this request itself.", "It asks for network, files or packages, or more."
         )
@@ -199,8 +233,9 @@ def subjects(level: Level) -> tuple[Subject, ...]:
         case Level.CRITICAL:
             return ()
         case Level.HIGH:
-            return (Subject.EXACT, Subject.TEXT)
+            return (Subject.EXACT, Subject.TEXT, Subject.SHAPE)
         case Level.MEDIUM | Level.LOW:
+            # Running code is never below HIGH, and only code has values.
             return (Subject.EXACT, Subject.TEXT, Subject.KIND)
 
 
@@ -229,14 +264,44 @@ def _name(request: Request, choice: Choice) -> str:
     return f"{whose}-{choice.subject}-{secrets.token_hex(4)}"
 
 
-def _digest(request: Request, subject: Subject) -> str:
+def _digest(request: Request, subject: Subject, outline: Outline) -> str:
     match subject:
         case Subject.EXACT:
             return request.digest
         case Subject.TEXT:
             return program(request)
+        case Subject.SHAPE:
+            return _shape(request, outline)
         case Subject.KIND:
             return ""
+
+
+def _shape(request: Request, outline: Outline) -> str:
+    """As `program`, over the outline of the code; '' where it has none."""
+    code = outline(request)
+    return program(replace(request, code=code)) if code else ""
+
+
+def _touch(touch: Touch, subject: Subject) -> Touch:
+    """What the touch of another request is held against: with other literals it may touch other files."""
+    match subject:
+        case Subject.KIND:
+            return touch
+        case Subject.SHAPE:
+            return replace(touch, files=())
+        case Subject.EXACT | Subject.TEXT:
+            return Touch()
+
+
+def _found(assessment: Assessment) -> tuple[str, ...]:
+    return tuple(sorted({finding.id for finding in assessment.findings}))
+
+
+def _within(now: Touch, then: Touch) -> bool:
+    """Nothing is touched that was not then; a list that is full may leave something out."""
+    return all(
+        len(one) < TOUCH_BOUND and set(one) <= set(other) for one, other in zip(_kinds(now), _kinds(then), strict=True)
+    )
 
 
 def _kinds(touch: Touch) -> tuple[tuple[str, ...], ...]:

@@ -131,7 +131,7 @@ def test_no_key_that_happens_to_be_pressed_remembers(desk: Desk, key: Qt.Key) ->
 
 def test_high_is_offered_for_the_same_program_and_an_hour(desk: Desk) -> None:
     choosing = opened(desk).choosing
-    assert set(choosing.subjects) == {Subject.EXACT, Subject.TEXT}
+    assert set(choosing.subjects) == {Subject.EXACT, Subject.TEXT, Subject.SHAPE}
     assert choosing.uses.maximum() == 100
     ends = range(choosing.end.count())
     for subject in choosing.subjects.values():
@@ -160,7 +160,8 @@ def test_every_choice_that_is_offered_can_be_made(qtbot: QtBot, look: Look) -> N
             subject.setChecked(True)
             for end in range(choosing.end.count()):
                 choosing.end.setCurrentIndex(end)
-                assert make(one, assessed, choosing.choice, time.time(), "s").level is level
+                made = make(one, assessed, choosing.choice, time.time(), "s", lambda one: f"{one.code}\0")
+                assert made.level is level
 
 
 def test_critical_unread_and_blocked_requests_cannot_be_remembered(desk: Desk) -> None:
