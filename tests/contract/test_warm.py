@@ -15,6 +15,8 @@ from runner.places import Places
 from runner.request import Isolation, Language, Limits, Tool
 from runner.result import Outcome
 from runner.rooms import Rooms
+from runner.sandbox.container.cell import Cell
+from runner.sandbox.container.client import EngineGone
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
 from runner.settings import load
@@ -78,6 +80,27 @@ async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client:
     assert warmth is not None and (warmth.wanted, warmth.hits, warmth.misses) == (2, 3, 1)
     await sandbox.close()
     await emptied(client)
+
+
+async def test_what_an_engine_made_without_answering_is_removed(
+    sandbox: ContainerSandbox, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Cell.open
+
+    async def unanswered(cell: Cell) -> None:
+        await opened(cell)
+        cell.let_go()
+        raise EngineGone("It does not answer.", "Restart it.")
+
+    await sandbox.check()
+    with monkeypatch.context() as patch:
+        patch.setattr(Cell, "open", unanswered)
+        with pytest.raises(EngineGone):
+            await sandbox.start(Job("test", Language.PYTHON, "1"), lambda _usage: None)
+    assert len(await containers(client)) == 1
+    assert (await run(sandbox, "print('on')")).stdout == "on\n"
+    await emptied(client)
+    await sandbox.close()
 
 
 async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, client: Client) -> None:

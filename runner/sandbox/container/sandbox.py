@@ -15,7 +15,7 @@ from runner.result import Outcome
 from runner.sandbox import languages, leftovers, verdict
 from runner.sandbox.container import endpoint, starter
 from runner.sandbox.container.cell import Cell, remove
-from runner.sandbox.container.client import Client, Denied
+from runner.sandbox.container.client import Client, Denied, EngineGone
 from runner.sandbox.container.exec import ExecCell
 from runner.sandbox.container.pool import Pool
 from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
@@ -290,6 +290,9 @@ class ContainerSandbox:
             await cell.open()
         except Denied as error:
             raise not_started(error, shape.image) from error
+        except EngineGone:
+            self._forget(cell, False)  # an engine that did not answer may still make it
+            raise
         return cell
 
     def _over(self, run: ContainerRun) -> None:
