@@ -13,6 +13,7 @@ from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
 from app.parts.fold import fit
+from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.review.approval import STOPPERS
 from app.review.buttons import DecisionButton
@@ -70,6 +71,7 @@ class Batch(QDialog):
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._show_state)
         self._lay_out(look)
+        tab_in_reading_order(self)
         self._steady.moved.connect(self.rearm)
         self.code.seen_to_end.connect(self._show_state)
         cases.happened.connect(self._take)

@@ -13,7 +13,7 @@ from app.bridge import Bridge
 from app.cases import Cases
 from app.errands import Errands
 from app.leave import Leave, end_at_once
-from app.look import Look, Theme
+from app.look import Look, Motion, Theme
 from app.window import Window
 from runner.host import EngineThread
 
@@ -32,6 +32,8 @@ SETTLED_MS = 5000
 again: with it each full collection held up the window for 80 ms, without it for 3 ms (measured while a run printed
 50 MB/s)."""
 
+SCALES = ("1.00", "1.25", "1.50", "1.75", "2.00")
+
 
 class Console(QObject):
     """Everything that lives as long as the window. The frame is on the screen already."""
@@ -43,7 +45,7 @@ class Console(QObject):
         self._faults = faults
         self._remembered = remembered
         self.frame = frame
-        self.look = Look(app, _theme(remembered.get("theme")))
+        self.look = Look(app, _theme(remembered.get("theme")), _scale(remembered.get("text")))
         # From here on the look decides; the frame had a color of its own so that it did not flash.
         frame.setPalette(QPalette())
         app.setWindowIcon(QIcon(self.look.pixmap("shield-check", "accent", 64)))
@@ -74,6 +76,7 @@ class Console(QObject):
     @Slot()
     def _vanish(self) -> None:
         self._remembered.set("theme", self.look.theme.value)
+        self._remembered.set("text", f"{self.look.next_scale:.2f}")
         self.frame.vanish()
 
     @Slot()
@@ -81,6 +84,7 @@ class Console(QObject):
         """The window is on the screen: now the heavy part."""
         self.host.start()
         from app.desktop import Desktop
+        from app.motion import wanted_still
         from app.notices import Notices
         from app.tray import Tray
 
@@ -90,6 +94,7 @@ class Console(QObject):
         self.notices.fallback.connect(self.tray.say)
         self.leave.leaving.connect(self.desktop.close)
         self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)
+        self._errands.send(wanted_still, self.look.know_system_motion, self._settings_unknown)
         self.window.vault.look_again()
         QTimer.singleShot(SETTLED_MS, gc.freeze)
 
@@ -108,6 +113,8 @@ class Console(QObject):
 
     def _settings_known(self, settings: Settings) -> None:
         self.look.choose(Theme(settings.theme))
+        self.look.choose_motion(Motion(settings.motion))
+        self.look.next_scale = int(settings.text_size) / 100
 
     def _settings_unknown(self, error: Exception) -> None:
         self._faults.record(error, "while reading the settings")
@@ -121,6 +128,11 @@ class Console(QObject):
     @Slot(QSessionManager)
     def _session_ends(self, _manager: QSessionManager) -> None:
         self.leave.now()
+
+
+def _scale(text: str) -> float:
+    """What was remembered of the size of text; anything else is the usual one."""
+    return float(text) if text in SCALES else 1.0
 
 
 def _theme(name: str) -> Theme:

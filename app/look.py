@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import fields
 from enum import StrEnum
@@ -31,6 +32,11 @@ class Theme(StrEnum):
     DARK = "dark"
 
 
+class Motion(StrEnum):
+    SYSTEM = "system"
+    REDUCED = "reduced"
+
+
 class Look(QObject):
     """The one look of the application. Create it right after the application and before any widget.
 
@@ -46,6 +52,12 @@ class Look(QObject):
         self._app = app
         self._theme = theme
         self._scale = scale
+        self.next_scale = scale
+        """The size of text from the next start on."""
+        self._motion = Motion.SYSTEM
+        self._system_still = False
+        self._flash = app.cursorFlashTime()
+        self._effects = [effect for effect in Qt.UIEffect if app.isEffectEnabled(effect)]
         self._tokens: Tokens | None = None
         self._drawings: dict[str, str] = {}
         self._pictures: dict[tuple[str, str, int, float], QPixmap] = {}
@@ -79,6 +91,29 @@ class Look(QObject):
         """Switch the theme of everything shown, at once."""
         self._theme = Theme(theme)
         self._apply()
+
+    @property
+    def still(self) -> bool:
+        """Nothing moves that need not: rings go in steps, menus open at once, the cursor stands."""
+        return self._motion is Motion.REDUCED or self._system_still
+
+    def choose_motion(self, motion: Motion) -> None:
+        self._motion = motion
+        self._apply_motion()
+
+    def know_system_motion(self, still: bool) -> None:
+        """What the desktop was set to; it counts unless the person wants even less."""
+        self._system_still = still
+        self._apply_motion()
+
+    def step(self, share: float) -> float:
+        """A share from 0 to 1 as it may be drawn: in eighths where nothing is to move."""
+        return math.ceil(share * 8) / 8 if self.still else share
+
+    def _apply_motion(self) -> None:
+        self._app.setCursorFlashTime(0 if self.still else self._flash)
+        for effect in self._effects:
+            self._app.setEffectEnabled(effect, not self.still)
 
     @Slot()
     def _follow(self) -> None:

@@ -62,6 +62,9 @@ class Navigation(QWidget):
     def mark(self, name: str) -> None:
         """`name` is the page on screen."""
         self._buttons[name].setChecked(True)
+        # Tab comes to the page on screen, and arrows go on from there; Qt would come to where the focus was last.
+        for page, button in self._buttons.items():
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if page == name else Qt.FocusPolicy.ClickFocus)
 
     def count(self, name: str, number: int) -> None:
         """What the page `name` has to show."""

@@ -14,6 +14,7 @@ from app.announcing import Announcing
 from app.banners import Banners
 from app.commands import Commands
 from app.deciding import Deciding
+from app.focus import Focus
 from app.navigation import PAGES, Navigation
 from app.parts.amounts import counted
 from app.parts.fold import Pages, Room
@@ -65,6 +66,7 @@ class Window(QWidget):
         self.deciding = Deciding(cases, bridge, look)
         self.commands = Commands(self, cases, bridge, look)
         self.announcing = Announcing(cases, self)
+        self.focus_ring = Focus(look, self)
         self._stack = Pages()
         self._add_page("Queue", self.deciding)
         self._lay_out()

@@ -237,6 +237,15 @@ class Settings:
     theme: str = setting(
         "system", "Colors of the window.", group=WINDOW, yaml="window.theme", choices="system light dark",
     )
+    text_size: str = setting(
+        "100", "Size of all text in percent of the usual one; the window scrolls where that leaves too little room.",
+        group=WINDOW, yaml="window.text_size", choices="100 125 150 175 200", restart=True,
+    )
+    motion: str = setting(
+        "system", "Whether things move; reduced draws countdowns in steps, opens menus at once and stops the cursor's "
+        "blinking.",
+        group=WINDOW, yaml="window.motion", choices="system reduced",
+    )
     secrets_file: bool = setting(
         False, "Whether secrets go to a file that only you can read where this system has no keyring.",
         group=SECRETS, yaml="secrets.file",

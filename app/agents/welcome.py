@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.copying import CopyButton
 from app.parts.fold import FoldingRow
+from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from runner.gateway.snippets import Snippet, configurations, own_command
 
@@ -71,6 +72,7 @@ class Welcome(QFrame):
         self.copied.toggled.connect(self.close_button.setEnabled)
         self.close_button.clicked.connect(self._finish)
         self._lay_out(look, once)
+        tab_in_reading_order(self)
 
     def welcome(self, name: str, token: str, address: str) -> None:
         """Show what belongs to the new agent `name`."""

@@ -186,6 +186,7 @@ class Detail(QFrame):
     def _lay_out(self) -> None:
         px = self._look.px
         self.tabs = QTabWidget()
+        self.tabs.tabBar().setAccessibleName("Parts of the record")
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self._make_run(), "Output")
         self.tabs.addTab(self.files, "Files")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QWidget
 
 from app import phrases
+from app.parts.flow import Flow
 from app.parts.fold import FoldingRow
 from app.parts.roles import clearable
 from runner.assessment import Level
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 PAUSE_MS = 150
 """Rest after a key before the search begins."""
 LONGEST = 500
+NARROW = 690
+"""Width below which the choices stand under the field."""
 _TEXT = 8
 """Letters of a choice that a combo box always has room for."""
 
@@ -58,9 +61,9 @@ class Filters(QWidget):
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(look.px(8))
         self._parts.addWidget(self.text, 1)
-        row = QHBoxLayout()
-        row.setSpacing(look.px(8))
-        self._parts.addLayout(row)
+        choices = (self.agent, self.level, self.verdict, self.outcome)
+        self._choices = Flow(choices, look.px(8), left=True)
+        self._parts.addLayout(self._choices)
         self.setLayout(self._parts)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -68,13 +71,13 @@ class Filters(QWidget):
         self._pause.timeout.connect(self.changed)
         self.text.textChanged.connect(self._pause.start)
         self.text.returnPressed.connect(self._at_once)
-        for choice in (self.agent, self.level, self.verdict, self.outcome):
-            row.addWidget(choice)
+        for choice in choices:
             choice.currentIndexChanged.connect(self._at_once)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._parts.fold(self.width() < self._look.px(520))
+        self._choices.fit(self.width())
+        self._parts.fold(self.width() < self._look.px(NARROW))
 
     @property
     def wanted(self) -> Filter:

@@ -29,7 +29,7 @@ class EmptyState(QWidget):
         self._picture = plain_label()
         self._title = plain_label(role="title")
         self._sentence = plain_label(role="muted", wrap=True)
-        self._sentence.setMaximumWidth(look.px(390))
+        self._sentence.setMaximumWidth(look.px(380))
         column = QVBoxLayout(self)
         column.setSpacing(look.px(8))
         column.addStretch(2)

@@ -49,7 +49,7 @@ def paint_ring(painter: QPainter, look: Look, left: float, window: float, corner
     painter.drawEllipse(ring)
     pen.setColor(QColor(tokens.high if hurry else tokens.accent))
     painter.setPen(pen)
-    painter.drawArc(ring, 90 * 16, round(360 * 16 * share))
+    painter.drawArc(ring, 90 * 16, round(360 * 16 * look.step(share)))
     painter.restore()
 
 

@@ -12,6 +12,7 @@ from app import phrases
 from app.parts.badge import Badge
 from app.parts.fold import Room, fit
 from app.parts.notice import Notice, Tone
+from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.remembering import words
 from app.remembering.choosing import Choosing
@@ -67,6 +68,7 @@ class RememberDialog(QDialog):
         self._lay_out()
         fit(self, look.px(640), look.px(500))
         self._connect()
+        tab_in_reading_order(self)
         self._changed()
         self.cancel.setFocus()
 

@@ -66,6 +66,7 @@ class RulesPanel(QWidget):
         self.again.setAutoDefault(False)
         look.dress(self.again, "refresh-cw", size=14)
         self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Rules and dry run")
         self.trial = Trial(cases, bridge, look, places.ledger)
         self.rules = Group(look, "1  Your rules")
         self.grants = Group(look, "2  What you remembered")

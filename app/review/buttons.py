@@ -116,7 +116,7 @@ class ApproveButton(DecisionButton):
         super().paintEvent(event)
         if not self._frames.isActive():
             return
-        share = min(1.0, self._since.elapsed() / HOLD_MS)
+        share = self._look.step(min(1.0, self._since.elapsed() / HOLD_MS))
         painter = QPainter(self)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self._look.tokens.on_accent))

@@ -14,6 +14,7 @@ from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding
 from app.parts.notice import Notice, Tone
+from app.parts.order import tab_in_reading_order
 from app.review import approval
 from app.review.changes import ChangesView, sums
 from app.review.editor import Editor, can_edit
@@ -94,6 +95,7 @@ class ReviewPanel(QFrame):
         self.setProperty("card", True)
         self.header = Header(look)
         self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Parts of the request")
         self.tabs.setExpanding(False)
         self.tabs.setDrawBase(False)
         self.code = CodeView(look)
@@ -120,6 +122,7 @@ class ReviewPanel(QFrame):
         self._lay_out()
         self._interest = Interest(self)
         self._connect()
+        tab_in_reading_order(self)
         self.clear()
 
     # ---- what is shown ----

@@ -304,6 +304,7 @@ class RunningPanel(QWidget):
     def _make_page(self) -> QWidget:
         px = self._look.px
         self.tabs = QTabWidget()
+        self.tabs.tabBar().setAccessibleName("Parts of the run")
         self.tabs.addTab(self.output, "Output")
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")

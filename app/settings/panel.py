@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.errands import Errands
-from app.look import Theme
+from app.look import Motion, Theme
 from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
@@ -134,7 +134,7 @@ class SettingsPanel(QWidget):
         self._form.put(name, raw)
         self.told.hide()
         self._show_state()
-        if name == "theme":
+        if name in ("theme", "motion"):
             self._show_theme()
         elif name == "secrets_file" and raw is True:
             self._ask_agreement()
@@ -146,7 +146,7 @@ class SettingsPanel(QWidget):
         self.rows[name].show_state(fill=True)
         self.rows[name].focus_field()
         self._show_state()
-        if name == "theme":
+        if name in ("theme", "motion"):
             self._show_theme()
 
     @Slot()
@@ -163,6 +163,7 @@ class SettingsPanel(QWidget):
         """At once, also before it is saved: that is how one chooses."""
         assert self._form is not None
         self._look.choose(Theme(self._form.value("theme")))
+        self._look.choose_motion(Motion(self._form.value("motion")))
 
     def _ask_agreement(self) -> None:
         what = (
@@ -200,6 +201,7 @@ class SettingsPanel(QWidget):
         self._loaded(loaded)
         self._bridge.reload_settings()
         self._show_theme()
+        self._look.next_scale = int(loaded.settings.text_size) / 100
         words = "Saved."
         if restart:
             words = f"Saved. Start Assent again for {_listed(restart)} to count."

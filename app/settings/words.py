@@ -59,6 +59,11 @@ CHOICES = {
     "on_error": "Only of failed runs",
     "always": "Of every run",
     "system": "Like the desktop",
+    "100": "100 %",
+    "125": "125 %",
+    "150": "150 %",
+    "175": "175 %",
+    "200": "200 %",
 }
 
 
