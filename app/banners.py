@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 GRAVE = frozenset({"ledger", "gateway", "sandbox"})
 """While one of these is in trouble nothing can be run."""
-SHOWN = 2
-"""Notices at a time; the window may be 600 high."""
+SHOWN = 1
+"""Notices at a time: two took a sixth of a window 600 high from what is to be decided."""
 ACTIONS = {
     "ledger": "Begin a new history",
     "gateway": "",
@@ -49,9 +49,6 @@ class Banners(QWidget):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(look.px(6))
-        self._foot = QVBoxLayout()
-        self._foot.addWidget(self._more, alignment=Qt.AlignmentFlag.AlignLeft)
-        self._column.addLayout(self._foot)
         self._fold()
         cases.happened.connect(self._take)
 
@@ -63,7 +60,7 @@ class Banners(QWidget):
             notice.acted.connect(lambda: self.wanted.emit(name))
             notice.closed.connect(lambda: self.unsay(name))
             # The grave ones stay on top.
-            self._column.insertWidget(0 if name in GRAVE else self._column.count() - 1, notice)
+            self._column.insertWidget(0 if name in GRAVE else -1, notice)
         else:
             notice.say(tone, text, action)
         self._fold()
@@ -71,6 +68,7 @@ class Banners(QWidget):
 
     def unsay(self, name: str) -> None:
         """It is over, or was read."""
+        self._more.setParent(self)
         if (notice := self._notices.pop(name, None)) is not None:
             self._column.removeWidget(notice)
             notice.hide()
@@ -78,13 +76,15 @@ class Banners(QWidget):
         self._fold()
 
     def _fold(self) -> None:
-        """Two at a time, so that work goes on below them; the others are one press away."""
+        """One at a time, so that work goes on below it; the others are one press away."""
         rows = (self._column.itemAt(number) for number in range(self._column.count()))
-        notices = [notice for row in rows if row is not None and (notice := row.widget()) is not None]
+        notices = [notice for row in rows if row is not None and isinstance(notice := row.widget(), Notice)]
         for number, notice in enumerate(notices):
             notice.setVisible(self._all or number < SHOWN)
         hidden = max(0, len(notices) - SHOWN)
         self._more.setText("Show fewer" if self._all else f"and {hidden} more")
+        if notices:
+            notices[0].hold(self._more)
         self._more.setVisible(hidden > 0)
         self.setVisible(bool(notices))
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
@@ -94,8 +95,11 @@ def play(story: Callable[[Stage], Coroutine[Any, Any, None]]) -> int:
     single.claim()
     app = application()
     opening = Opening(app, places, Faults(places), single)
+    end = time.monotonic() + PATIENCE
     while (console := opening.console) is None:
         app.processEvents()
+        if time.monotonic() > end:
+            raise KnownError("The console did not open.", "What is above says why.")
     console.frame.resize(1280, 800)
     console.frame.move(0, 0)
     stage = Stage(console)

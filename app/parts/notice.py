@@ -61,7 +61,7 @@ class Notice(QFrame):
         self._cross.setToolTip("Close")
         self._cross.clicked.connect(self._close)
         look.dress(self._cross, "x")
-        row = QHBoxLayout(self)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(look.px(12), look.px(8), look.px(8), look.px(8))
         row.setSpacing(look.px(10))
         row.addWidget(self._picture)
@@ -85,6 +85,11 @@ class Notice(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
         self._paint_icon()
+
+    def hold(self, button: QPushButton) -> None:
+        """Give `button` a place in it, after its own."""
+        self._row.removeWidget(button)
+        self._row.insertWidget(self._row.indexOf(self._cross), button)
 
     @property
     def text(self) -> str:

@@ -107,7 +107,8 @@ class ReviewPanel(QFrame):
         self.editor = Editor(look)
         self.facts = Facts(look)
         self.limits = LimitsSection(look)
-        self.facts.column.addWidget(self.limits)
+        # What a person may change stands above what is the same each time.
+        self.facts.column.insertWidget(self.facts.column.count() - 2, self.limits)
         self.told = Notice(look, Tone.WARN, "", closable=True)
         self._page = QWidget()
         self._make_foot()

@@ -23,18 +23,22 @@ def test_a_trouble_stays_until_it_is_over(desk: Desk) -> None:
     assert not desk.window.banners.isVisible()
 
 
-def test_two_banners_at_a_time_the_grave_ones_first(desk: Desk) -> None:
+def test_one_banner_at_a_time_the_grave_one_first(desk: Desk) -> None:
     """Four of them leave no room to work in a window of 600 lines."""
     banners = desk.window.banners
     for name in ("one", "two", "three"):
         banners.say(name, Tone.WARN, name)
     desk.hear((EngineTroubled("ledger", "The disk is full.", ""),))
-    assert [name for name, one in banners._notices.items() if one.isVisible()] == ["one", "ledger"]
+    assert [name for name, one in banners._notices.items() if one.isVisible()] == ["ledger"]
+    assert banners._more.isVisible() and banners._more.text() == "and 3 more"
     banners._more.click()
     assert all(one.isVisible() for one in banners._notices.values())
     banners._more.click()
     banners.unsay("ledger")
-    assert [name for name, one in banners._notices.items() if one.isVisible()] == ["one", "two"]
+    assert [name for name, one in banners._notices.items() if one.isVisible()] == ["one"]
+    for name in ("two", "three", "one"):
+        banners.unsay(name)
+    assert not banners.isVisible() and not banners._more.isVisible()
 
 
 def test_the_button_of_a_trouble_leads_to_its_page(desk: Desk) -> None:

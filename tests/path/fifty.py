@@ -1,7 +1,8 @@
 """Three agents ask fifty times, mixed, and a person decides them all with real keys and a real mouse.
 
-Run: python -m tests.path.fifty FOLDER ; screenshots and `walk.json` (what was decided, in how many seconds) are left
-in FOLDER. The hands read from the window what a person would see, and press and click through the X server.
+Run: python -m tests.path.fifty FOLDER [CALLS] ; screenshots and `walk.json` (what was decided, in how many seconds)
+are left in FOLDER; with CALLS only so many of each agent. The hands read from the window what a person would see, and
+press and click through the X server.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def calls(agent: str) -> list[tuple[str, dict[str, Any]]]:
     return [one for one in chain(*zip_longest(made, alike, kept)) if one is not None]
 
 
-async def agent(stage: Stage, address: str, name: str, era: str) -> list[str]:
+async def agent(stage: Stage, address: str, name: str, era: str, most: int) -> list[str]:
     """Call after call, some at once; how each ended."""
     async with client_of(stage, address, name, era) as client:
         gate = asyncio.Semaphore(AT_ONCE)
@@ -88,7 +89,7 @@ async def agent(stage: Stage, address: str, name: str, era: str) -> list[str]:
             async with gate:
                 return await _status(client, tool, arguments)
 
-        tasks = [spawn(f"{name} {n}", one(n, *call)) for n, call in enumerate(calls(name))]
+        tasks = [spawn(f"{name} {n}", one(n, *call)) for n, call in enumerate(calls(name)[-most:])]
         return [await task for task in tasks]
 
 
@@ -170,12 +171,12 @@ class Person:
         return card is not None and card.id == request_id and card.waiting
 
 
-async def story(stage: Stage, folder: Path) -> None:
+async def story(stage: Stage, folder: Path, most: int) -> None:
     address = await stage.until("the console listens", lambda: stage.console.cases.address)
     xdotool("windowfocus", str(stage.do(lambda: int(stage.console.window.winId()))))
     names = (("claude-code", "auto"), ("codex", "legacy"), ("gemini-cli", "auto"))
     begun = time.monotonic()
-    all_of = spawn("agents", _all(stage, address, names))
+    all_of = spawn("agents", _all(stage, address, names, most))
     person = Person(stage, folder)
     await person.work(all_of)
     person.shot("over")
@@ -187,17 +188,17 @@ async def story(stage: Stage, folder: Path) -> None:
     (folder / "walk.json").write_text(json.dumps(walk, indent=1))
 
 
-async def _all(stage: Stage, address: str, names: tuple[tuple[str, str], ...]) -> list[list[str]]:
-    return list(await asyncio.gather(*(agent(stage, address, name, era) for name, era in names)))
+async def _all(stage: Stage, address: str, names: tuple[tuple[str, str], ...], most: int) -> list[list[str]]:
+    return list(await asyncio.gather(*(agent(stage, address, name, era, most) for name, era in names)))
 
 
-def main(folder: Path) -> int:
+def main(folder: Path, most: int = 50) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     with virtual_screen() as display, tempfile.TemporaryDirectory(prefix="assent-fifty-") as home:
         os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home} | SETTINGS
         os.environ |= {"SANDBOX_TYPE": "local", "ASSENT_RATE_PER_MINUTE": "1000"}
-        return play(partial(story, folder=folder))
+        return play(partial(story, folder=folder, most=most))
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), *map(int, sys.argv[2:])))
