@@ -25,7 +25,6 @@ from app.files.preview import Picture, Preview, Table, preview
 from app.files.table import TableView
 from app.lines import list_view
 from app.parts.code import CodeView
-from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.expose import expose
 from app.parts.plain import plain_label
@@ -55,8 +54,7 @@ class FilesView(QWidget):
         self._errands = Errands("files", self)
         self.model = FilesModel(self)
         self.view = list_view(look, self.model, "Files")
-        self.said = ElidedLabel()
-        self.said.setProperty("role", "muted")
+        self.said = plain_label(role="muted", wrap=True)
         self.left_out = plain_label(role="muted", wrap=True)
         self.left_out.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.told = plain_label(role="muted", wrap=True)
@@ -190,7 +188,7 @@ class FilesView(QWidget):
             button.setAutoDefault(False)
         head = QHBoxLayout()
         head.setSpacing(px(8))
-        head.addWidget(self.said, 1)
+        head.addStretch()
         head.addWidget(self.save)
         head.addWidget(self.save_all)
         right = QWidget()
@@ -199,6 +197,7 @@ class FilesView(QWidget):
         column.setSpacing(px(6))
         column.addLayout(head)
         column.addWidget(self._looked, 1)
+        column.addWidget(self.said)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setChildrenCollapsible(False)
         split.addWidget(self.view)
