@@ -255,6 +255,10 @@ class Bridge(QObject):
         """Set a ledger that cannot be read aside and begin a new one."""
         self._ask(lambda engine: engine.renew_ledger(), lambda _: None)
 
+    def sounds(self) -> bool:
+        """Whether notices that stay are to be heard; not before the engine is there."""
+        return self._host.started and self._host.engine.rooms.settings.notice_sound
+
     def reload_settings(self) -> None:
         """Take up saved settings that need no restart."""
         self._host.post(lambda engine: engine.reload())

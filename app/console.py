@@ -90,7 +90,7 @@ class Console(QObject):
 
         self.tray = Tray(self.cases, self.look, self.window, self)
         self.desktop = Desktop(self)
-        self.notices = Notices(self.cases, self.window, self.desktop, self)
+        self.notices = Notices(self.cases, self.window, self.desktop, self.bridge.sounds, parent=self)
         self.notices.fallback.connect(self.tray.say)
         self.leave.leaving.connect(self.desktop.close)
         self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)

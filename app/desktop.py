@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 NAME, PATH = "org.freedesktop.Notifications", "/org/freedesktop/Notifications"
 ANSWER_SECONDS = 3.0
 SHOWN_MS = 8000
+SOUND = "message-new-instant"
+"""The freedesktop name of the sound of something that somebody waits for."""
 REVIEW = "review"
 """The one action there is. A click on the notice itself is called `default` by the specification."""
 
@@ -29,6 +31,8 @@ class Said:
     text: str
     stays: bool = False
     """Until somebody deals with it."""
+    sounds: bool = False
+    """It is heard as well."""
 
 
 class Desktop(QObject):
@@ -36,6 +40,8 @@ class Desktop(QObject):
 
     clicked = Signal(str)
     """What the notice was about whose action or body was clicked."""
+    silent = Signal()
+    """A notice that sounds was shown by somebody who has no sounds."""
     missing = Signal()
     """There is nobody to show notices: say it another way."""
 
@@ -46,6 +52,7 @@ class Desktop(QObject):
         self._closed = False
         self._numbers: dict[str, int] = {}
         self._actions: list[str] = []
+        self._has_sounds = False
 
     def say(self, said: Said) -> None:
         """Show it; `missing` where that cannot be done."""
@@ -103,6 +110,7 @@ class Desktop(QObject):
         (abilities,) = call("GetCapabilities")
         # An action on a desktop that has none would be a promise that nothing keeps.
         self._actions = ["default", "Review", REVIEW, "Review"] if "actions" in abilities else []
+        self._has_sounds = "sound" in abilities
         self._numbers = {}
         proxy(message_bus, router, timeout=ANSWER_SECONDS).AddMatch(rule)
         with router.filter(rule, queue=self._box):
@@ -115,7 +123,12 @@ class Desktop(QObject):
                 self._unsay(call, about)
 
     def _say(self, call: Any, said: Said) -> None:
-        hints = {"urgency": ("y", 2 if said.stays else 1), "desktop-entry": ("s", "assent")}
+        hints: dict[str, tuple[str, object]] = {
+            "urgency": ("y", 2 if said.stays else 1),
+            "desktop-entry": ("s", "assent"),
+            # Some desktops have a sound for every notice that is urgent.
+            **({"sound-name": ("s", SOUND)} if said.sounds else {"suppress-sound": ("b", True)}),
+        }
         values = (
             "Assent",
             self._numbers.get(said.about, 0),
@@ -127,6 +140,8 @@ class Desktop(QObject):
             0 if said.stays else SHOWN_MS,
         )
         (self._numbers[said.about],) = call("Notify", "susssasa{sv}i", values)
+        if said.sounds and not self._has_sounds:
+            self.silent.emit()
 
     def _unsay(self, call: Any, about: str) -> None:
         if (number := self._numbers.pop(about, None)) is not None:

@@ -12,10 +12,12 @@ from app import phrases
 from app.desktop import Said
 from app.parts.amounts import counted
 from runner.decision import Decider, Verdict
-from runner.events import CallsRefused, QuestionAsked, RequestDecided, RunFinished, RunStarted
+from runner.events import CallsRefused, QuestionAsked, QuestionPaused, RequestDecided, RunFinished, RunStarted
 from runner.result import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.cases import Card, Cases
     from app.desktop import Desktop
     from app.window import Window
@@ -34,8 +36,19 @@ class Notices(QObject):
 
     fallback = Signal(str, str)
 
-    def __init__(self, cases: Cases, window: Window, desktop: Desktop, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        cases: Cases,
+        window: Window,
+        desktop: Desktop,
+        sounds: Callable[[], bool],
+        ring: Callable[[], None] = QApplication.beep,
+        parent: QObject | None = None,
+    ) -> None:
+        """`sounds` tells whether there is to be a sound; `ring` makes one where the desktop cannot."""
         super().__init__(parent)
+        self._sounds = sounds
+        self._ring = ring
         self._cases = cases
         self._window = window
         self._desktop = desktop
@@ -44,9 +57,11 @@ class Notices(QObject):
         self._half = QTimer(self)
         self._half.setSingleShot(True)
         self._half.timeout.connect(self._remind)
+        self._reminded: set[str] = set()
         self._refused: dict[str, int] = {}
         cases.happened.connect(self._take)
         desktop.clicked.connect(self._clicked)
+        desktop.silent.connect(ring)
         desktop.missing.connect(self._fall_back)
 
     @property
@@ -74,29 +89,44 @@ class Notices(QObject):
                     pass
         if asked is not None:
             self._tell_asked(asked)
+        if any(isinstance(event, (QuestionAsked, QuestionPaused, RequestDecided)) for event in events):
+            self._plan()
+
+    def _plan(self) -> None:
+        """Wake up when half of the time of the next question has passed, of every one of them."""
+        waiting = {card.id: _half_passed(card) for card in self._cases.waiting() if not card.paused}
+        self._reminded &= waiting.keys()
+        due = min((at for one, at in waiting.items() if one not in self._reminded), default=None)
+        if due is None:
+            self._half.stop()
+        else:
+            self._half.start(max(1, round((due - time.monotonic()) * 1000)))
 
     def _tell_asked(self, card: Card, reminding: bool = False) -> None:
         if not card.waiting or not self.away:
             return
         QApplication.alert(self._window.frame, 0)
-        if not reminding:
-            self._half.start(max(1, round(card.window * 500)))
-            if time.monotonic() - self._told_at < QUIET_SECONDS:
-                return
+        if not reminding and time.monotonic() - self._told_at < QUIET_SECONDS:
+            return
         self._told_at = time.monotonic()
         level = card.level.name if card.level else "A"
         others = self._cases.count_waiting() - 1
         more = f" {counted(others, 'other')} waiting." if others else ""
         hurry = " Half of the time to answer has passed." if reminding else ""
         title = f"{level} request"
-        self._say(Said(card.id, title, f"{_agent(card)} asks to run code.{hurry}{more} Open it to review.", reminding))
+        text = f"{_agent(card)} asks to run code.{hurry}{more} Open it to review."
+        self._say(Said(card.id, title, text, reminding, reminding and self._sounds()))
 
     @Slot()
     def _remind(self) -> None:
-        """Half of the window has passed and nobody has come: this one stays."""
-        card = self._cases.most_urgent()
-        if card is not None and not card.paused:
-            self._tell_asked(card, reminding=True)
+        """Half of the time has passed and nobody has come: this one stays. Several at once are one notice."""
+        now = time.monotonic()
+        due = [card for card in self._cases.waiting() if not card.paused and card.id not in self._reminded]
+        due = [card for card in due if _half_passed(card) <= now]
+        self._reminded |= {card.id for card in due}
+        if due:
+            self._tell_asked(min(due, key=_half_passed), reminding=True)
+        self._plan()
 
     def _tell_missed(self, request_id: str) -> None:
         card = self._cases.card(request_id)
@@ -136,6 +166,8 @@ class Notices(QObject):
     @Slot()
     def _fall_back(self) -> None:
         if self._latest is not None:
+            if self._latest.sounds:
+                self._ring()
             self.fallback.emit(self._latest.title, self._latest.text)
 
     @Slot(str)
@@ -153,3 +185,8 @@ class Notices(QObject):
 
 def _agent(card: Card) -> str:
     return phrases.visible(card.request.agent)
+
+
+def _half_passed(card: Card) -> float:
+    """When half of the time to answer is over, on the clock of `time.monotonic()`."""
+    return (card.deadline or 0.0) - card.window / 2

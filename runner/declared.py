@@ -246,6 +246,10 @@ class Settings:
         "blinking.",
         group=WINDOW, yaml="window.motion", choices="system reduced",
     )
+    notice_sound: bool = setting(
+        False, "Whether there is a sound when half of the time to answer has passed and the window is not in front.",
+        group=WINDOW, yaml="window.notice_sound",
+    )
     secrets_file: bool = setting(
         False, "Whether secrets go to a file that only you can read where this system has no keyring.",
         group=SECRETS, yaml="secrets.file",

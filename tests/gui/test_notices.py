@@ -6,6 +6,7 @@ import os
 import queue
 import subprocess
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,12 +16,12 @@ from jeepney.io.threading import DBusConnection, ReceiveStopped, open_dbus_conne
 from jeepney.wrappers import DBusAddress
 from PySide6.QtCore import QObject, Signal
 
-from app.desktop import NAME, PATH, Desktop, Said
+from app.desktop import NAME, PATH, SOUND, Desktop, Said
 from app.notices import Notices
 from app.tray import NO_TRAY, Tray
 from runner.assessment import Level
 from runner.decision import Decider, Verdict
-from runner.events import CallsRefused, ModeChanged
+from runner.events import CallsRefused, ModeChanged, QuestionPaused, RequestArrived
 from runner.result import Outcome
 from tests.components import require
 from tests.gui import feed
@@ -35,6 +36,7 @@ class Heard(QObject):
     """A desktop that only notes what is said to it."""
 
     clicked = Signal(str)
+    silent = Signal()
     missing = Signal()
 
     def __init__(self) -> None:
@@ -54,7 +56,7 @@ def heard(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
     """The window is not in front."""
     monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda self: False)
     heard = Heard()
-    notices = Notices(desk.cases, desk.window, heard)  # type: ignore[arg-type]
+    notices = Notices(desk.cases, desk.window, heard, lambda: False)  # type: ignore[arg-type]
     yield heard
     notices.deleteLater()
 
@@ -64,7 +66,7 @@ def heard(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
 
 def test_nothing_is_told_while_the_window_is_in_front(desk: Desk) -> None:
     heard = Heard()
-    notices = Notices(desk.cases, desk.window, heard)  # type: ignore[arg-type]
+    notices = Notices(desk.cases, desk.window, heard, lambda: True)  # type: ignore[arg-type]
     one = desk.ask()
     desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
     assert heard.said == []
@@ -89,6 +91,18 @@ def test_it_stays_when_half_of_the_time_has_passed(desk: Desk, heard: Heard) -> 
     desk.ask(window=0.2)
     desk.qtbot.waitUntil(lambda: len(heard.said) == 2)
     assert heard.said[1].stays and "Half of the time" in heard.said[1].text
+    assert not heard.said[1].sounds, "a sound that nobody switched on"
+
+
+def test_later_questions_put_no_reminder_off_and_what_is_looked_at_needs_none(desk: Desk, heard: Heard) -> None:
+    first = desk.ask(window=0.6)
+    looked_at = desk.ask(feed.request("two()"), window=0.6)
+    desk.hear((QuestionPaused(looked_at.id, time.monotonic() + 600, 600),))
+    later = desk.ask(feed.request("three()"), window=3600)
+    desk.qtbot.waitUntil(lambda: any(said.stays for said in heard.said))
+    assert [said.about for said in heard.said if said.stays] == [first.id]
+    desk.hear(feed.decided(later, Verdict.WITHDRAWN, Decider.AGENT))
+    assert [said.about for said in heard.said if said.stays] == [first.id], "the same was said again"
 
 
 def test_what_was_missed_what_hit_a_limit_and_many_refusals_are_told(desk: Desk, heard: Heard) -> None:
@@ -228,6 +242,62 @@ def test_without_a_desktop_for_notices_it_is_said_and_can_be_told_another_way(
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
     with qtbot.waitSignal(desktop.missing):
         desktop.say(Said("r1", "HIGH request", "claude asks"))
+
+
+# ---- from an event to the bus ----
+
+
+def notified(bus: Bus) -> dict[str, Any]:
+    """What is shown next."""
+    while (call := bus.calls.get(timeout=5))[0] != "Notify":
+        pass
+    _, about, _, title, text, actions, hints, lasting = call[1]
+    return {"about": about, "title": title, "text": text, "actions": actions, "hints": hints, "lasting": lasting}
+
+
+@pytest.fixture
+def told(desk: Desk, bus: Bus, desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Notices on a real bus, with sounds; the window is not in front. What rang here."""
+    monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda self: False)
+    monkeypatch.setattr("app.notices.LONG_RUN_MS", 20)
+    rang: list[str] = []
+    notices = Notices(desk.cases, desk.window, desktop, lambda: True, lambda: rang.append("rang"))
+    yield rang
+    notices.deleteLater()
+
+
+def test_a_question_is_shown_and_stays_and_sounds_when_half_of_its_time_has_passed(
+    desk: Desk, bus: Bus, told: list[str]
+) -> None:
+    desk.ask(window=0.4)
+    first = notified(bus)
+    assert (first["title"], first["lasting"]) == ("HIGH request", 8000)
+    assert first["hints"]["suppress-sound"] == ("b", True) and "sound-name" not in first["hints"]
+    desk.qtbot.waitUntil(lambda: not bus.calls.empty())
+    again = notified(bus)
+    assert "Half of the time to answer has passed." in again["text"]
+    assert (again["lasting"], again["hints"]["urgency"], again["about"]) == (0, ("y", 2), 7)
+    assert again["hints"]["sound-name"][1] == SOUND and again["actions"] == ["default", "Review", "review", "Review"]
+    desk.qtbot.waitUntil(lambda: told == ["rang"])  # this bus has nobody with sounds
+
+
+def test_expired_long_limit_and_refused_are_shown(desk: Desk, bus: Bus, told: list[str]) -> None:
+    gone, ran = desk.ask(feed.request("one()")), feed.request("two()")
+    notified(bus)
+    desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
+    expired = notified(bus)
+    assert (expired["title"], expired["lasting"]) == ("A request expired", 0)
+    assert "got no answer in time" in expired["text"]
+    desk.hear((RequestArrived(ran), *feed.decided(ran, by=Decider.RULE), *feed.started(ran)))
+    desk.qtbot.waitUntil(lambda: not bus.calls.empty())
+    assert "was approved without asking has taken over 30 s" in notified(bus)["text"]
+    desk.hear(feed.finished(ran, feed.result(Outcome.OUT_OF_MEMORY)))
+    limit = notified(bus)
+    assert limit["title"] == "A run hit a limit" and "512 MB of memory (limit)" in limit["text"]
+    desk.hear((CallsRefused("codex", 25, "too many"),))
+    refused = notified(bus)
+    assert refused["title"] == "Many refused calls" and "codex was refused 25 calls" in refused["text"]
+    assert told == []
 
 
 # ---- the tray ----
