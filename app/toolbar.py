@@ -15,7 +15,7 @@ from app.parts.plain import plain_label, tip
 from runner.request import Isolation
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
+    from PySide6.QtGui import QEnterEvent, QResizeEvent
 
     from app.cases import Cases
     from app.look import Look
@@ -35,6 +35,8 @@ class Toolbar(QWidget):
     stop_all = Signal()
     go = Signal()
     """The palette is wanted."""
+    looked_at = Signal()
+    """The pointer is here: how the sandbox stands may be read next."""
 
     def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,7 +105,17 @@ class Toolbar(QWidget):
         words = "  \N{MIDDLE DOT}  ".join(filter(None, parts))
         if words != self.state.text():
             self.state.setText(words)
-            self.state.setToolTip(tip(self._details()))
+        self._tell_details()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.looked_at.emit()
+
+    def _tell_details(self) -> None:
+        details = self._details()
+        if details != self.state.accessibleDescription():
+            self.state.setAccessibleDescription(details)
+            self.state.setToolTip(tip(details))
 
     def _show_hold(self) -> None:
         held = self._cases.all_held

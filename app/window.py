@@ -360,6 +360,7 @@ class Window(QWidget):
         self.navigation.wanted.connect(self.show_page)
         self.toolbar.hold_all.connect(self.hold_all)
         self.toolbar.stop_all.connect(self.stop_all)
+        self.toolbar.looked_at.connect(self._bridge.ask_sandbox)
         self._bridge.all_held.connect(self._all_held)
         self.banners.wanted.connect(self._act)
         self.deciding.add_agent.connect(self.show_add_agent)
