@@ -15,6 +15,7 @@ from runner.request import Isolation, Language, NetworkMode
 from runner.result import Outcome
 from runner.sandbox.container.run import ContainerRun
 from runner.sandbox.contract import Imports
+from tests import engine
 from tests.contract.conftest import job
 
 if TYPE_CHECKING:
@@ -315,6 +316,9 @@ def test_many_in_a_row_leave_nothing(lab: Lab) -> None:
     # Others may open or close one meanwhile; a run that left one would have left twelve.
     assert len(os.listdir("/proc/self/fd")) < before + 6
     assert threading.active_count() < threads + 6
+    if lab.kind != "local":
+        listed = asyncio.run(engine.client().ask("GET", "/containers/json", all="1"))
+        assert not [one for one in listed if f"-{os.getpid()}-" in str(one["Names"])]
 
 
 def test_close_stops_every_run(lab: Lab) -> None:
