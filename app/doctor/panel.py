@@ -199,7 +199,7 @@ class DoctorPanel(QWidget):
     def _lay_out(self) -> None:
         px = self._look.px
         head = QHBoxLayout()
-        head.setSpacing(px(12))
+        head.setSpacing(px(8))
         head.addWidget(plain_label("Doctor", "title"))
         head.addWidget(self.summary, 1)
         head.addWidget(self.copy)

@@ -1,0 +1,456 @@
+"""The window for those who hear it, use it by keyboard, need large text, or get ill from what moves."""
+
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QAccessible, QColor, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
+
+from app.announcing import Announcing
+from app.errands import Errands
+from app.look import Look, Motion, Theme
+from app.parts.elide import ElidedLabel
+from app.parts.fold import Room, in_sight, reveal
+from app.tokens import contrast
+from runner.assessment import Level
+from runner.sandbox.output import Stream, Transcript
+from tests.gui import feed, record, shots
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from runner.places import Places
+    from tests.gui.conftest import Desk
+
+Role = QAccessible.Role
+SPEAKING = frozenset(
+    {
+        Role.Button, Role.ButtonMenu, Role.CheckBox, Role.RadioButton, Role.ComboBox, Role.EditableText, Role.SpinBox,
+        Role.PageTabList, Role.PageTab, Role.Link, Role.List, Role.ListItem, Role.Table, Role.Document, Role.Terminal,
+        Role.Chart, Role.ProgressBar, Role.AlertMessage, Role.Dialog,
+    }
+)  # fmt: skip
+"""Roles that mean nothing without a name."""
+SEEN = 20
+"""Pixels that must change by 3 to 1 for the focus to be seen."""
+
+
+class Stage:
+    """A window with three agents, requests of every level, a run, a history and rules, and a way through all of it."""
+
+    def __init__(self, qtbot: QtBot, look: Look, places: Places) -> None:
+        self.qtbot = qtbot
+        record.ledger(places.ledger, record.many(5))
+        self.scene = shots.Scene(look, places)
+        self.window = self.scene.window
+        self.frame = self.window.frame
+        qtbot.addWidget(self.frame)
+        self.frame.resize(960, 600)
+        with qtbot.waitActive(self.frame):
+            self.frame.show()
+        shots.waiting(self.scene)
+        self._run()
+        shots.remembered(self.scene)
+        self.window.show_page("Queue")
+
+    def _run(self) -> None:
+        one = feed.request("for n in range(9): print(n)", title="Count")
+        transcript = Transcript(1 << 20)
+        transcript.append(Stream.OUT, b"a line of output\n" * 60)
+        self.scene.bridge.transcripts[one.id] = transcript
+        self.scene.hear(feed.asked(one), feed.decided(one), feed.started(one), feed.measured(one, 1.0))
+
+    def show(self, level: Level) -> None:
+        """Put a request of `level` under review."""
+        card = next(card for card in self.scene.cases.waiting() if card.level is level)
+        self.window.deciding.show_request(card.id)
+
+    def open(self, name: str) -> Any:
+        """The page `name`, when everything is on it."""
+        self.window.show_page(name)
+        page: Any = self.window.page(name)
+        if name == "Settings":
+            self.qtbot.waitUntil(lambda: page.form is not None)
+        elif name == "History":
+            self.qtbot.waitUntil(lambda: page.detail.record is not None)
+        return page
+
+    def dialog(self, act: Callable[[], None]) -> Any:
+        """What `act` opens."""
+        act()
+        found = next(one for one in self.window.findChildren(QDialog) if one.isVisible())
+        self.qtbot.waitUntil(found.isActiveWindow)
+        return found
+
+    def tour(self) -> Iterator[tuple[str, QWidget]]:
+        """Every page and dialog in turn, by name, with the window that shows it."""
+        for level in Level:
+            self.show(level)
+            yield level.name, self.frame
+        review = self.window.deciding.review
+        review._ask_reason()
+        yield "reason", self.frame
+        review.denial.back.emit()
+        for name in ("Running", "History", "Agents", "Rules", "Settings", "Doctor", "Help"):
+            self.open(name)
+            yield name, self.frame
+        self.window.show_page("Queue")
+        self.show(Level.LOW)
+        for name, act in self._dialogs().items():
+            dialog = self.dialog(act)
+            yield name, dialog
+            dialog.reject()
+            self.frame.activateWindow()
+            self.qtbot.waitUntil(self.frame.isActiveWindow)
+
+    def _dialogs(self) -> dict[str, Callable[[], None]]:
+        ids = tuple(card.id for card in self.scene.cases.waiting())
+        return {
+            "palette": self.window.commands.open_palette,
+            "keys": self.window.commands.open_keys,
+            "question": self.window.stop_all,
+            "remember": self.window._remember_shown,
+            "batch": lambda: self.window.deciding._ask_batch(ids),
+        }
+
+    def close(self) -> None:
+        built: Any = self.window._pages
+        readers = [built["Rules"].trial.reader] if "Rules" in built else []
+        if "History" in built:
+            readers += [built["History"]._reader, built["History"].list._reader]
+        for worker in (*self.window.findChildren(Errands), *readers):
+            worker.close()
+
+
+@pytest.fixture
+def stage(qtbot: QtBot, look: Look, places: Places) -> Iterator[Stage]:
+    made = Stage(qtbot, look, places)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def large(qtbot: QtBot, qapp: QApplication, look: Look, places: Places) -> Iterator[Stage]:
+    """The same at 200 % text."""
+    double = Look(qapp, Theme.LIGHT, 2.0)
+    made = Stage(qtbot, double, places)
+    yield made
+    made.close()
+    look._tokens = None
+    qapp.setFont(look.font())
+    look.choose(Theme.LIGHT)
+    double.deleteLater()
+
+
+# ---- for those who hear it ----
+
+
+def spoken(interface: Any) -> Iterator[Any]:
+    """Everything inside that a screen reader would come to."""
+    for number in range(interface.childCount()):
+        child = interface.child(number)
+        if child is None or not child.isValid() or child.state().invisible:
+            continue
+        yield child
+        if child.role() not in (Role.Table, Role.List):
+            yield from spoken(child)
+
+
+def wrong_with(child: Any) -> str:
+    widget, state, name = child.object(), child.state(), child.text(QAccessible.Text.Name).strip()
+    if child.role() in SPEAKING and not name:
+        return "no name"
+    if not isinstance(widget, QWidget) or widget.focusProxy() is not None:
+        return ""
+    if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and not name:
+        return "takes the focus without a name"
+    if bool(state.disabled) is widget.isEnabled():
+        return "the state does not say whether it can be used"
+    if isinstance(widget, QAbstractButton) and widget.isCheckable() and bool(state.checked) is not widget.isChecked():
+        return "the state does not say whether it is checked"
+    return ""
+
+
+def test_everything_is_known_by_name_role_and_state(stage: Stage) -> None:
+    wrong, seen = set(), 0
+    for name, top in stage.tour():
+        for child in spoken(QAccessible.queryAccessibleInterface(top)):
+            seen += 1
+            if why := wrong_with(child):
+                wrong.add((name, type(child.object()).__name__, why))
+    assert wrong == set()
+    assert seen > 500
+
+
+def test_what_paints_itself_says_what_it_shows(stage: Stage) -> None:
+    def said(widget: QWidget) -> tuple[str, Role]:
+        interface = QAccessible.queryAccessibleInterface(widget)
+        return interface.text(QAccessible.Text.Name), interface.role()
+
+    stage.show(Level.CRITICAL)
+    review = stage.window.deciding.review
+    assert said(review.header.badge) == ("Risk CRITICAL", Role.StaticText)
+    ring, role = said(review.header.ring)
+    assert ring.endswith(" s left") and role == Role.StaticText
+    assert said(review.code) == ("Code, shell, 2 lines, 1 finding", Role.Document)
+    assert "rm -rf" in QAccessible.queryAccessibleInterface(review.code).text(QAccessible.Text.Description)
+    name, role = said(review.approve)
+    assert name and role == Role.Button
+    running = stage.open("Running")
+    assert said(running.meters.memory) == ("Memory: 60 MB of 512 MB, peak 60 MB", Role.Chart)
+    assert said(running.output.pane)[1] == Role.Terminal
+
+
+def test_rows_are_read_as_sentences(stage: Stage) -> None:
+    table = QAccessible.queryAccessibleInterface(stage.window.deciding.queue.view)
+    rows = [table.child(number).text(QAccessible.Text.Name) for number in range(table.childCount())]
+    row = next(row for row in rows if "CRITICAL" in row)
+    assert row.startswith("codex, Bash, CRITICAL, rm -rf ~/build ~/ && make deploy, ")
+    assert row.endswith(" s left")
+
+
+def test_critical_requests_are_announced_and_others_are_not(desk: Desk) -> None:
+    said: list[str] = []
+    announcing = Announcing(desk.cases, desk.window, lambda _window, words: said.append(words))
+    desk.ask(feed.request("print(1)"), feed.assessment(Level.HIGH))
+    assert said == []
+    focus = QApplication.focusWidget()
+    desk.ask(feed.request("rm -rf /", "codex", title="Remove all"), feed.assessment(Level.CRITICAL))
+    assert len(said) == 1
+    assert said[0].startswith("CRITICAL request by codex: Remove all, ")
+    assert QApplication.focusWidget() is focus
+    assert desk.answers == []
+    announcing.deleteLater()
+
+
+# ---- by keyboard ----
+
+
+def pressed(key: Qt.Key) -> list[QWidget]:
+    """Where the focus goes until it is where it began."""
+    first = QApplication.focusWidget()
+    assert first is not None
+    found = [first]
+    for _ in range(150):
+        focus = QApplication.focusWidget()
+        assert focus is not None
+        QTest.keyClick(focus, key, Qt.KeyboardModifier.NoModifier)
+        now = QApplication.focusWidget()
+        assert now is not None
+        if now is first:
+            return found
+        if now is not found[-1]:
+            found.append(now)
+    raise AssertionError("The focus never comes back.")
+
+
+@pytest.mark.parametrize("name", ["Queue", "Agents", "Rules", "History"])
+def test_tab_goes_as_one_reads_and_back_again(stage: Stage, name: str) -> None:
+    page = stage.open(name)
+    stage.frame.resize(1280, 800)
+    stage.window.toolbar.mode.setFocus(Qt.FocusReason.TabFocusReason)
+    # Once through first: a list that gets the focus chooses a row, and buttons come to be of use.
+    pressed(Qt.Key.Key_Tab)
+    forth = pressed(Qt.Key.Key_Tab)
+    back = pressed(Qt.Key.Key_Backtab)
+    assert [*forth[:1], *reversed(forth[1:])] == back
+    # The toolbar, the page on the rail, the page.
+    inside = [widget for widget in forth if page.isAncestorOf(widget)]
+    assert forth[-len(inside) :] == inside
+    assert forth[-len(inside) - 1].accessibleName().startswith(name)
+    for column in columns(page, inside):
+        tops = [widget.mapTo(stage.frame, QPoint()).y() for widget in column]
+        assert all(after >= before - 6 for before, after in pairwise(tops)), column
+
+
+def columns(page: Any, inside: list[QWidget]) -> list[list[QWidget]]:
+    """What stands below each other: parts that stand side by side are read one after the other."""
+    if hasattr(page, "queue"):
+        parts = [page.queue, page.review.facts]
+        assert inside.index(page.review.facts.findings) > inside.index(page.review.code)
+    elif hasattr(page, "detail"):
+        parts = [page.list, page.detail]
+    else:
+        parts = []
+    found = [[widget for widget in inside if part.isAncestorOf(widget)] for part in parts]
+    rest = [widget for widget in inside if widget not in parts and not any(widget in column for column in found)]
+    return [*found, rest]
+
+
+def test_reason_and_dialogs_are_gone_through_as_they_are_read(stage: Stage) -> None:
+    review = stage.window.deciding.review
+    review._ask_reason()
+    names = [widget.accessibleName() for widget in pressed(Qt.Key.Key_Tab)]
+    chips = [place for place, name in enumerate(names) if name.startswith("Reason: ")]
+    # It begins in the field, and the reasons that can be chosen stand right before it.
+    assert chips == list(range(len(names) - 4, len(names)))
+    review.denial.back.emit()
+    stage.show(Level.LOW)
+    dialog = stage.dialog(stage.window._remember_shown)
+    found = pressed(Qt.Key.Key_Tab)
+    assert found[0] is dialog.cancel
+    assert found[-1] is dialog.view
+    dialog.reject()
+
+
+def test_the_focus_can_be_seen_in_both_themes(stage: Stage, look: Look) -> None:
+    unseen = set()
+    for theme in (Theme.LIGHT, Theme.DARK):
+        look.choose(theme)
+        known: set[tuple[object, ...]] = set()
+        for name, top in stage.tour():
+            for widget in top.findChildren(QWidget):
+                kind = (type(widget).__name__, widget.property("kind"), widget.property("checked"))
+                if kind not in known and reachable(widget):
+                    known.add(kind)
+                    if changed(top, widget) < SEEN:
+                        unseen.add((str(theme), name, *kind))
+        assert len(known) > 20
+    look.choose(Theme.LIGHT)
+    assert unseen == set()
+
+
+def reachable(widget: QWidget) -> bool:
+    tab = bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus) and widget.focusProxy() is None
+    return tab and widget.isVisible() and widget.isEnabled() and in_sight(widget)
+
+
+def changed(top: QWidget, widget: QWidget) -> int:
+    """Pixels in and around `widget` that stand out by 3 to 1 from what they were before it had the focus."""
+    if (focus := QApplication.focusWidget()) is not None:
+        focus.clearFocus()
+    reveal(widget)
+    corner = widget.mapTo(top, QPoint()) - QPoint(3, 3)
+    room = QRect(corner, (widget.size() + QSize(6, 6)).boundedTo(QSize(260, 160)))
+    before = pixels(top, room)
+    widget.setFocus(Qt.FocusReason.TabFocusReason)
+    after = pixels(top, room)
+    pairs: dict[tuple[int, int], int] = {}
+    for pair in zip(before, after, strict=True):
+        if pair[0] != pair[1]:
+            pairs[pair] = pairs.get(pair, 0) + 1
+    return sum(count for pair, count in pairs.items() if contrast(*(QColor(one).name() for one in pair)) >= 3)
+
+
+def pixels(top: QWidget, room: QRect) -> list[int]:
+    image = top.grab(room).toImage().convertToFormat(QImage.Format.Format_RGB32)
+    return memoryview(image.constBits()).cast("I").tolist()  # type: ignore[arg-type]
+
+
+# ---- at 200 % text ----
+
+
+def cut_off(widget: QWidget) -> bool:
+    """Whether words on it have less room than they need and nothing says the rest."""
+    need, has = widget.sizeHint(), widget.size()
+    if isinstance(widget, (ElidedLabel, QComboBox)):
+        return has.height() < need.height() - 2
+    if isinstance(widget, QLabel):
+        if widget.wordWrap():
+            need = QSize(0, widget.heightForWidth(widget.width()))
+        small = has.width() < need.width() - 2 or has.height() < need.height() - 2
+        return bool(widget.text()) and not widget.toolTip() and small
+    if isinstance(widget, QLineEdit):
+        return has.height() < widget.minimumSizeHint().height() - 2
+    if isinstance(widget, QAbstractButton) and widget.text():
+        # The rail of pages shows icons alone where it is low; the tool tip has the name.
+        bare = widget.property("kind") == "page"
+        return not bare and (has.height() < need.height() - 2 or has.width() < need.width() - 2)
+    return False
+
+
+def lost(top: QWidget) -> Iterator[tuple[str, str]]:
+    for widget in top.findChildren(QWidget):
+        parent = widget.parentWidget()
+        if not widget.isVisible() or parent is None or isinstance(parent, (QComboBox, QLineEdit)):
+            continue
+        if cut_off(widget):
+            yield type(widget).__name__, widget.property("text") or widget.accessibleName()
+        inside = parent.rect().adjusted(-2, -2, 2, 2).contains(widget.geometry())
+        scrolled = parent.objectName() == "qt_scrollarea_viewport" or isinstance(parent, QAbstractScrollArea)
+        if not inside and not scrolled and not widget.isWindow():
+            yield type(widget).__name__, "stands outside"
+
+
+@pytest.mark.parametrize("size", ["stage", "large"])
+def test_no_words_are_cut_off_at_960x600(size: str, request: pytest.FixtureRequest) -> None:
+    stage: Stage = request.getfixturevalue(size)
+    found = set()
+    for name, top in stage.tour():
+        QApplication.processEvents()
+        assert stage.frame.size() == QSize(960, 600)
+        if top is not stage.frame:
+            assert top.width() <= 960 and top.height() <= 600, name
+        found |= {(name, *what) for what in lost(top)}
+        for room in top.findChildren(Room):
+            assert room.horizontalScrollBar().maximum() <= 2, name
+            if size == "stage":
+                assert room.verticalScrollBar().maximum() == 0, name
+    assert found == set()
+
+
+def test_large_text_leaves_the_decision_within_reach(large: Stage) -> None:
+    deciding = large.window.deciding
+    large.show(Level.LOW)
+    card = deciding.review.card
+    assert card is not None
+    QApplication.processEvents()
+    assert not in_sight(deciding.review.foot)
+    assert not deciding.review.code.is_seen_to_end
+    # The key brings it into view and decides nothing.
+    QTest.keyClick(deciding.review.code, Qt.Key.Key_A)
+    large.qtbot.waitUntil(lambda: in_sight(deciding.review.approve))
+    assert not [call for call in large.scene.bridge.calls if call[0] == "approve"]
+    # What was cut off while it was scrolled away has not been seen; coming to it is seeing it.
+    reveal(deciding.review.code)
+    large.qtbot.waitUntil(lambda: deciding.review.code.is_seen_to_end)
+    reveal(deciding.review.foot)
+    large.qtbot.waitUntil(deciding.review.approve.isEnabled)
+    QTest.keyClick(deciding.review.code, Qt.Key.Key_A)
+    assert [call[1] for call in large.scene.bridge.calls if call[0] == "approve"] == [card.id]
+
+
+# ---- without motion ----
+
+
+def test_reduced_motion_stills_what_need_not_move(stage: Stage, look: Look, qapp: QApplication) -> None:
+    blinks = qapp.cursorFlashTime()
+    ring = stage.window.deciding.review.header.ring
+
+    def drawn(left: float) -> QImage:
+        ring.set_deadline(time.monotonic() + left, 6000)
+        ring._timer.stop()
+        return ring.grab().toImage().copy(ring.width() - 20, 0, 20, ring.height())
+
+    assert not look.still
+    assert drawn(5200) != drawn(4600)
+    look.choose_motion(Motion.REDUCED)
+    assert look.still
+    assert qapp.cursorFlashTime() == 0
+    assert not any(qapp.isEffectEnabled(effect) for effect in look._effects)
+    # The clock goes on; the ring stands for an eighth of the time.
+    assert drawn(5200) == drawn(4600)
+    assert [look.step(share) for share in (0.99, 0.9, 0.87)] == [1.0, 1.0, 0.875]
+    look.choose_motion(Motion.SYSTEM)
+    assert not look.still
+    look.know_system_motion(True)
+    assert look.still
+    look.know_system_motion(False)
+    assert qapp.cursorFlashTime() == blinks
