@@ -73,7 +73,9 @@ class ExecCell(Cell):
         stem = f".{self.name}"
         main = f"{WORKSPACE}/{stem}.{SUFFIXES[self.shape.language]}"
         words = command(self.shape.language, self.shape.limits, self._word, stem)
-        started = await start(self._client, self.id, ["bash", "-c", script("once.sh"), "once", main, *words])
+        started = await start(
+            self._client, self.id, ["bash", "--noprofile", "--norc", "-c", script("once.sh"), "once", main, *words]
+        )
         self._exec, self._plug = started.id, started.plug
 
     async def read(self) -> list[tuple[Stream, bytes]]:

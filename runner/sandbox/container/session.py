@@ -80,7 +80,7 @@ class ContainerSession:
     async def open(self) -> None:
         """Make and start the container. Raises KnownError, leaving nothing."""
         make = config(self.shape, self.name, "")
-        make["Cmd"] = ["bash", "-c", script("keeping.sh")]
+        make["Cmd"] = ["bash", "--noprofile", "--norc", "-c", script("keeping.sh")]
         make["HostConfig"]["Init"] = False  # its first process passes on what init would not
         try:
             made = await self._client.ask("POST", "/containers/create", make, name=f"assent-{self.name}")
@@ -164,7 +164,9 @@ class ContainerSession:
         return output, told
 
     async def _executed(self, words: list[str], given: bytes, most: int) -> tuple[int, bytes, bytes]:
-        started = await start(self._client, self.id, ["bash", "-c", script("files.sh"), "files", *words])
+        started = await start(
+            self._client, self.id, ["bash", "--noprofile", "--norc", "-c", script("files.sh"), "files", *words]
+        )
         feeding = spawn("file content", _feed(started.plug, given))
         texts = {Stream.OUT: bytearray(), Stream.ERR: bytearray()}
         frames = Frames()

@@ -1,15 +1,16 @@
+# Starts the interpreter of one run in a sandbox that is kept; when it has ended, ends all else and takes the code away.
+# Usage: once.sh MAIN COMMAND ... ; signals reach every process through the first one (keeping.sh).
 main=$1
 shift
-exec 3<&0
-"$@" <&3 3<&- &
+trap 'again=1' TERM
+# Without job control the child would be deaf to SIGINT.
+set -m
+exec 9>&2 2>/dev/null
+export -n PWD SHLVL OLDPWD
+env -u _ -u SHLVL "$@" 2>&9 9>&- &
 child=$!
-exec 3<&- </dev/null
-trap : TERM
-while :; do
-  wait "$child"
-  code=$?
-  kill -0 "$child" 2>/dev/null || break
-done
+exec </dev/null 9>&-
+while again=; wait -f "$child"; status=$?; [[ $again ]]; do :; done
 kill -KILL -1
 rm -f -- "$main"
-exit "$code"
+exit "$status"
