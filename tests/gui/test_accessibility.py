@@ -407,24 +407,41 @@ def test_no_words_are_cut_off_at_960x600(size: str, request: pytest.FixtureReque
 
 
 def test_large_text_leaves_the_decision_within_reach(large: Stage) -> None:
-    deciding = large.window.deciding
-    large.show(Level.LOW)
-    card = deciding.review.card
-    assert card is not None
+    deciding, room = large.window.deciding, large.window.findChild(Room)
+    card = large.scene.cases.card(asked(large, "print(1)\n" * 7))
+    assert card is not None and room is not None
+    deciding.show_request(card.id)
+    code = deciding.review.code
     QApplication.processEvents()
     assert not in_sight(deciding.review.foot)
-    assert not deciding.review.code.is_seen_to_end
-    # The key brings it into view and decides nothing.
-    QTest.keyClick(deciding.review.code, Qt.Key.Key_A)
+    # What is cut off has not been seen: here the first lines show, and the last do not.
+    room.verticalScrollBar().setValue(code.mapTo(room.widget(), QPoint()).y() - room.viewport().height() + 120)
+    large.qtbot.waitExposed(large.frame)
+    code.viewport().repaint()
+    QApplication.processEvents()
+    assert in_sight(code)
+    assert not code.is_seen_to_end
+    # The key brings the buttons into view and decides nothing.
+    QTest.keyClick(code, Qt.Key.Key_A)
     large.qtbot.waitUntil(lambda: in_sight(deciding.review.approve))
-    assert not [call for call in large.scene.bridge.calls if call[0] == "approve"]
-    # What was cut off while it was scrolled away has not been seen; coming to it is seeing it.
-    reveal(deciding.review.code)
-    large.qtbot.waitUntil(lambda: deciding.review.code.is_seen_to_end)
+    assert approved(large) == []
+    reveal(code)
+    large.qtbot.waitUntil(lambda: code.is_seen_to_end)
     reveal(deciding.review.foot)
     large.qtbot.waitUntil(deciding.review.approve.isEnabled)
-    QTest.keyClick(deciding.review.code, Qt.Key.Key_A)
-    assert [call[1] for call in large.scene.bridge.calls if call[0] == "approve"] == [card.id]
+    QTest.keyClick(code, Qt.Key.Key_A)
+    assert approved(large) == [card.id]
+
+
+def asked(stage: Stage, code: str) -> str:
+    """The id of a new question."""
+    one = feed.request(code)
+    stage.scene.hear(feed.asked(one, feed.assessment(Level.LOW)))
+    return one.id
+
+
+def approved(stage: Stage) -> list[str]:
+    return [call[1] for call in stage.scene.bridge.calls if call[0] == "approve"]
 
 
 # ---- without motion ----
