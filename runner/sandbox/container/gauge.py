@@ -34,8 +34,10 @@ class Reading:
     files: int | None
     """Of these, bytes in file systems in memory: workspace, /tmp and /dev/shm."""
     processes: int | None
-    refused: bool = False
-    """Whether a process was not started for the limit on them."""
+    refused: int = 0
+    """How often a process was not started for the limit on them, since the container began."""
+    killed: int = 0
+    """How many were killed for want of memory."""
 
 
 class Source(Protocol):
@@ -54,12 +56,15 @@ class Gauge:
         self._most = cell.shape.limits.memory_mb + GVISOR_OWN_MB << 20
         self._gvisor = cell.shape.isolation is Isolation.GVISOR
         self._own = own_processes(cell.shape) - 1
+        self._first: Reading | None = None
         self._last: tuple[float, float] | None = None
         self._begun = time.monotonic()
         self.curve = Curve()
         self.peak_memory = 0
         self.disk = 0
         """Bytes in file systems, at the last reading that told."""
+        self.killed = False
+        """Whether the kernel was seen to kill for want of memory. The engine misses it when it is busy."""
         self.processes_full = False
         """Whether the limit on processes was met. gVisor has its own, which cannot be seen from outside."""
 
@@ -93,7 +98,14 @@ class Gauge:
                 if reading := _of_stats(stats):
                     self._take(reading)
 
+    def _judge(self, reading: Reading) -> None:
+        """What happened since the first reading: the container may have had runs before."""
+        first = self._first = self._first or reading
+        self.killed = self.killed or reading.killed > first.killed
+        self.processes_full = self.processes_full or (reading.refused > first.refused and not self._gvisor)
+
     def _take(self, reading: Reading) -> None:
+        self._judge(reading)
         if not reading.memory:  # its processes have gone, the group has not yet
             return
         at = time.monotonic() - self._begun
@@ -106,7 +118,6 @@ class Gauge:
         processes = None if self._gvisor or reading.processes is None else max(1, reading.processes - self._own)
         self.peak_memory = max(self.peak_memory, reading.memory)
         self.disk = files if files is not None else self.disk
-        self.processes_full = self.processes_full or (reading.refused and not self._gvisor)
         usage = Usage(round(at, 3), share, reading.memory, files, processes)
         self.curve.add(usage)
         self._measured(usage)
@@ -141,7 +152,8 @@ class _Unified:
                 memory["anon"] + memory["shmem"] + memory.get("kernel", 0),
                 memory["shmem"],
                 int((self._folder / "pids.current").read_text()),
-                _table(self._folder / "pids.events")["max"] > 0,
+                _table(self._folder / "pids.events")["max"],
+                _table(self._folder / "memory.events")["oom_kill"],
             )
         except (OSError, ValueError, KeyError):
             return None
@@ -165,7 +177,8 @@ class _Separate:
                 memory["total_rss"] + memory["total_shmem"],
                 memory["total_shmem"],
                 int((self._pids / "pids.current").read_text()),
-                _table(self._pids / "pids.events")["max"] > 0,
+                _table(self._pids / "pids.events")["max"],
+                _table(self._memory / "memory.oom_control").get("oom_kill", 0),
             )
         except (OSError, ValueError, KeyError):
             return None

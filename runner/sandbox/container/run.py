@@ -141,6 +141,7 @@ class ContainerRun:
             await asyncio.gather(pump, status, gauge, return_exceptions=True)
         if self._begun is None and self._why is None:
             return self._result(code, Outcome.ENGINE_LOST, f"The container did not start: {self._last_words()}")
+        out_of_memory = out_of_memory or (code != 0 and self._gauge.killed)
         return self._result(code, self._why or (Outcome.OUT_OF_MEMORY if out_of_memory else None), self._reason)
 
     async def _pump(self) -> None:

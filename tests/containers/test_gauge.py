@@ -1,0 +1,58 @@
+"""Readings of a container: what they say of limits is of this run, not of one before it in the same container."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.request import Isolation, Language, Limits
+from runner.sandbox.container import gauge
+from runner.sandbox.container.gauge import Gauge, Reading
+from runner.sandbox.container.shape import Shape
+
+if TYPE_CHECKING:
+    from runner.result import Usage
+
+
+def reading(refused: int, killed: int, memory: int = 1 << 20) -> Reading:
+    return Reading(0.0, memory, 0, 3, refused, killed)
+
+
+async def followed(monkeypatch: pytest.MonkeyPatch, isolation: Isolation, *readings: Reading) -> Gauge:
+    """A gauge that has been told these."""
+
+    async def pid() -> int:
+        return 1
+
+    left: list[Reading | None] = [*readings, None]
+    monkeypatch.setattr(gauge, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(gauge, "group", lambda _pid, _id: SimpleNamespace(read=lambda: left.pop(0)))
+    shape = Shape(isolation, "any", "image", Language.PYTHON, Limits())
+    cell: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
+    client: Any = SimpleNamespace(endpoint=SimpleNamespace(local=True))
+    told: list[Usage] = []
+    found, sent = Gauge(client, cell, told.append), asyncio.Event()
+    sent.set()
+    await found.follow(sent)
+    assert len(told) == sum(one.memory > 0 for one in readings)
+    return found
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("isolation", "readings", "full", "killed"),
+    [
+        (Isolation.DOCKER, [reading(0, 0), reading(2, 0)], True, False),
+        (Isolation.DOCKER, [reading(7, 1), reading(7, 1)], False, False),
+        (Isolation.DOCKER, [reading(0, 0), reading(0, 1, memory=0)], False, True),
+        (Isolation.GVISOR, [reading(0, 0), reading(2, 0)], False, False),
+    ],
+)
+async def test_limits_that_were_met(
+    monkeypatch: pytest.MonkeyPatch, isolation: Isolation, readings: list[Reading], full: bool, killed: bool
+) -> None:
+    found = await followed(monkeypatch, isolation, *readings)
+    assert (found.processes_full, found.killed) == (full, killed)
