@@ -59,6 +59,7 @@ class Look(QObject):
         self._flash = app.cursorFlashTime()
         self._effects = [effect for effect in Qt.UIEffect if app.isEffectEnabled(effect)]
         self._tokens: Tokens | None = None
+        self._fonts: dict[tuple[float, bool], QFont] = {}
         self._drawings: dict[str, str] = {}
         self._pictures: dict[tuple[str, str, int, float], QPixmap] = {}
         self._dressed: WeakKeyDictionary[QAbstractButton | QAction, tuple[str, str, int]] = WeakKeyDictionary()
@@ -154,11 +155,14 @@ class Look(QObject):
 
         Ligatures are off here and in `mono`: they would show `!=`, `->` and `://` as signs that are not there.
         """
-        font = QFont("Inter")
-        font.setPointSizeF((_BODY + step) * self._scale)
-        font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
-        font.setFeature(QFont.Tag("tnum"), 1)
-        return _without_ligatures(font)
+        if (step, bold) not in self._fonts:
+            font = QFont("Inter")
+            font.setPointSizeF((_BODY + step) * self._scale)
+            font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+            font.setFeature(QFont.Tag("tnum"), 1)
+            self._fonts[step, bold] = _without_ligatures(font)
+        # A copy of a font that has been measured is measured already; a new one is looked up anew for every row.
+        return QFont(self._fonts[step, bold])
 
     def mono(self) -> QFont:
         """The font of code and output."""

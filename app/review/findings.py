@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 FINDING = Qt.ItemDataRole.UserRole
 SHOWN = 200
 """Findings in the list; the code marks all of them."""
+MOST_HEIGHTS = 2000
 _WRAP = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap)
 
 
@@ -64,13 +65,16 @@ class FindingsList(QListView):
     def set_findings(self, findings: tuple[Finding, ...]) -> None:
         """Worst first, then in order of place."""
         self._rows.clear()
+        rows = []
         for finding in sorted(findings, key=lambda one: (-one.level, one.span.line))[:SHOWN]:
             row = QStandardItem()
             row.setEditable(False)
             row.setData(finding, FINDING)
             row.setData(_spoken(finding), Qt.ItemDataRole.AccessibleTextRole)
             row.setToolTip(tip(f"{finding.evidence}\n{_reference(finding)}".strip()))
-            self._rows.appendRow(row)
+            rows.append(row)
+        # At once: each insertion by itself is laid out by itself.
+        self._rows.invisibleRootItem().appendRows(rows)
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
@@ -107,15 +111,23 @@ class _FindingDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._look = look
         self._view = view
+        self._heights: dict[tuple[str, int], int] = {}
+        """Of reasons, by text and width: a layout asks for them again and again."""
+        look.changed.connect(self._heights.clear)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         px = self._look.px
         width = self._view.viewport().width()
         finding: Finding = index.data(FINDING)
-        words = QRect(0, 0, max(80, width - px(22 + 4)), 10_000)
-        reason = QFontMetrics(self._look.font()).boundingRect(words, _WRAP, finding.reason)
-        below = QFontMetrics(self._look.font(-1)).height()
-        return QSize(width, reason.height() + below + px(10))
+        known = (finding.reason, width)
+        if known not in self._heights:
+            if len(self._heights) > MOST_HEIGHTS:
+                self._heights.clear()
+            words = QRect(0, 0, max(80, width - px(22 + 4)), 10_000)
+            reason = QFontMetrics(self._look.font()).boundingRect(words, _WRAP, finding.reason)
+            below = QFontMetrics(self._look.font(-1)).height()
+            self._heights[known] = reason.height() + below + px(10)
+        return QSize(width, self._heights[known])
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

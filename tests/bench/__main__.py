@@ -27,6 +27,7 @@ MODULES = (
     "bridge_start",
     "first_window",
     "window",
+    "review",
     "idle",
 )
 RESULT = Path("build/bench.json")
