@@ -128,11 +128,14 @@ class KeptSandboxes(QWidget):
 
     def _refresh(self) -> None:
         before = self.model.kept(self.view.currentIndex().row())
+        # That others come and go is no reason to take a question away.
+        self.view.selectionModel().blockSignals(True)
         self.model.show_kept(self._cases.kept)
         rows = self.model.rowCount()
         if rows and not self.view.currentIndex().isValid():
             row = max(0, self.model.row_of(before.id)) if before else 0
             self.view.setCurrentIndex(self.model.index(row, 0))
+        self.view.selectionModel().blockSignals(False)
         self.view.setFixedHeight(self._look.px(HEIGHT) * max(1, min(rows, SHOWN_ROWS)))
         self.setVisible(rows > 0)
         if rows:
