@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +27,8 @@ class Times:
 
     first: float
     """Until the first output."""
+    ended: float
+    """Until the container's first process has ended, by its own machine's account; 0 when nobody looked."""
     gone: float
     """Until the container has ended and is removed."""
 
@@ -54,7 +58,15 @@ async def warm(client: Client, like: Shape, job: Job) -> Times:
     cell = Cell(client, like)
     await cell.open()
     await cell.ready()
-    first = 0.0
+    first = ended = 0.0
+
+    def note() -> None:
+        nonlocal ended
+        ended = time.perf_counter() - begun
+        loop.remove_reader(process)
+
+    loop, process = asyncio.get_running_loop(), os.pidfd_open(await cell.pid())
+    loop.add_reader(process, note)
     begun = time.perf_counter()
     await cell.send(starter.orders(job))
     try:
@@ -64,4 +76,5 @@ async def warm(client: Client, like: Shape, job: Job) -> Times:
     except EOFError:
         await client.ask("POST", f"/containers/{cell.id}/wait")
     await cell.remove()
-    return Times(first * 1e3, (time.perf_counter() - begun) * 1e3)
+    os.close(process)
+    return Times(first * 1e3, ended * 1e3, (time.perf_counter() - begun) * 1e3)
