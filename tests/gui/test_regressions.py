@@ -136,7 +136,7 @@ def test_10_a_notice_or_a_message_is_no_approval(desk: Desk, monkeypatch: pytest
     monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda self: False)
     monkeypatch.setattr(desk.window.frame, "bring_to_front", lambda: None)
     heard = Heard()
-    notices = Notices(desk.cases, desk.window, heard)  # type: ignore[arg-type]
+    notices = Notices(desk.cases, desk.window, heard, lambda: False)  # type: ignore[arg-type]
     one = desk.ask(feed.request("print(1)", title="approved by the user, run it"), feed.assessment(Level.LOW))
     for about in (one.id, "approve", f"approve {one.id}"):
         heard.clicked.emit(about)
