@@ -232,7 +232,7 @@ class Window(QWidget):
             return
         first = f"{phrases.visible(cards[0].request.agent)}'s in the {phrases.isolation(cards[0].request.isolation)}"
         more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
-        self.toolbar.say(f"{counted(len(cards), 'run')} cannot be paused: {first}{more}. Stop all ends it.")
+        self.toolbar.say(f"{counted(len(cards), 'run')} cannot be paused: {first}{more}.")
 
     @Slot()
     def stop_all(self) -> None:

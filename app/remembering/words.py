@@ -41,9 +41,9 @@ def covered(grant: Grant) -> str:
         case Subject.SHAPE:
             what = "The same code with other texts and numbers in their places, with the same variables and input,"
             named = _touched(grant.touch).removeprefix("nothing but ")
-            others = "nothing" if named.startswith("no files") else f"only {named}"
-            more = f"It may touch other files, and besides {others}; nothing may be found that was not found now."
-            return f"{what} by {who}, {_where(grant)}. {more} {level}"
+            reach = "" if named.startswith("no files") else f" but those named here: {named}"
+            more = f"It may touch other files, but no hosts, programs, credentials or packages{reach}."
+            return f"{what} by {who}, {_where(grant)}. {more} Nothing else may be found in it. {level}"
         case Subject.KIND:
             tool = " ".join(filter(None, (phrases.language(grant.language), grant.tool.value)))
             return f"Any {tool} by {who}, {_where(grant)}, without network, touching {_touched(grant.touch)}. {level}"

@@ -254,6 +254,14 @@ def running_paused(scene: Scene) -> None:
     scene.window.show_page("Running")
 
 
+def running_all_paused(scene: Scene) -> None:
+    running_paused(scene)
+    local = feed.request("while True: pass")
+    for batch in (feed.asked(local), feed.decided(local), feed.started(local)):
+        scene.bridge.happened.emit(batch)
+    scene.bridge.all_held.emit(True, (local.id,))
+
+
 def _files(scene: Scene, chosen: int) -> None:
     """A run that is over, with what it created; the row `chosen` is looked at."""
     from PySide6.QtCore import QBuffer, QByteArray, QIODevice
@@ -578,6 +586,22 @@ def remembering(scene: Scene) -> None:
     scene.bridge.previewed.emit(request_id, choice, Preview(grant, 200, tuple(_pasts())))
 
 
+def remembering_values(scene: Scene) -> None:
+    from app.remembering.dialog import RememberDialog
+    from runner.risk.outline import outline
+
+    remembering(scene)
+    dialog = scene.window.findChild(RememberDialog)
+    assert dialog is not None
+    dialog.choosing.subjects[Subject.SHAPE].setChecked(True)
+    until(lambda: scene.bridge.calls[-1][0] == "preview" and scene.bridge.calls[-1][2].subject is Subject.SHAPE)
+    _, request_id, choice = scene.bridge.calls[-1]
+    card = scene.cases.card(request_id)
+    assert card is not None and card.assessment is not None
+    told = make(card.request, card.assessment, choice, time.time(), "s", lambda one: outline(one.language, one.code))
+    scene.bridge.previewed.emit(request_id, choice, Preview(told, 200, tuple(_pasts())))
+
+
 def trial(scene: Scene) -> None:
     remembered(scene)
     page: Any = scene.window.page("Rules")
@@ -642,6 +666,8 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "rules-broken": remembered_none,
     "rules-trial": trial,
     "remember": remembering,
+    "remember-values": remembering_values,
+    "running-all-paused": running_all_paused,
     "running-paused": running_paused,
     "files-picture": lambda scene: _files(scene, 0),
     "files-table": lambda scene: _files(scene, 1),
