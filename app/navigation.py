@@ -98,7 +98,7 @@ class Navigation(QWidget):
 
     def _tell(self) -> None:
         px = self._look.px
-        self.setFixedWidth(px(48 if self._low else 72 if self._narrow else 132))
+        self.setFixedWidth(px(48 if self._low else 80 if self._narrow else 132))
         beside, under = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextUnderIcon
         small, bare = self._narrow or self._low, Qt.ToolButtonStyle.ToolButtonIconOnly
         for page in PAGES:

@@ -27,22 +27,22 @@ class EmptyState(QWidget):
         self._look = look
         self._icon = icon
         self._picture = plain_label()
-        self._title = plain_label(role="title")
+        self._title = plain_label(role="title", wrap=True)
         self._sentence = plain_label(role="muted", wrap=True)
-        self._sentence.setMaximumWidth(look.px(380))
         column = QVBoxLayout(self)
         column.setSpacing(look.px(8))
         column.addStretch(2)
         for label in (self._picture, self._title, self._sentence):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(self._picture)
-        column.addWidget(self._title)
-        # A row of its own: aligned in the column, the label would be given one line and cut the others.
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self._sentence, 1000)
-        row.addStretch(1)
-        column.addLayout(row)
+        for label in (self._title, self._sentence):
+            label.setMaximumWidth(look.px(380))
+            # A row of its own: aligned in the column, the label would be given one line and cut the others.
+            row = QHBoxLayout()
+            row.addStretch(1)
+            row.addWidget(label, 1000)
+            row.addStretch(1)
+            column.addLayout(row)
         self.button: QPushButton | None = None
         if button:
             self.button = QPushButton(button)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app import phrases
 from app.parts.amounts import time_left
+from app.parts.plain import tip
 from app.queue.order import Lane, Line, Order, Place
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class QueueModel(QAbstractTableModel):
             return self.card(index.row())
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return self.text(index.row())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(self._whole(index.row()))
         return None
 
     # ---- for the panel ----
@@ -103,6 +106,13 @@ class QueueModel(QAbstractTableModel):
             marked,
         )
         return ", ".join(part for part in spoken if part)
+
+    def _whole(self, row: int) -> str:
+        """What the row may have had no room for."""
+        line, card = self.line(row), self.card(row)
+        if isinstance(line, Lane):
+            return phrases.visible(line.agent)
+        return "" if card is None else f"{phrases.title(card.request)}\n{phrases.visible(card.request.agent)}"
 
     def behind(self, row: int) -> tuple[str, ...]:
         """Requests that are alike and not listed by themselves."""

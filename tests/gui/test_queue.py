@@ -248,3 +248,11 @@ def test_an_empty_queue_says_what_to_do(desk: Desk) -> None:
     assert queue.nobody.button is not None
     queue.nobody.button.click()
     assert desk.window.shown_page == "Agents"
+
+
+def test_what_a_row_cuts_is_in_its_tool_tip(model: QueueModel) -> None:
+    title = "A <b>title</b> that no row has room for " * 4
+    take(model, feed.asked(feed.request("print(1)", "an-agent-with-a-long-name", title=title)))
+    shown = model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "&lt;b&gt;title" in shown and "an-agent-with-a-long-name" in shown
+    assert "an-agent-with-a-long-name" in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
