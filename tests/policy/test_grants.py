@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.assessment import Assessment, Level, Touch
+from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.errors import KnownError
 from runner.places import Places
 from runner.policy.grantfile import Grants, plain
@@ -56,6 +57,64 @@ def places(tmp_path: Path) -> Places:
 
 def grant(choice: Choice = EXACT, request: Request = CODE, assessment: Assessment = HIGH) -> Grant:
     return make(request, assessment, choice, NOW, "this-session")
+
+
+# ---- the same code with other values ----
+
+SHAPE = Choice(Subject.SHAPE, uses=10, seconds=600)
+STARTS = Finding("a.rule", Level.HIGH, Capability.FILES, Span(1, 0, 1, 1), "", "Reads.")
+READS = Assessment(Level.HIGH, ("reads",), (STARTS,), Touch(files=("a.csv",), hosts=("known.example",)))
+
+
+def digits(request: Request) -> str:
+    """An outline in which numbers may be others; none for what says so."""
+    return "" if "eval" in request.code else re.sub(r"\d+", "\0", request.code)
+
+
+@pytest.mark.parametrize(
+    ("changed", "found", "covered"),
+    [
+        ({}, {}, True),
+        ({}, {"touch": Touch(files=("other.csv",), hosts=("known.example",))}, True),
+        ({}, {"findings": ()}, True),
+        ({"code": "print(2)  # eval"}, {}, False),
+        ({"code": "print(a)"}, {}, False),
+        ({"context": '{"a": 1}'}, {}, False),
+        ({"stdin": "x"}, {}, False),
+        ({"language": Language.SHELL}, {}, False),
+        ({"limits": Limits(seconds=31)}, {}, False),
+        ({"network": NetworkMode.REGISTRIES}, {}, False),
+        ({"agent": "codex"}, {}, False),
+        ({}, {"level": Level.CRITICAL}, False),
+        ({}, {"findings": (STARTS, replace(STARTS, id="another.rule"))}, False),
+        ({}, {"touch": Touch(hosts=("other.example",))}, False),
+        ({}, {"touch": Touch(credentials=("TOKEN",))}, False),
+        ({}, {"touch": Touch(processes=("sh",))}, False),
+    ],
+)
+def test_other_values_are_covered_and_what_they_reach_is_not(
+    changed: dict[str, Any], found: dict[str, Any], covered: bool
+) -> None:
+    made = make(CODE, READS, SHAPE, NOW, "this-session", digits)
+    other = replace(CODE, **{"code": "print(20)", **changed})
+    assert made.covers(other, replace(READS, **found), digits) is covered
+    assert not made.covers(other, READS), "without an outline every letter counts"
+
+
+def test_a_level_below_the_one_that_was_granted_is_the_most_for_other_values() -> None:
+    made = replace(make(CODE, READS, SHAPE, NOW, "this-session", digits), level=Level.MEDIUM)
+    assert not made.covers(CODE, READS, digits) and made.covers(CODE, replace(READS, level=Level.MEDIUM), digits)
+
+
+def test_values_of_code_without_an_outline_cannot_be_left_open() -> None:
+    with pytest.raises(KnownError, match="No text or number"):
+        make(replace(CODE, code="eval('1')"), READS, SHAPE, NOW, "this-session", digits)
+
+
+def test_a_grant_for_other_values_is_kept(places: Places, clock: Clock) -> None:
+    made = make(CODE, READS, SHAPE, NOW, "this-session", digits)
+    asyncio.run(Grants(places, clock).add(made))
+    assert Grants(places, clock).all() == (made,) and made.found == ("a.rule",)
 
 
 # ---- what is covered ----
