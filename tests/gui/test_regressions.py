@@ -197,7 +197,7 @@ def test_15_the_buttons_of_a_notice_do_something(bus: Bus, desktop: Desktop, des
     one = desk.ask(feed.request("one()"))
     desk.window.show_page("Agents")
     desk.window.frame.bring_to_front = lambda: None  # type: ignore[method-assign]
-    notices = Notices(desk.cases, desk.window, desktop)
+    notices = Notices(desk.cases, desk.window, desktop, lambda: False)
     desktop.say(Said(one.id, "HIGH request", "claude asks"))
     assert bus.calls.get(timeout=5)[0] == "GetCapabilities"
     offered = bus.calls.get(timeout=5)[1][5][::2]
