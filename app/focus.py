@@ -48,7 +48,7 @@ class _Ring(QWidget):
         super().__init__(target)
         self._look = look
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setGeometry(target.rect())
+        self._place(target)
         target.installEventFilter(self)
         look.changed.connect(self.update)
         self.raise_()
@@ -56,8 +56,16 @@ class _Ring(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and isinstance(watched, QWidget):
-            self.setGeometry(watched.rect())
+            self._place(watched)
         return False
+
+    def _place(self, target: QWidget) -> None:
+        room = target.rect()
+        if isinstance(target, EmptyState):
+            # Around its words: around all of a page with nothing on it, a ring says nothing.
+            edge = self._look.px(16)
+            room = target.words().adjusted(-edge, -edge, edge, edge).intersected(room)
+        self.setGeometry(room)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -86,6 +86,7 @@ class KeySheet(QDialog):
         close.clicked.connect(self.accept)
         table = QWidget()
         table.setLayout(sides)
+        sides.setContentsMargins(px(10), px(8), px(10), px(8))
         sides.fold(table.minimumSizeHint().width() > parent.window().width() - px(60))
         self.table = Room(table)
         self.table.setAccessibleName("Keys")
@@ -100,5 +101,6 @@ class KeySheet(QDialog):
         column.addWidget(self.table, 1)
         column.addLayout(foot)
         fit(self, table.sizeHint().width() + px(44), table.sizeHint().height() + px(130))
+        close.setFocus()
         spoken = [f"{key}: {what}" for _, keys in KEYS for key, what in keys]
         self.setAccessibleDescription(". ".join(spoken))

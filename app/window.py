@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
 NARROW = 1120
 """Width below which the navigation is a rail."""
+READ = frozenset({"Agents", "Rules", "Settings", "Doctor", "Help"})
+"""Pages on which words at the left belong to what stands at the right: on a very wide window they stay together."""
+WIDEST = 1280
 
 
 class Window(QWidget):
@@ -150,6 +153,8 @@ class Window(QWidget):
         return HelpPanel(self._look)
 
     def _add_page(self, name: str, page: QWidget) -> None:
+        if name in READ:
+            page.setMaximumWidth(self._look.px(WIDEST))
         self._pages[name] = page
         self._stack.addWidget(page)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
@@ -12,6 +12,8 @@ from app.parts.roles import Role
 
 if TYPE_CHECKING:
     from app.look import Look
+
+_WIDTH = 380
 
 
 class EmptyState(QWidget):
@@ -36,7 +38,7 @@ class EmptyState(QWidget):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addWidget(self._picture)
         for label in (self._title, self._sentence):
-            label.setMaximumWidth(look.px(380))
+            label.setMaximumWidth(look.px(_WIDTH))
             # A row of its own: aligned in the column, the label would be given one line and cut the others.
             row = QHBoxLayout()
             row.addStretch(1)
@@ -54,6 +56,13 @@ class EmptyState(QWidget):
         self.say(title, sentence)
         self._paint_icon()
         look.changed.connect(self._paint_icon)
+
+    def words(self) -> QRect:
+        """Where the picture, the texts and the button are."""
+        last = self.button or self._sentence
+        width = min(self.width(), self._look.px(_WIDTH))
+        top = self._picture.geometry().top()
+        return QRect((self.width() - width) // 2, top, width, last.geometry().bottom() - top)
 
     def say(self, title: str, sentence: str) -> None:
         """Replace both texts."""
