@@ -80,7 +80,7 @@ def test_the_engine_is_found_as_dockers_own_tools_find_it(tmp_path: Path) -> Non
     (tmp_path / "config.json").write_text('{"currentContext": "lab"}')
     assert find(settings) == wanted
     assert find({**settings, "DOCKER_CONTEXT": "default"}) == Endpoint(STANDARD)
-    with pytest.raises(KnownError, match="context 'gone' cannot be read"):
+    with pytest.raises(KnownError, match="no Docker context 'gone'"):
         find({**settings, "DOCKER_CONTEXT": "gone"})
 
 
