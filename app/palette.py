@@ -60,6 +60,7 @@ class Palette(QDialog):
         column.addWidget(self.field)
         column.addWidget(self.list, 1)
         column.addWidget(self.none)
+        column.addStretch()
         fit(self, px(520), px(380))
         self._search("")
 
@@ -71,6 +72,7 @@ class Palette(QDialog):
         for way in self._found:
             self.list.addItem(QListWidgetItem(f"{way.name}    {way.kind}"))
         self.list.setCurrentRow(0)
+        self.list.setVisible(bool(self._found))
         self.none.setVisible(not self._found)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

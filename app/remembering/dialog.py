@@ -187,11 +187,11 @@ class RememberDialog(QDialog):
         column.addWidget(self.covers)
         column.addWidget(self.matched)
         column.addWidget(self.view, 1)
-        column.addWidget(self.told)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(px(20), px(16), px(20), px(14))
         whole.setSpacing(px(10))
         whole.addWidget(Room(inside), 1)
+        whole.addWidget(self.told)
         whole.addLayout(buttons)
         self.told.hide()
 

@@ -1,4 +1,4 @@
-"""Draws every page and dialog in its states at three sizes, light and dark, into build/gallery/index.html.
+"""Draws every page and dialog in its states at three sizes, light, dark and at 200 % text, into build/gallery.
 
 Run: make gallery, or python -m tests.gui.gallery [part of a name]
 """
@@ -14,15 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QApplication
 
+from app.palette import Palette
 from app.parts.notice import Tone
+from app.remembering.dialog import RememberDialog
+from runner.agents import Agent
 from runner.assessment import Level
 from runner.decision import Decider, Verdict
 from runner.events import ApprovalArmed
+from runner.places import Places
 from runner.request import Language
 from runner.result import Outcome
 from runner.sandbox.output import Stream, Transcript
 from tests.gui import feed, record
-from tests.gui.shots import SCENES, Scene, draw, page, settle, waiting
+from tests.gui.shots import SCENES, Scene, draw, page, remembering, settle, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,6 +111,51 @@ def history_none(scene: Scene) -> None:
     panel.filters.text.setText("nothing has this in it")
 
 
+def history_of(scene: Scene, name: str, ledger: bytes) -> None:
+    """A page of the history that reads a ledger of its own."""
+    from app.history.panel import HistoryPanel
+
+    places = Places.under(scene.window._places.state / name)
+    places.make()
+    if ledger:
+        places.ledger.write_bytes(ledger)
+    scene.window._add_page("History", HistoryPanel(scene.cases, scene.window._look, places))
+    scene.window.show_page("History")
+
+
+def agents_many(scene: Scene) -> None:
+    now = time.time()
+    names = ["a" * 40, "The-Longest.Name_of-An-Agent.there-may.be", *(f"agent-{number:02}" for number in range(60))]
+    scene.bridge.known = tuple(Agent(name, "0" * 64, now - 9e6, now - 5) for name in names)
+    scene.cases.know_agents(scene.bridge.known)
+    scene.window.show_page("Agents")
+
+
+def palette_none(scene: Scene) -> None:
+    scene.window.commands.open_palette()
+    palette = scene.window.findChild(Palette)
+    assert palette is not None
+    palette.field.setText("nothing has this name")
+
+
+def searching(scene: Scene) -> None:
+    running(scene, Outcome.OK)
+    panel: Any = scene.window.page("Running")
+    panel.output.open_search()
+    panel.output.search.regex.setChecked(True)
+    panel.output.search.field.setText("line [35]")
+
+
+def refused(scene: Scene) -> None:
+    remembering(scene)
+    settle(0.7)
+    card, dialog = scene.window.deciding.review.card, scene.window.findChild(RememberDialog)
+    assert card is not None and dialog is not None
+    dialog.save.click()
+    why = "This request is over, so it cannot be remembered here any more. Find it in the history. " * 2
+    scene.bridge.remembered.emit(card.id, why)
+
+
 def help_page(scene: Scene) -> None:
     scene.window.show_page("Help")
 
@@ -129,6 +178,12 @@ MORE: dict[str, Callable[[Scene], None]] = {
     "running-empty": page("Running"),
     "history": history,
     "history-none": history_none,
+    "history-empty": lambda scene: history_of(scene, "empty", b""),
+    "history-broken": lambda scene: history_of(scene, "broken", b"no database " * 500),
+    "agents-many": agents_many,
+    "palette-none": palette_none,
+    "running-search": searching,
+    "remember-refused": refused,
     "help": help_page,
 }
 _STYLE = """
@@ -161,7 +216,9 @@ def main() -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     only = sys.argv[1] if len(sys.argv) > 1 else ""
-    draw(QApplication(sys.argv), only, OUT, {**SCENES, **MORE}, SIZES)
+    app, scenes = QApplication(sys.argv), {**SCENES, **MORE}
+    draw(app, only, OUT, scenes, SIZES)
+    draw(app, only, OUT, scenes, SIZES[:1], large=True)
     # All there are, so that a part drawn anew does not lose the others.
     index = write(sorted(OUT.glob("*.png")))
     sys.stdout.write(f"{index}\n")

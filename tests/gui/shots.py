@@ -699,24 +699,25 @@ def draw(
     out: Path = OUT,
     scenes: dict[str, Callable[[Scene], None]] = SCENES,
     sizes: tuple[tuple[int, int], ...] = SIZES,
+    large: bool = False,
 ) -> list[Path]:
-    """Every scene in both themes and all `sizes`, as files in `out`: those that were drawn."""
+    """Every scene in both themes, or at 200 % text, and all `sizes`, as files in `out`: those that were drawn."""
     out.mkdir(parents=True, exist_ok=True)
-    look = Look(app)
+    look = Look(app, scale=2.0 if large else 1.0)
     drawn: list[Path] = []
     with tempfile.TemporaryDirectory() as home:
         places = Places.under(Path(home))
         places.make()
         places.settings.write_text("schema: 1\nsecurity:\n  sandbox:\n    limits: {max_memory_mb: 768, wrong: 3}\n")
         os.environ["SANDBOX_MAX_OUTPUT_KB"] = "20"
-        for theme in (Theme.LIGHT, Theme.DARK):
+        for theme in (Theme.LIGHT,) if large else (Theme.LIGHT, Theme.DARK):
             for size in sizes:
                 for name, play in scenes.items():
-                    if only in f"{name}-{theme}-{size[0]}":
+                    what = f"{name}-{'large' if large else theme}-{size[0]}"
+                    if only in what:
                         look.choose(theme)
-                        picture = _picture(look, places, play, size)
-                        drawn.append(out / f"{name}-{'dark' if look.dark else 'light'}-{size[0]}.png")
-                        picture.save(str(drawn[-1]))
+                        drawn.append(out / f"{what}.png")
+                        _picture(look, places, play, size).save(str(drawn[-1]))
     return drawn
 
 
