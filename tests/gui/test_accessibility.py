@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from jeepney import MessageType
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAccessible, QColor, QImage
 from PySide6.QtTest import QTest
@@ -21,7 +23,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app import motion
 from app.announcing import Announcing
+from app.console import _scale
 from app.errands import Errands
 from app.look import Look, Motion, Theme
 from app.parts.elide import ElidedLabel
@@ -471,3 +475,37 @@ def test_reduced_motion_stills_what_need_not_move(stage: Stage, look: Look, qapp
     assert look.still
     look.know_system_motion(False)
     assert qapp.cursorFlashTime() == blinks
+
+
+class Portal:
+    """A desktop that answers with one value."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __enter__(self) -> Portal:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def send_and_get_reply(self, message: Any, timeout: float) -> Any:
+        asked = message.body[1]
+        known = asked == "reduced-motion" if isinstance(self.value, int) and self.value is not False else asked != ""
+        kind = MessageType.method_return if known else MessageType.error
+        return SimpleNamespace(header=SimpleNamespace(message_type=kind), body=(("v", ("x", self.value)),))
+
+
+@pytest.mark.parametrize(("value", "still"), [(1, True), (0, False), (False, True)])
+def test_the_wish_of_the_desktop_is_asked_for(value: object, still: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jeepney.io.blocking.open_dbus_connection", lambda: Portal(value))
+    assert motion.wanted_still() is still
+
+
+def test_without_a_desktop_to_ask_things_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    assert motion.wanted_still() is False
+
+
+def test_the_size_of_text_is_taken_up_at_the_next_start() -> None:
+    assert [_scale(text) for text in ("2.00", "1.25", "", "nan", "40")] == [2.0, 1.25, 1.0, 1.0, 1.0]
