@@ -52,6 +52,8 @@ HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
 LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
 ASSESSING = "Assessing your version\N{HORIZONTAL ELLIPSIS}"
 UNFINISHED = "One of the limits is not a number that can be taken."
+COMPARING_MS = 100
+"""On screen before an earlier version is looked for."""
 CODE, CHANGES = 0, 1
 WITHOUT_CODE = {
     Tool.CODE_WRITE_FILE: "The file would be empty.",
@@ -120,6 +122,11 @@ class ReviewPanel(QFrame):
         self._rest.setTimerType(Qt.TimerType.PreciseTimer)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._show_state)
+        # Who steps through many waits for none of their histories.
+        self._comparing = QTimer(self)
+        self._comparing.setSingleShot(True)
+        self._comparing.setInterval(COMPARING_MS)
+        self._comparing.timeout.connect(self._ask_earlier)
         self._lay_out()
         self._interest = Interest(self)
         self._connect()
@@ -153,7 +160,7 @@ class ReviewPanel(QFrame):
         self._leave(focused)
         self._show_subject()
         self._stack.setCurrentWidget(self._page)
-        self._bridge.ask_earlier(card.id)
+        self._comparing.start()
         self.rearm()
 
     def clear(self) -> None:
@@ -505,6 +512,11 @@ class ReviewPanel(QFrame):
         self.facts.show_card(shown, self._cases.sandbox)
         allowed = self._bridge.bounds(card.request) if card.waiting and not self._sent else {}
         self.limits.offer(card, shown, allowed)
+
+    @Slot()
+    def _ask_earlier(self) -> None:
+        if self._card is not None:
+            self._bridge.ask_earlier(self._card.id)
 
     @Slot(str, object)
     def _earlier_known(self, request_id: str, earlier: Earlier | None) -> None:

@@ -193,7 +193,7 @@ def test_changes_show_what_is_new_with_its_findings(desk: Desk) -> None:
     one = desk.ask(
         feed.request(old.replace("line_20()", "send()")), feed.assessment(Level.HIGH, feed.finding(21, "Sends it."))
     )
-    assert ("ask_earlier", one.id) in desk.bridge.asides
+    desk.qtbot.waitUntil(lambda: ("ask_earlier", one.id) in desk.bridge.asides)
     desk.bridge.earlier_known.emit(one.id, Earlier(time.time() - 5, difference(old, one.code)))
     assert desk.review.tabs.tabText(1) == "Changes +1 \N{MINUS SIGN}1"
     desk.review.tabs.setCurrentIndex(1)
