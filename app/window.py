@@ -280,11 +280,13 @@ class Window(QWidget):
     def _remember_shown(self) -> None:
         """The request under review."""
         from app.remembering.dialog import About
+        from runner.policy.grants import offered
 
         card = self.deciding.review.card
         if card is not None and card.level is not None:
             title = phrases.title(card.request)
-            self._remember(About(card.id, card.digest, card.request.agent, title, card.level, card.waiting))
+            may = offered(card.request, card.level)
+            self._remember(About(card.id, card.digest, card.request.agent, title, card.level, card.waiting, may))
 
     @Slot(object)
     def _remember(self, about: About) -> None:

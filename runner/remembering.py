@@ -140,6 +140,12 @@ class Remembering:
         if mine:
             await self.revoke(mine, "The agent was revoked.")
 
+    async def revoke_for(self, sandbox: str) -> None:
+        """The sandbox is gone, and with it what was remembered for it."""
+        mine = tuple(grant.name for grant in self._rooms.grants.all() if grant.sandbox == sandbox)
+        if mine:
+            await self.revoke(mine, "Its sandbox was removed.")
+
     async def begin_anew(self) -> None:
         """Set a grants file that cannot be read aside."""
         await self._rooms.grants.begin_anew()

@@ -124,6 +124,8 @@ class Sandboxes:
             one.timer.cancel()
         await one.session.close()
         await self._engine.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why})
+        with contextlib.suppress(KnownError):  # told already; a sandbox that is gone has no requests to cover
+            await self._engine.remembering.revoke_for(id)
         self._tell()
         return True
 

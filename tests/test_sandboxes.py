@@ -284,3 +284,57 @@ async def test_a_full_sandbox_says_so(house: House) -> None:
     written = await house.call(Tool.CODE_WRITE_FILE, sandbox_id=id, file_path="b", content="x" * 100_000)
     assert written.status is Status.FAILED, answer
     assert "room" in written.text()
+
+
+async def test_files_of_one_folder_and_ending_are_remembered_for_one_sandbox(house: House) -> None:
+    id, other = await house.create(), await house.create()
+    house.says = None
+    asked = Submission("claude", Tool.CODE_READ_FILE, sandbox_id=id, file_path="data/a.csv")
+    ticket = await house.engine.submit(asked)
+    await house.until(house.engine.desk.waiting)
+    question = house.engine.desk.waiting()[0]
+    choice = Choice(Subject.FILES, uses=5, seconds=600.0)
+    grant = await house.engine.remembering.add(question.request_id, question.digest, choice)
+    assert (grant.pattern, grant.sandbox) == ("data/*.csv", id)
+    house.engine.answer(question.request_id, question.digest, Verdict.DENIED, "")
+    await ticket.answered(10)
+    house.says = Verdict.DENIED
+    again = await house.call(Tool.CODE_READ_FILE, sandbox_id=id, file_path="/workspace/data/b.csv")
+    assert again.decision.by is Decider.GRANT
+    for tool, sandbox, path in (
+        (Tool.CODE_READ_FILE, other, "data/a.csv"),
+        (Tool.CODE_READ_FILE, id, "data/a.txt"),
+        (Tool.CODE_READ_FILE, id, "data/deep/a.csv"),
+        (Tool.CODE_READ_FILE, id, "a.csv"),
+        (Tool.CODE_READ_FILE, id, "data/.csv"),
+        (Tool.CODE_WRITE_FILE, id, "data/a.csv"),
+        (Tool.CODE_LIST_FILES, id, "data"),
+    ):
+        answer = await house.call(tool, sandbox_id=sandbox, file_path=path)
+        assert answer.decision.by is Decider.PERSON, (tool, path)
+    await house.call(Tool.CODE_DESTROY_SANDBOX, sandbox_id=id)
+    assert house.engine.rooms.grants.all() == ()
+
+
+async def test_what_is_written_is_weighed_whatever_was_remembered(house: House) -> None:
+    id = await house.create()
+    house.says = None
+    ticket = await house.engine.submit(
+        Submission("claude", Tool.CODE_WRITE_FILE, sandbox_id=id, file_path="notes/a.txt", content="one")
+    )
+    await house.until(house.engine.desk.waiting)
+    question = house.engine.desk.waiting()[0]
+    await house.engine.remembering.add(question.request_id, question.digest, Choice(Subject.FILES, uses=50))
+    house.engine.answer(question.request_id, question.digest, Verdict.APPROVED, "")
+    await ticket.answered(10)
+    house.says = Verdict.DENIED
+    for content, given, decider in (
+        ("two", {}, Decider.GRANT),
+        ("#!/bin/sh\nrm -rf ~", {}, Decider.PERSON),
+        ("two", {"executable": True}, Decider.PERSON),
+        ("two\u202e", {}, Decider.PERSON),
+    ):
+        answer = await house.call(
+            Tool.CODE_WRITE_FILE, sandbox_id=id, file_path="notes/b.txt", content=content, **given
+        )
+        assert answer.decision.by is decider, content

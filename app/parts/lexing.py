@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,9 @@ class Lexing(QObject):
         self._spent = 0.0
         self._work = self._lex(lines, language)
         self._timer.start()
+        # At once as far as a moment goes, so that what is short is painted once and not twice.
+        if f"pygments.lexers.{language}" in sys.modules:
+            self._go_on()
 
     def line(self, line: int) -> list[Word]:
         """The words of `line` that are known so far."""

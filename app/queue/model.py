@@ -127,7 +127,8 @@ class QueueModel(QAbstractTableModel):
         name = self._order.group_of(line.request_id)
         if not name:
             return (line.request_id,)
-        return tuple(card.id for card in self._cases.waiting() if self._order.group_of(card.id) == name)
+        cards = ((one, self._cases.card(one)) for one in self._order.groups.get(name, ()))
+        return tuple(one for one, card in cards if card is not None and card.waiting)
 
     def is_open(self, row: int) -> bool:
         """Whether the group of `row` is listed one by one."""

@@ -42,13 +42,15 @@ class Order:
         self._likeness: dict[str, tuple[object, str]] = {}
         self.behind: dict[str, tuple[str, ...]] = {}
         """Requests that stand behind another one, by that one."""
+        self.groups: dict[str, tuple[str, ...]] = {}
+        """Requests of a group, the most urgent first, as of the last time they were settled."""
         self.opened: set[str] = set()
         """Groups whose members are all listed."""
 
     def settled(self, waiting: Iterable[Card], missed: Iterable[Card] = ()) -> list[Line]:
         """Lanes with their requests in order, then what was missed."""
         by_agent: dict[str, list[Card]] = {}
-        self.behind = {}
+        self.behind, self.groups = {}, {}
         waiting = tuple(waiting)
         self._likeness = {card.id: self._likeness[card.id] for card in waiting if card.id in self._likeness}
         for card in waiting:
@@ -70,6 +72,7 @@ class Order:
         lines: list[Line] = []
         for name, (first, *others) in groups.items():
             lines.append(Place(first.id))
+            self.groups[name] = (first.id, *(card.id for card in others))
             if name in self.opened:
                 lines += [Place(card.id) for card in others]
             elif others:

@@ -63,7 +63,15 @@ class Choosing(QWidget):
 
     changed = Signal()
 
-    def __init__(self, look: Look, agent: str, level: Level, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        look: Look,
+        agent: str,
+        level: Level,
+        offered: tuple[Subject, ...] = (),
+        parent: QWidget | None = None,
+    ) -> None:
+        """`offered`, the narrowest first; without it what `level` may have."""
         super().__init__(parent)
         self._look = look
         self._ends = ends_for(level)
@@ -78,7 +86,8 @@ class Choosing(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(look.px(4))
-        for subject in subjects(level):
+        offered = offered or subjects(level)
+        for subject in offered:
             column.addLayout(self._subject(subject))
         column.addSpacing(look.px(6))
         column.addLayout(self._bounds())
@@ -86,7 +95,7 @@ class Choosing(QWidget):
         for combo in (self.who, self.end):
             combo.currentIndexChanged.connect(self.changed)
         self.uses.valueChanged.connect(self.changed)
-        self.subjects[Subject.EXACT].setChecked(True)
+        self.subjects[offered[0]].setChecked(True)
 
     @property
     def choice(self) -> Choice:
@@ -96,11 +105,11 @@ class Choosing(QWidget):
 
     @Slot()
     def _picked(self) -> None:
-        # A digest has its agent in it: there is nothing to choose.
-        exact = self.subjects[Subject.EXACT].isChecked()
-        if exact:
+        # A digest has its agent in it, and a sandbox is one agent's: there is nothing to choose.
+        own = self.choice.subject in (Subject.EXACT, Subject.FILES)
+        if own:
             self.who.setCurrentIndex(0)
-        self.who.setEnabled(not exact)
+        self.who.setEnabled(not own)
         self.changed.emit()
 
     def _subject(self, subject: Subject) -> QHBoxLayout:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.bridge import Bridge
     from app.look import Look
     from runner.assessment import Level
-    from runner.policy.grants import Choice, Grant
+    from runner.policy.grants import Choice, Grant, Subject
     from runner.remembering import Preview
 
 TYPING_MS = 150
@@ -41,6 +41,8 @@ class About:
     level: Level
     waiting: bool = False
     """It still waits for its answer."""
+    offered: tuple[Subject, ...] = ()
+    """What may be remembered of it; without it what its level may have."""
 
 
 class RememberDialog(QDialog):
@@ -55,7 +57,7 @@ class RememberDialog(QDialog):
         self._sent = False
         self.setWindowTitle("Remember")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.choosing = Choosing(look, about.agent, about.level)
+        self.choosing = Choosing(look, about.agent, about.level, about.offered)
         self.covers = plain_label(wrap=True)
         self.matched = plain_label(wrap=True)
         self.lines = QStringListModel(self)

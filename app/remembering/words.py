@@ -19,6 +19,7 @@ SUBJECTS = {
     Subject.EXACT: ("This exact request", "Same code, variables, input, limits and sandbox, by this agent."),
     Subject.TEXT: ("The same program", "Letter by letter, with no more resources than now."),
     Subject.SHAPE: ("The same code, other values", "Texts and numbers may be others; f-strings and all else may not."),
+    Subject.FILES: ("Files like this one", "In this sandbox, the same folder and ending; never what is above MEDIUM."),
     Subject.KIND: ("Requests of this kind", "Same tool and language, touching nothing that this one does not touch."),
 }
 
@@ -47,6 +48,10 @@ def covered(grant: Grant) -> str:
         case Subject.KIND:
             tool = " ".join(filter(None, (phrases.language(grant.language), grant.tool.value)))
             return f"Any {tool} by {who}, {_where(grant)}, without network, touching {_touched(grant.touch)}. {level}"
+        case Subject.FILES:
+            files = f"{grant.tool.value} of {phrases.visible(grant.pattern)} in sandbox {grant.sandbox}"
+            more = "A `*` stands for one name; names that begin with a dot and other folders are asked."
+            return f"Any {files} by {who}. {more} {level}"
 
 
 def ends(grant: Grant) -> str:

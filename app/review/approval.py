@@ -8,6 +8,7 @@ from app import phrases
 from app.parts.amounts import counted
 from runner.assessment import Level
 from runner.decision import Decider, Verdict
+from runner.policy.grants import offered
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,8 +48,8 @@ def never_remembered(card: Card, why_not: str) -> str:
     """Why `card` cannot be remembered; empty when it can. `why_not` is why it cannot be approved now."""
     if card.level is Level.CRITICAL:
         return "CRITICAL requests are asked every time."
-    if card.request.sandbox:
-        return "What is done in a sandbox that is kept is asked every time: what lies in it may have changed."
+    if card.level is not None and not offered(card.request, card.level):
+        return "What runs in a sandbox that is kept is asked every time: what lies in it may have changed."
     return why_not
 
 

@@ -190,7 +190,7 @@ def _grant(entry: dict[str, Any]) -> Grant:
         "limits": Limits(**entry["limits"]),
     }
     grant = Grant(**values)
-    for text in (grant.name, grant.title, grant.agent, grant.digest, grant.session):
+    for text in (grant.name, grant.title, grant.agent, grant.digest, grant.session, grant.sandbox, grant.pattern):
         _text(text)
     for number in (grant.made_at, grant.expires_at, grant.last_used, *asdict(grant.limits).values()):
         if type(number) not in (int, float):

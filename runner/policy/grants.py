@@ -54,6 +54,11 @@ class Subject(StrEnum):
     """The same program but for texts and numbers that can only be data, reaching nothing that it did not reach then."""
     KIND = "kind"
     """The same tool and language, touching nothing that the request at hand does not touch."""
+    FILES = "files"
+    """The same tool in the same sandbox that is kept, for files of one folder and ending; never above MEDIUM."""
+
+
+FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,10 @@ class Grant:
     """For EXACT the request's, for TEXT the program's, for SHAPE that of its outline."""
     found: tuple[str, ...] = ()
     """For SHAPE what was found then, by the ids of the rules."""
+    sandbox: str = ""
+    """For FILES the sandbox that is meant, which ends with its own end or with the session."""
+    pattern: str = ""
+    """For FILES the folder and `*` with the ending, as `pattern_of` makes it."""
     touch: Touch = field(default_factory=Touch)
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.LOCAL
@@ -108,10 +117,12 @@ class Grant:
 
     def covers(self, request: Request, assessment: Assessment, outline: Outline = no_outline) -> bool:
         """Whether `request` is what was meant; time and number of uses apart."""
-        if request.sandbox or assessment.level > self.level or assessment.level is Level.CRITICAL:
+        if assessment.level > self.level or assessment.level is Level.CRITICAL:
             return False
         if self.agent and self.agent != request.agent:
             return False
+        if bool(request.sandbox) is not (self.subject is Subject.FILES):
+            return False  # what lies in a sandbox that is kept may have changed since
         match self.subject:
             case Subject.EXACT:
                 return request.digest == self.digest
@@ -121,6 +132,9 @@ class Grant:
                 return self._no_more_than_then(request) and self._same_shape(request, assessment, outline)
             case Subject.KIND:
                 return self._no_more_than_then(request) and self._same_kind(request, assessment.touch)
+            case Subject.FILES:
+                same = (request.tool, request.sandbox) == (self.tool, self.sandbox)
+                return same and assessment.level <= Level.MEDIUM and fits(self.pattern, "".join(request.files))
 
     def _no_more_than_then(self, request: Request) -> bool:
         now, then = request.limits, self.limits
@@ -159,11 +173,12 @@ def make(
     outline: Outline = no_outline,
 ) -> Grant:
     """The grant that `choice` makes of `request`. Raises KnownError where that may not be remembered."""
-    if request.sandbox:
+    if request.sandbox and choice.subject not in offered(request, assessment.level):
         raise KnownError(
-            "What an agent does in a sandbox it keeps is not remembered: what lies in there may have changed.",
+            "What an agent runs in a sandbox it keeps is not remembered: what lies in there may have changed.",
             "Approve it each time, or trust the agent for a while.",
         )
+    files = choice.subject is Subject.FILES
     grant = Grant(
         name=_name(request, choice),
         made_at=now,
@@ -180,7 +195,10 @@ def make(
         limits=request.limits,
         isolation=request.isolation,
         expires_at=0.0 if choice.seconds is None else now + choice.seconds,
-        session=session if choice.session else "",
+        # A sandbox that is kept never outlives the session.
+        session=session if choice.session or files else "",
+        sandbox=request.sandbox if files else "",
+        pattern=pattern_of(request) if files else "",
     )
     if choice.subject is Subject.SHAPE and not grant.digest:
         raise KnownError(
@@ -202,7 +220,10 @@ def forbidden(grant: Grant) -> str:
         return "CRITICAL requests are asked every time."
     if not NAME.fullmatch(grant.name):
         return "The name of a grant is not in order."
-    if grant.subject is not Subject.KIND and not DIGEST.fullmatch(grant.digest):
+    if grant.subject is Subject.FILES:
+        if grant.tool not in FILE_TOOLS or not (grant.sandbox and grant.pattern and grant.agent and grant.session):
+            return "A grant for files needs its sandbox, its pattern and its agent."
+    elif grant.subject is not Subject.KIND and not DIGEST.fullmatch(grant.digest):
         return "A grant for one program needs its digest."
     if grant.subject is Subject.EXACT and not grant.agent:
         return "An exact request is always one agent's."
@@ -239,6 +260,38 @@ def subjects(level: Level) -> tuple[Subject, ...]:
             return (Subject.EXACT, Subject.TEXT, Subject.KIND)
 
 
+def offered(request: Request, level: Level) -> tuple[Subject, ...]:
+    """What may be remembered of `request` at `level`: of what is done in a sandbox that is kept, only its files."""
+    if not request.sandbox:
+        return subjects(level)
+    plain = request.tool in FILE_TOOLS and not any("*" in path for path in request.files)
+    return (Subject.FILES,) if plain and level <= Level.MEDIUM else ()
+
+
+def pattern_of(request: Request) -> str:
+    """Files beside the one of `request` with the same ending; for a listing the folder itself."""
+    path = "".join(request.files)
+    if request.tool is Tool.CODE_LIST_FILES:
+        return path
+    folder, slash, name = path.rpartition("/")
+    stem, dot, ending = name.rpartition(".")
+    # What begins with a dot is often read by programs as they start: it stands for itself alone.
+    if name.startswith("."):
+        return path
+    return f"{folder}{slash}*{dot}{ending}" if stem else f"{folder}{slash}*"
+
+
+def fits(pattern: str, path: str) -> bool:
+    """Whether `path` is one that `pattern` means; `*` stands for a name without a dot at its beginning, no folder."""
+    folder, _, name = path.rpartition("/")
+    wanted_folder, _, wanted = pattern.rpartition("/")
+    if not wanted.startswith("*"):
+        return path == pattern
+    if folder != wanted_folder or name.startswith("."):
+        return False
+    return name.endswith(wanted[1:]) and (wanted != "*" or "." not in name)
+
+
 def most_uses(level: Level) -> int:
     return MOST_USES_HIGH if level is Level.HIGH else MOST_USES
 
@@ -272,7 +325,7 @@ def _digest(request: Request, subject: Subject, outline: Outline) -> str:
             return program(request)
         case Subject.SHAPE:
             return _shape(request, outline)
-        case Subject.KIND:
+        case Subject.KIND | Subject.FILES:
             return ""
 
 
@@ -289,7 +342,7 @@ def _touch(touch: Touch, subject: Subject) -> Touch:
             return touch
         case Subject.SHAPE:
             return replace(touch, files=())
-        case Subject.EXACT | Subject.TEXT:
+        case Subject.EXACT | Subject.TEXT | Subject.FILES:
             return Touch()
 
 

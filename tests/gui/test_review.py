@@ -464,9 +464,9 @@ def test_a_request_without_code_is_told_in_words_and_can_be_approved(desk: Desk)
     review = desk.window.deciding.review
     assert review.subject is review.codeless and review.codeless.isVisible()
     assert "No code runs" in review.codeless.accessibleName()
-    assert not review.limits.isVisible() and not review.remember.isEnabled()
+    assert not review.limits.isVisible()
     desk.rested()
-    assert review.approve.isEnabled()
+    assert review.approve.isEnabled() and review.remember.isEnabled()
     review.focus_neutral()
     assert review.codeless.hasFocus()
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Space, Qt.Key.Key_Escape):

@@ -16,7 +16,7 @@ from runner.assessment import Assessment, Capability, Finding, Level, Span, Touc
 from runner.errors import KnownError
 from runner.places import Places
 from runner.policy.grantfile import Grants, plain
-from runner.policy.grants import Choice, Grant, Subject, forbidden, make
+from runner.policy.grants import Choice, Grant, Subject, fits, forbidden, make, offered, pattern_of
 from runner.request import Isolation, Language, Limits, NetworkMode, Request, Tool
 from runner.tasks import spawn
 
@@ -394,3 +394,36 @@ def test_a_broken_file_is_set_aside_and_never_overwritten(places: Places, clock:
 
 def test_what_is_made_is_allowed() -> None:
     assert forbidden(grant()) == forbidden(grant(KIND, INFO, MEDIUM)) == ""
+
+
+@pytest.mark.parametrize(
+    ("tool", "path", "pattern"),
+    [
+        (Tool.CODE_READ_FILE, "data/a.csv", "data/*.csv"),
+        (Tool.CODE_READ_FILE, "a.tar.gz", "*.gz"),
+        (Tool.CODE_READ_FILE, "Makefile", "*"),
+        (Tool.CODE_WRITE_FILE, "x/.env", "x/.env"),
+        (Tool.CODE_LIST_FILES, "data", "data"),
+        (Tool.CODE_LIST_FILES, ".", "."),
+    ],
+)
+def test_a_pattern_is_the_folder_and_the_ending(tool: Tool, path: str, pattern: str) -> None:
+    request = Request("1", "claude", tool, 0.0, files=(path,), sandbox="s")
+    assert pattern_of(request) == pattern
+    assert fits(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [("data/*.csv", "data/.csv"), ("data/*.csv", "data/x/a.csv"), ("data/*.csv", "a.csv"), ("*", "a/b"),
+     ("*", "a.sh"), ("*", ".bashrc"), ("data/*.csv", "data/a.csvx"), ("a*b", "axb"), ("data", "data/x")],
+)  # fmt: skip
+def test_a_pattern_means_no_more_than_it_says(pattern: str, path: str) -> None:
+    assert not fits(pattern, path)
+
+
+def test_a_name_with_a_star_is_asked_every_time() -> None:
+    request = Request("1", "claude", Tool.CODE_LIST_FILES, 0.0, files=("*",), sandbox="s")
+    assert offered(request, Level.MEDIUM) == ()
+    assert offered(replace(request, files=("a",)), Level.MEDIUM) == (Subject.FILES,)
+    assert offered(replace(request, files=("a",)), Level.HIGH) == ()
