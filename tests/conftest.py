@@ -24,12 +24,20 @@ from runner import tasks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+ON_THE_ENGINE = ("containers", "contract", "security")
 GRACE_SECONDS = 3.0
 """For threads and processes that are on their way out when a test ends."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "errors_expected: this test provokes errors in the log")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on the container engine mostly wait for it: one worker takes them all, the other the rest."""
+    for item in items:
+        place = item.path.parent.name
+        item.add_marker(pytest.mark.xdist_group("engine" if place in ON_THE_ENGINE else "all else"))
 
 
 @pytest.fixture(autouse=True)

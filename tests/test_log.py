@@ -23,13 +23,15 @@ def places(home: Path) -> Places:
 
 
 @pytest.mark.errors_expected
-def test_each_line_is_one_object(places: Places) -> None:
+def test_each_line_is_one_object(places: Places, request: pytest.FixtureRequest) -> None:
     with log.logged(places):
         told.info("two\nlines of %s", "text")
         try:
             raise ValueError("odd \udce9")
         except ValueError:
             told.exception("failed")
+    # What is no text cannot be handed from one test process to another.
+    request.config.pluginmanager.getplugin("logging-plugin").report_handler.reset()
     first, second = (json.loads(line) for line in places.log.read_text().splitlines())
     assert (first["message"], first["level"], first["logger"]) == ("two\nlines of text", "info", "assent.test")
     assert "ValueError" in second["error"]
