@@ -59,8 +59,9 @@ class Banners(QWidget):
             notice = self._notices[name] = Notice(self._look, tone, text, action, closable)
             notice.acted.connect(lambda: self.wanted.emit(name))
             notice.closed.connect(lambda: self.unsay(name))
-            # The grave ones stay on top.
-            self._column.insertWidget(0 if name in GRAVE else -1, notice)
+            # The grave ones stay on top, then the newest: what stands there for long has been read.
+            grave = sum(one in GRAVE for one in self._notices if one != name)
+            self._column.insertWidget(0 if name in GRAVE else grave, notice)
         else:
             notice.say(tone, text, action)
         self._fold()

@@ -35,7 +35,7 @@ def test_one_banner_at_a_time_the_grave_one_first(desk: Desk) -> None:
     assert all(one.isVisible() for one in banners._notices.values())
     banners._more.click()
     banners.unsay("ledger")
-    assert [name for name, one in banners._notices.items() if one.isVisible()] == ["one"]
+    assert [name for name, one in banners._notices.items() if one.isVisible()] == ["three"], "the newest"
     for name in ("two", "three", "one"):
         banners.unsay(name)
     assert not banners.isVisible() and not banners._more.isVisible()
