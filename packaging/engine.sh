@@ -3,9 +3,14 @@
 # one folder, it touches neither the firewall nor another engine, and stopping it removes all it made.
 # Usage: engine.sh install | start [FOLDER] | stop [FOLDER] | status [FOLDER]
 # `start` prints DOCKER_HOST; `status` prints it too, and fails where no engine runs. Needs root.
+# FOLDER has to be the caller's own with mode 700, or not there yet: root follows what it finds in it.
 set -eu
 PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
-PACKAGES="docker.io mmdebstrap"
+PACKAGES="docker.io mmdebstrap debian-archive-keyring iproute2"
+# Only root can make this one; it is not below /run, which is memory and too small for images.
+FOLDER=/var/lib/assent-engine
+# Where it was before, and may still run until it is stopped.
+FORMER=${TMPDIR:-/tmp}/assent-engine
 # Under gVisor of 2022, which Debian 12 has, `ls -l` of coreutils 9.7 fails with "Invalid argument".
 GVISOR_YEAR=2024
 GVISOR_SUITE=trixie
@@ -13,15 +18,27 @@ START_SECONDS=60
 STOP_SECONDS=20
 
 verb=${1:-}
-folder=${2:-${TMPDIR:-/tmp}/assent-engine}
-host=unix://$folder/docker.sock
 kept=${XDG_CACHE_HOME:-$HOME/.cache}/assent/runsc
-# One name per folder: two engines must not share a control group.
-group=assent-engine-$(printf '%s' "$folder" | cksum | cut -d' ' -f1)
 
 fail() {
     printf '%s\n' "$@" >&2
     exit 1
+}
+
+# Not a link, the caller's, and closed to everybody else: nobody else can have put anything into it.
+private() {
+    [ "$(LC_ALL=C stat -c '%F %u %a' "$1" 2>/dev/null)" = "directory $(id -u) 700" ]
+}
+
+check_private() {
+    private "$folder" || fail "$folder is not used: it has to be a directory of your own with mode 700."
+}
+
+locate() {
+    folder=${1%/}
+    host=unix://$folder/docker.sock
+    # One name per folder: two engines must not share a control group.
+    group=assent-engine-$(printf '%s' "$folder" | cksum | cut -d' ' -f1)
 }
 
 running() {
@@ -42,20 +59,30 @@ gvisor() {
 }
 
 engine() {
-    command -v dockerd >/dev/null && command -v mmdebstrap >/dev/null
+    command -v dockerd >/dev/null && command -v docker >/dev/null && command -v mmdebstrap >/dev/null
+}
+
+# From Debian 13 on the client is a package of its own.
+packages() {
+    [ -z "$(apt-cache pkgnames docker-cli 2>/dev/null | grep -x docker-cli)" ] || PACKAGES="$PACKAGES docker-cli"
+    echo "$PACKAGES"
 }
 
 install() {
     engine && gvisor >/dev/null && return
-    [ "$(id -u)" = 0 ] || fail "A container engine for the tests can be started by root only."
     command -v apt-get >/dev/null || fail "A container engine for the tests can be installed on Debian only."
+    [ "$(id -u)" = 0 ] || fail "A container engine for the tests can be installed and started by root only." \
+        "It needs these system packages, and gVisor: $(packages)" "Install all of it with:" "    sudo $0 install"
     told=$(mktemp)
     trap 'rm -f "$told"' EXIT
     if ! engine; then
-        echo "Installing system packages: $PACKAGES" >&2
+        apt-get update -q >"$told" 2>&1 || { cat "$told" >&2 && exit 1; }
+        needed=$(packages)
+        echo "Installing system packages: $needed" >&2
         # shellcheck disable=SC2086 # a list of words is meant
-        { apt-get update -q && DEBIAN_FRONTEND=noninteractive \
-            apt-get install -q -y --no-install-recommends $PACKAGES; } >"$told" 2>&1 || { cat "$told" >&2 && exit 1; }
+        DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $needed >"$told" 2>&1 || {
+            cat "$told" >&2 && exit 1
+        }
     fi
     if ! gvisor >/dev/null; then
         echo "Fetching gVisor" >&2
@@ -76,6 +103,9 @@ install() {
 # The runtimes: gVisor without any network, which starts on every kernel, and with that of the container's namespace.
 configure() {
     runsc=$(gvisor)
+    rm -f "$folder/daemon.json" "$folder/log"
+    # Never written through a link.
+    set -C
     cat >"$folder/daemon.json" <<END
 {
     "data-root": "$folder/data",
@@ -95,17 +125,17 @@ END
 }
 
 start() {
-    if running && answers; then
+    if private "$folder" && running && answers; then
         echo "$host"
         return
     fi
+    { [ ! -e "$folder" ] && [ ! -L "$folder" ]; } || check_private
     [ "$(id -u)" = 0 ] || fail "A container engine can be started by root only."
     if ! engine || ! gvisor >/dev/null; then
         fail "There is no container engine here: dockerd, mmdebstrap and a gVisor of $GVISOR_YEAR or later are needed." \
             "Install them with: packaging/engine.sh install"
     fi
-    mkdir -p "$folder"
-    chmod 700 "$folder"
+    mkdir -m 700 "$folder" 2>/dev/null || check_private
     configure
     # Without a session of its own it would die with the terminal. Closed: what it inherits would stay open for ever.
     setsid dockerd --config-file="$folder/daemon.json" --pidfile="$folder/docker.pid" \
@@ -133,9 +163,11 @@ members() {
 
 # Everything goes, so nothing has to end in good order.
 stop() {
-    [ -d "$folder" ] || return 0
+    [ -e "$folder" ] || [ -L "$folder" ] || return 0
+    check_private
     # The only files outside: sockets that containerd's shims leave when they are killed.
-    sockets=$(find "$folder/exec" -name address -exec sed -n 's,^unix:///run/containerd/,/run/containerd/,p' {} + || true)
+    sockets=$(find "$folder/exec" -type f -name address \
+        -exec sed -n 's,^unix://\(/run/containerd/[A-Za-z0-9/._-]*\)$,\1,p' {} + 2>/dev/null | grep -v -F .. || true)
     if running; then
         kill -KILL "$pid" || true
     fi
@@ -163,12 +195,18 @@ stop() {
     rm -rf "$folder"
 }
 
+if [ -n "${2:-}" ]; then
+    locate "$2"
+else
+    locate "$FORMER"
+    { private "$folder" && running; } || locate "$FOLDER"
+fi
 case $verb in
 install) install ;;
 start) start ;;
 stop) stop ;;
 status)
-    if ! running || ! answers; then
+    if ! private "$folder" || ! running || ! answers; then
         fail "No container engine runs in $folder."
     fi
     echo "$host"

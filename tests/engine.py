@@ -27,7 +27,8 @@ SCRIPT = Path(__file__).resolve().parents[1] / "packaging" / "engine.sh"
 KEPT = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "assent" / "images"
 """Where built images wait for the next time; a machine that has none builds them, which takes half a minute."""
 IMAGES = ("python", "javascript", "shell")
-FOLDERS = "assent-tests-engine-"
+FOLDERS = "assent-engine-of-"
+"""How the folders of such engines are named; the id of the process that they are of follows, and a random part."""
 
 
 def address() -> str:
@@ -74,9 +75,11 @@ def _running() -> tuple[str, str]:
     if (already := _engine("status")).returncode == 0:
         return already.stdout.strip(), ""
     _clear_away()
-    folder = Path(tempfile.gettempdir()) / f"{FOLDERS}{os.getpid()}"
+    # A folder made here and now: at a name that can be guessed somebody else's could lie already.
+    folder = Path(tempfile.mkdtemp(prefix=f"{FOLDERS}{os.getpid()}-"))
     done = _engine("start", folder)
     if done.returncode:
+        stopped(folder)
         return "", done.stderr.strip()
     atexit.register(stopped, folder)
     return done.stdout.strip(), ""
@@ -100,10 +103,11 @@ def fill(at: str, images: tuple[str, ...] = IMAGES) -> None:
 
 
 def _clear_away() -> None:
-    """Engines of tests that were killed."""
+    """Engines of tests that were killed. A folder that is somebody else's is refused by the script, and stays."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
-        if not Path("/proc", folder.name.removeprefix(FOLDERS)).exists():
-            stopped(folder)
+        process = folder.name.removeprefix(FOLDERS).partition("-")[0]
+        if not Path("/proc", process).exists():
+            _engine("stop", folder)
 
 
 def _engine(verb: str, *folder: Path) -> subprocess.CompletedProcess[str]:
