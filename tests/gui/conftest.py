@@ -97,7 +97,7 @@ def desk(qtbot: QtBot, look: Look, places: Places) -> Iterator[Desk]:
     bridge.known = (Agent("claude-code", "0" * 64, 0.0),)
     bridge.happened.connect(cases.take)
     frame = Frame(Remembered(places.state / "window.json"))
-    window = Window(cases, bridge, look, places, frame)  # type: ignore[arg-type]
+    window = Window(cases, bridge, look, places, frame)
     qtbot.addWidget(frame)
     cases.know_agents(bridge.known)
     frame.resize(1280, 800)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from PySide6.QtCore import QObject, Signal
-
+from app.bridge import Bridge
 from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.bounds import bounds
 from runner.decision import Decider, Decision, Verdict
@@ -27,10 +27,11 @@ from runner.result import Meta, Outcome, Result, Usage
 from runner.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from runner.agents import Agent
     from runner.bounds import Bound
+    from runner.host import EngineThread
     from runner.policy.grants import Grant
     from runner.policy.rules import Rules
     from runner.sandbox.output import Transcript
@@ -94,24 +95,14 @@ def finished(one: Request, ended: Result | None = None) -> tuple[Event, ...]:
     return (RunFinished(one.id, ended or result()), RequestClosed(one.id))
 
 
-class RecordingBridge(QObject):
-    """The window's side of the bridge, with nothing on the other: it notes what was asked of it."""
+class RecordingBridge(Bridge):
+    """The real bridge's signals, and its methods with nothing behind them: what was asked of it is noted.
 
-    happened = Signal(object)
-    declined = Signal(str, str)
-    agent_added = Signal(str, str)
-    all_held = Signal(bool, object)
-    failed = Signal(str)
-    drafted = Signal(str, object, object)
-    earlier_known = Signal(str, object)
-    sandbox_seen = Signal(object)
-    previewed = Signal(str, object, object)
-    remembered = Signal(str, object)
-    explained = Signal(int, object)
-    suggested = Signal(object)
+    What the real one does not have is not here either, and a call has to fit the real one's signature.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(cast("EngineThread", None))
         self.calls: list[tuple[Any, ...]] = []
         self.asides: list[tuple[Any, ...]] = []
         """What the window asks by itself, and decides nothing."""
@@ -134,8 +125,8 @@ class RecordingBridge(QObject):
     def agents(self) -> tuple[Agent, ...]:
         return self.known
 
-    def bounds(self, one: Request) -> Mapping[str, Bound]:
-        return bounds(one, Settings())
+    def bounds(self, request: Request) -> Mapping[str, Bound]:
+        return bounds(request, Settings())
 
     def ask_earlier(self, request_id: str) -> None:
         self.asides.append(("ask_earlier", request_id))
@@ -146,11 +137,24 @@ class RecordingBridge(QObject):
     def transcript(self, request_id: str) -> Transcript | None:
         return self.transcripts.get(request_id)
 
+    def sounds(self) -> bool:
+        return False
+
     def close(self, why: str, timeout: float = 2.0) -> bool:
         self.calls.append(("close", why))
         return self.closes
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return lambda *values: self.calls.append((name, *values))
+
+def _noting(name: str, real: Callable[..., object]) -> Callable[..., None]:
+    """A method that notes its call in `calls`, and takes only what `real` would take."""
+    signature = inspect.signature(real)
+
+    def note(self: RecordingBridge, *values: object, **named: object) -> None:
+        self.calls.append((name, *signature.bind(self, *values, **named).args[1:]))
+
+    return note
+
+
+for _name, _real in vars(Bridge).items():
+    if inspect.isfunction(_real) and not _name.startswith("_") and _name not in vars(RecordingBridge):
+        setattr(RecordingBridge, _name, _noting(_name, _real))
