@@ -19,7 +19,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make agents  install Claude Code and Codex (760 MB), so that the tests drive them too"
 	@echo "make lint    check style, types and architecture"
-	@echo "make bench   measure, against a floor measured in the same run"
+	@echo "make bench   measure, against a floor measured in the same run; ARGS=--list tells what, ARGS=idle measures that"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"
 	@echo "make lock    write the lock files anew"
@@ -50,6 +50,7 @@ lint:
 
 bench:
 	@$(SETUP) dev $(TESTS)
+	@packaging/engine.sh install || echo "Rows on containers are skipped."
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 images:

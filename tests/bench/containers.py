@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runner.available import OWN_IMAGES
 from runner.request import Isolation, Language, Limits
@@ -15,9 +16,11 @@ from runner.sandbox.contract import Job
 from tests import engine
 from tests.bench import by_hand
 from tests.bench.by_hand import Times
-from tests.bench.row import Row
+from tests.bench.row import Row, attempt
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
+
     from runner.sandbox.container.client import Client
     from runner.sandbox.container.shape import Shape
 
@@ -39,39 +42,57 @@ class Round:
     warm: Times
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     client = engine.client()
-    return [row for kind in (Isolation.DOCKER, Isolation.GVISOR) for row in asyncio.run(_rows(kind, client))]
+    for kind in (Isolation.DOCKER, Isolation.GVISOR):
+        yield from attempt(f"{kind} run", partial(_measure, _one_by_one, kind, client))
+        yield from attempt(f"{kind} runs, {MANY} at once", partial(_measure, _at_once, kind, client))
 
 
-async def _rows(kind: Isolation, client: Client) -> list[Row]:
+def _measure(part: Callable[[Isolation, Client], Coroutine[Any, Any, list[Row]]], *of: Any) -> list[Row]:
+    return asyncio.run(part(*of))
+
+
+async def _one_by_one(kind: Isolation, client: Client) -> list[Row]:
     sandbox, pooled = (ContainerSandbox(kind, OWN_IMAGES, client) for _ in range(2))
     shape = await by_hand.shape(sandbox, Language.PYTHON, LIMITS)
     await pooled.warm([Language.PYTHON], LIMITS, 1)
     rounds = [await _round(sandbox, pooled, client, shape) for _ in range(ROUNDS)][1:]
     await pooled.close()
-    many_raw, many = await _many(sandbox, client, shape)
     await sandbox.close()
-    return [*_told(kind, rounds), _row(f"{kind} runs, {MANY} at once, cold", many, many_raw, 1.2)]
+    return _compared(kind, rounds)
 
 
-def _told(kind: Isolation, rounds: list[Round]) -> list[Row]:
+async def _at_once(kind: Isolation, client: Client) -> list[Row]:
+    sandbox = ContainerSandbox(kind, OWN_IMAGES, client)
+    shape = await by_hand.shape(sandbox, Language.PYTHON, LIMITS)
+    raw, ours = await _many(sandbox, client, shape)
+    await sandbox.close()
+    return [_row(f"{kind} runs, {MANY} at once, cold", ours, raw, 1.2)]
+
+
+def _compared(kind: Isolation, rounds: list[Round]) -> list[Row]:
     raw, cold = median(each.raw for each in rounds), median(each.cold for each in rounds)
     hand, warm = median(each.hand.gone for each in rounds), median(each.warm.gone for each in rounds)
     first_hand, first = median(each.hand.first for each in rounds), median(each.warm.first for each in rounds)
     ended = median(each.hand.ended for each in rounds)
-    near = "15 ms more than by hand"
     return [
         _row(f"{kind} run, cold (p50)", cold, raw, 1.15),
         _row(f"{kind} run, warm, submit to exit and removed (p50)", warm, hand, 1.25),
-        Row(f"{kind} run, warm, first output (p50)", first, "ms", first_hand, near, first <= first_hand + 15),
-        Row(f"{kind} by hand, warm, until its process has ended (p50)", ended, "ms", hand, "the rest is the engine's"),
-        Row(f"{kind} run, cold over warm", cold / warm, "x", raw / hand, "at least 4x", cold >= 4 * warm),
+        Row(f"{kind} run, warm, first output (p50)", first, "ms", first_hand, at_most=1.5),
+        Row(
+            f"{kind} by hand, warm, until its process has ended (p50)",
+            ended,
+            "ms",
+            hand,
+            note="the rest is the engine's",
+        ),
+        Row(f"{kind} run, cold over warm", cold / warm, "", raw / hand, at_least=0.8),
     ]
 
 
 def _row(name: str, value: float, floor: float, most: float) -> Row:
-    return Row(name, value, "ms", floor, f"{most:g}x of by hand", value <= most * floor)
+    return Row(name, value, "ms", floor, at_most=most)
 
 
 async def _round(sandbox: ContainerSandbox, pooled: ContainerSandbox, client: Client, shape: Shape) -> Round:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -21,38 +22,39 @@ from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.container.shape import NAMES
 from runner.sandbox.contract import Job
 from tests import engine
-from tests.bench.row import Row
+from tests.bench.row import Row, attempt, skip
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from runner.sandbox.container.client import Client
 
 PEER = "llm-sandbox[docker]==0.3.46"
 NAME = "llm-sandbox"
 SCRIPT = Path(__file__).with_name("peer_session.py")
 ROUNDS = 4
-BESIDE = "floor: ours, removed"
+BESIDE = "the floor is ours, until removed"
 JOB = Job("peer", Language.PYTHON, "print('hello')", Limits(cpu_cores=2.0))
 """The peer's containers have no limits: ours get the whole machine as well."""
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     client = engine.client()
     with tempfile.TemporaryDirectory(prefix="assent-bench-") as folder:
         python = _installed(Path(folder))
         kinds = (Isolation.DOCKER, Isolation.GVISOR)
-        return [row for kind in kinds for row in _rows(kind, client, python)] if python else [_skipped()]
+        for kind in kinds:
+            yield from attempt(f"{NAME} on {kind}", partial(_rows, kind, client, python))
 
 
 def _installed(folder: Path) -> str:
-    """The interpreter of an environment with the peer; '' where it cannot be had."""
+    """The interpreter of an environment with the peer."""
     python = str(folder / "bin" / "python")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     done = subprocess.run([python, "-m", "pip", "install", "--quiet", PEER], capture_output=True, check=False)
-    return python if done.returncode == 0 else ""
-
-
-def _skipped() -> Row:
-    return Row(f"{NAME}: skipped, it cannot be installed here", 0.0, "")
+    if done.returncode:
+        skip(f"{NAME} cannot be installed here")
+    return python
 
 
 def _rows(kind: Isolation, client: Client, python: str) -> list[Row]:
@@ -61,9 +63,9 @@ def _rows(kind: Isolation, client: Client, python: str) -> list[Row]:
     first, again, whole = (median(each[number] * 1e3 for each in told) for number in range(3))
     cold, warm = asyncio.run(_ours(kind, client))
     return [
-        Row(f"{NAME} on {kind}, cold, to its result", first, "ms", cold, BESIDE),
-        Row(f"{NAME} on {kind}, cold, until removed", whole, "ms", cold, BESIDE),
-        Row(f"{NAME} on {kind}, again in its session", again, "ms", warm, BESIDE),
+        Row(f"{NAME} on {kind}, cold, to its result", first, "ms", cold, note=BESIDE),
+        Row(f"{NAME} on {kind}, cold, until removed", whole, "ms", cold, note=BESIDE),
+        Row(f"{NAME} on {kind}, again in its session", again, "ms", warm, note=BESIDE),
     ]
 
 

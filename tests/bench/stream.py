@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runner.available import OWN_IMAGES
 from runner.request import Isolation, Language, Limits
@@ -17,16 +18,17 @@ from runner.sandbox.contract import Job
 from runner.tasks import spawn
 from tests import engine
 from tests.bench import by_hand
-from tests.bench.row import Row, percentile
+from tests.bench.row import Row, attempt, percentile
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+
     from runner.sandbox.container.client import Client
 
 MEGABYTES = 600
 CODE = f"head -c {MEGABYTES}M /dev/zero | tr '\\0' x"
 LIMITS = Limits(seconds=120.0, cpu_cores=2.0, output_bytes=16 << 20)
 """A run is ended for writing 64 times as much as is kept."""
-GOAL = "100 MB/s, or 0.8x of a bare read"
 MOST_MB = 150
 PAGE = 4096
 BEAT = 0.005
@@ -38,31 +40,45 @@ LOOK = 0.05
 class Felt:
     """What a loop noticed meanwhile."""
 
-    lags: list[float]
-    """Milliseconds that a task was woken too late."""
+    gaps: list[float]
+    """Milliseconds from one wake of a task that sleeps for BEAT to the next."""
     memory: int
     """Most bytes that the process held."""
 
 
-def rows() -> list[Row]:
+def rows() -> Iterator[Row]:
     client = engine.client()
-    return [row for kind in (Isolation.DOCKER, Isolation.GVISOR) for row in asyncio.run(_rows(kind, client))]
+    for kind in (Isolation.DOCKER, Isolation.GVISOR):
+        yield from attempt(f"{kind}, output", partial(_measure, kind, client))
+
+
+def _measure(kind: Isolation, client: Client) -> list[Row]:
+    return asyncio.run(_rows(kind, client))
 
 
 async def _rows(kind: Isolation, client: Client) -> list[Row]:
     sandbox = ContainerSandbox(kind, OWN_IMAGES, client)
-    raw = await _raw(client, sandbox)
-    before, felt = _memory(), Felt([], 0)
-    beat = spawn("beat", _feel(felt))
-    ours = await _ours(sandbox)
-    beat.cancel()
+    raw, by_hand_felt = await _felt(_raw(client, sandbox))
+    before = _memory()
+    ours, felt = await _felt(_ours(sandbox))
     await sandbox.close()
-    more, lag = max(0, felt.memory - before) / (1 << 20), percentile(felt.lags, 0.95)
+    more = max(0, felt.memory - before) / (1 << 20)
+    gap, floor = percentile(felt.gaps, 0.95), percentile(by_hand_felt.gaps, 0.95)
     return [
-        Row(f"{kind}, output of {MEGABYTES} MB", ours, "MB/s", raw, GOAL, ours >= min(100, 0.8 * raw)),
-        Row(f"{kind}, memory more meanwhile", more, "MB", None, f"at most {MOST_MB} MB", more <= MOST_MB),
-        Row(f"{kind}, loop lag meanwhile (p95)", lag, "ms", None, "at most 50 ms", lag <= 50),
+        Row(f"{kind}, output of {MEGABYTES} MB", ours, "MB/s", raw, at_least=0.8),
+        Row(f"{kind}, memory more meanwhile", more, "MB", at_most=MOST_MB),
+        Row(f"{kind}, loop gap meanwhile (p95)", gap, "ms", floor, at_most=3.0),
     ]
+
+
+async def _felt(work: Coroutine[Any, Any, float]) -> tuple[float, Felt]:
+    """What `work` gives, and what the loop felt of it."""
+    felt = Felt([], 0)
+    beat = spawn("beat", _feel(felt))
+    try:
+        return await work, felt
+    finally:
+        beat.cancel()
 
 
 async def _ours(sandbox: ContainerSandbox) -> float:
@@ -100,7 +116,7 @@ async def _feel(felt: Felt) -> None:
         while True:
             before = time.perf_counter()
             await asyncio.sleep(BEAT)
-            felt.lags.append((time.perf_counter() - before - BEAT) * 1e3)
+            felt.gaps.append((time.perf_counter() - before) * 1e3)
             felt.memory = max(felt.memory, _memory())
 
 

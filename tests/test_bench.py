@@ -1,0 +1,116 @@
+"""The bench itself: goals are ratios, and a row that fails or cannot be measured does not take others with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tests.bench.__main__ as bench
+from tests.bench.row import Row, attempt, received, skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+SENDER = "from tests.bench.row import Row, send\nsend(Row('one', 2.0, 'ms', 1.0, at_most=3.0))\nprint('other')\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "met"),
+    [
+        (Row("slow", 30.0, "ms", 10.0, at_most=2.0), False),
+        (Row("the same on a slow machine", 3000.0, "ms", 2000.0, at_most=2.0), True),
+        (Row("fast", 80.0, "MB/s", 100.0, at_least=0.8), True),
+        (Row("no floor", 9.0, "MB", at_most=8.0), False),
+        (Row("nothing left", 0, at_most=0), True),
+        (Row("for the eye", 1.0, "ms", 1.0), None),
+        (Row("failed", at_most=1.0, failed="why"), None),
+    ],
+)
+def test_a_goal_bounds_the_ratio_where_there_is_a_floor(row: Row, met: bool | None) -> None:
+    assert row.met is met
+
+
+def test_what_was_measured_before_a_failure_stays() -> None:
+    def work() -> Iterator[Row]:
+        yield Row("first", 1.0)
+        raise ValueError("broken\nin two lines")
+
+    first, second = attempt("both", work)
+    assert first == Row("first", 1.0)
+    assert second == Row("both", failed="ValueError: broken in two lines")
+
+
+def test_rows_of_a_process_that_ends_early_stay() -> None:
+    command = [sys.executable, "-c", f"{SENDER}raise SystemExit(3)"]
+    found = list(attempt("process", lambda: received(command, os.environ)))
+    assert found == [
+        Row("one", 2.0, "ms", 1.0, at_most=3.0),
+        Row("process", failed="RuntimeError: its process ended with 3"),
+    ]
+
+
+@pytest.fixture
+def measure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
+    """Run the bench with these functions as its modules, on a machine without a display."""
+
+    def run(*arguments: str, **parts: Callable[[], list[Row]]) -> int:
+        for name, rows in parts.items():
+            module = ModuleType(f"tests.bench.{name}", f"What {name} is.\n\nMore.")
+            module.__dict__["rows"] = rows
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setattr(bench, "MODULES", tuple(parts))
+        return bench.main(list(arguments))
+
+    monkeypatch.setattr(bench, "RESULT", tmp_path / "build" / "bench.json")
+    monkeypatch.setattr(bench.shutil, "which", lambda _name: None)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    return run
+
+
+def _good() -> list[Row]:
+    return [Row("good", 2.0, "ms", 1.0, at_most=3.0)]
+
+
+def _bad() -> list[Row]:
+    raise OSError("no such thing")
+
+
+def _away() -> list[Row]:
+    skip("container engine: none here")
+    return []
+
+
+def test_one_that_fails_loses_no_other_and_decides_the_exit_code(
+    measure: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert measure(broken=_bad, absent=_away, window=_good, good=_good) == 1
+    table = capsys.readouterr().out
+    assert "broken" in table
+    assert "FAILED: OSError: no such thing" in table
+    assert "skipped: container engine: none here" in table
+    assert "skipped: there is no display" in table
+    assert "<= 3x met" in table
+    assert "load average before" in table
+    rows = json.loads(bench.RESULT.read_text())["rows"]
+    assert [row["name"] for row in rows] == ["broken", "absent", "window", "good"]
+    assert rows[-1]["met"] is True
+    assert rows[-1]["ratio"] == 2.0
+
+
+def test_what_cannot_be_measured_here_is_no_failure(measure: Callable[..., int]) -> None:
+    assert measure(absent=_away, good=_good) == 0
+
+
+def test_one_alone_and_the_list(measure: Callable[..., int], capsys: pytest.CaptureFixture[str]) -> None:
+    assert measure("good", broken=_bad, good=_good) == 0
+    assert measure("--list", broken=_bad, good=_good) == 0
+    assert "broken         What broken is." in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        measure("other", good=_good)
