@@ -17,7 +17,8 @@ from runner.secrets import Secrets
 from runner.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
 SECRETS = "org.freedesktop.secrets"
 LIMIT = 60.0
@@ -63,7 +64,8 @@ def main(keyring: str, patience: str, agreed: str, *steps: str) -> None:
     """`keyring` is silent, none or a password. Steps are get,NAME  set,NAME,VALUE  delete,NAME  agree  items."""
     places = Places.standard()
     places.make()
-    session = {"silent": silent, "none": contextlib.nullcontext}.get(keyring, lambda: unlocked(keyring))
+    kinds: dict[str, Callable[[], AbstractContextManager[object]]] = {"silent": silent, "none": contextlib.nullcontext}
+    session = kinds.get(keyring, lambda: unlocked(keyring))
     answers: list[object] = []
     with session():
         secrets = Secrets(places, Settings(secrets_file=agreed == "agreed"), float(patience))

@@ -63,7 +63,7 @@ class Address:
         authorization = {"Authorization": f"Bearer {token or self.token}"}
         async with (
             httpx2.AsyncClient(headers=authorization | headers, timeout=30) as http,
-            Client(streamable_http_client(self.url, http_client=http), mode=era) as client,  # type: ignore[arg-type]
+            Client(streamable_http_client(self.url, http_client=http), mode=era) as client,
         ):
             yield client
 

@@ -358,7 +358,7 @@ def doctor_working(scene: Scene) -> None:
     from app.doctor.panel import DoctorPanel
 
     gate = threading.Event()
-    made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: (gate.wait(5), ())[1])  # type: ignore[arg-type,return-value]
+    made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: (gate.wait(5), ())[1])
     scene.window._add_page("Doctor", made)
     scene.window.show_page("Doctor")
 
@@ -461,7 +461,7 @@ def kept_alone(scene: Scene) -> None:
     one = Kept("3f9c01d2ab77", "codex", Language.SHELL, Isolation.LOCAL, now, ends_at=now + 60)
     scene.hear((SandboxesChanged((one,)),))
     scene.window.show_page("Running")
-    page = scene.window.page("Running")
+    page: Any = scene.window.page("Running")
     page.kept.remove.click()
 
 

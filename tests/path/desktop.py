@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import httpx2
 from mcp import Client
@@ -152,7 +152,7 @@ def button(picture: QImage, color: str) -> tuple[int, int] | None:
     stretch = re.compile(b"(?:%b){%d,}" % (re.escape(pixel), BUTTON_WIDTH))
     above: dict[int, int] = {}
     for y in range(picture.height()):
-        row = bytes(picture.constScanLine(y))
+        row = bytes(cast("memoryview", picture.constScanLine(y)))
         middles = [(found.start() + found.end()) // 2 // PIXEL for found in stretch.finditer(row)]
         above = {x: above.get(x, 0) + 1 for x in middles}
         for x, rows in above.items():

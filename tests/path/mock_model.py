@@ -135,7 +135,7 @@ def _claude_call(call: str, tool: str, arguments: Json) -> Events:
 
 def _claude_reply(block: Json, delta: Json, why: str) -> Events:
     usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {
+    message: Json = {
         "id": "msg_1",
         "type": "message",
         "role": "assistant",

@@ -62,7 +62,7 @@ class Lab:
 
 def job(code: str, language: Language = Language.PYTHON, **changes: Any) -> Job:
     """A job with limits that suit a test; `changes` are fields of `Limits` or of `Job`."""
-    limits = {"seconds": 20.0, "memory_mb": 512, "disk_mb": 64, "processes": 64}
+    limits: dict[str, Any] = {"seconds": 20.0, "memory_mb": 512, "disk_mb": 64, "processes": 64}
     limits |= {name: changes.pop(name) for name in list(changes) if name in Limits.__slots__}
     return Job("test", language, code, Limits(**limits), **changes)
 
