@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import json
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,15 +20,27 @@ from hypothesis import strategies as st
 from runner.errors import KnownError
 from runner.request import Isolation, Language, Limits
 from runner.sandbox.container.endpoint import STANDARD, Endpoint, find
-from runner.sandbox.container.frames import MARK, Frames, Marks
+from runner.sandbox.container.frames import MARK, Frames, Marks, Words
 from runner.sandbox.container.shape import Shape, config
+from runner.sandbox.container.starter import introduction
+from runner.sandbox.container.unpack import Spool
+from runner.sandbox.contract import Bounds, Collect
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
-WORD = "0123456789abcdef"
-PREFIX = MARK + WORD.encode() + b":"
+WORDS = Words("0123456789abcdef", "fedcba9876543210")
+PREFIX = MARK + WORDS.interpreter.encode() + b":"
+KEEPER = MARK + WORDS.keeper.encode() + b":"
+HANG_SECONDS = 20
+"""For a process that feeds one input; a loop that makes no progress is ended then."""
+records = st.builds(
+    lambda kind, size, path: kind + size + b" " + path + b"\0",
+    st.sampled_from([b"f", b"b", b"l", b"r", b"", b"x"]),
+    st.integers(-5, 60).map(lambda number: b"%d" % number) | st.sampled_from([b"", b"9" * 19, b"\xb2"]),
+    st.sampled_from([b"a", b"b/c", b"../up", b"/etc/passwd", b""]) | st.binary(max_size=8),
+)
 texts = st.lists(st.binary(max_size=40) | st.sampled_from([PREFIX[:5], MARK, PREFIX + b"?", b"\x1e"]), max_size=6)
 
 
@@ -49,18 +67,137 @@ def test_marks_are_taken_out_and_nothing_else(
     if PREFIX in first + last or first.endswith(tuple(PREFIX[:n] for n in range(1, len(PREFIX)))):
         return  # a program that forges marks gets what it asks for
     data = first + PREFIX + b"R00000006\n3.11.7" + PREFIX + b"E%08x\n" % len(report) + report + last
-    marks = Marks(WORD, 1000)
+    marks = Marks(WORDS, 1000)
     shown = b"".join(marks.feed(piece) for piece in cut(data, places)) + marks.rest()
     assert shown == first + last
     assert marks.version == "3.11.7"
     assert marks.report == report
 
 
-def test_a_report_too_large_is_dropped_and_noted() -> None:
-    marks = Marks(WORD, 10)
-    assert marks.feed(PREFIX + b"E00000014\n" + b"x" * 20 + b"after") == b"after"
-    assert marks.oversized
-    assert len(marks.report) <= 10
+def test_what_claims_to_be_a_report_too_large_is_output() -> None:
+    marks = Marks(WORDS, 10)
+    data = PREFIX + b"E0000000b\n" + b"x" * 20
+    assert marks.feed(data) == data
+    assert marks.feed(PREFIX + b"E0000000a\n" + b"y" * 10 + b"after") == b"after"
+    assert marks.report == b"y" * 10
+
+
+def test_reports_without_end_become_output_and_so_count() -> None:
+    marks = Marks(WORDS, 10)
+    data = (PREFIX + b"E0000000a\n" + b"y" * 10) * 10
+    assert marks.feed(data) == data[: len(data) // 10 * 6]
+    assert marks.feed(KEEPER + b"C00000003\n007") == b""
+    assert marks.status == 7
+
+
+LENGTHS = (b"-0000001", b"-000ffff", b"+0000001", b" 0000001", b"0x000001", b"0_000_01", b"0000000A", b"00000065")
+
+
+def test_a_length_is_eight_lower_case_digits_within_the_limit() -> None:
+    heads = itertools.product((PREFIX, KEEPER), (b"R", b"E", b"C", b"X"), LENGTHS)
+    # In a process of its own: what is wrong here may never return, and no thread can end it.
+    said = HANGS.format(data=[b"".join(head) + b"\nabc" for head in heads])
+    done = subprocess.run(
+        [sys.executable, "-c", said], capture_output=True, text=True, check=False, timeout=HANG_SECONDS
+    )
+    assert done.stdout.split() == ["True"], done.stderr
+
+
+HANGS = """
+from runner.sandbox.container.frames import Marks, Words
+marks = Marks(Words("0123456789abcdef", "fedcba9876543210"), 100)
+data = {data}
+shown = b"".join(map(marks.feed, data)) + marks.rest()
+print(shown == b"".join(data) and marks.status is None and marks.version is None)
+"""
+
+
+def test_each_word_is_good_for_its_own_marks_only() -> None:
+    for mark in (PREFIX + b"C00000003\n000", KEEPER + b"R00000001\n3", KEEPER + b"E00000002\n{}"):
+        marks = Marks(WORDS, 100)
+        assert marks.feed(mark) + marks.rest() == mark
+        assert (marks.status, marks.version, marks.report) == (None, None, b"")
+
+
+heads = st.builds(
+    lambda mark, kind, size, body: mark + kind + size + b"\n" + body,
+    st.sampled_from([PREFIX, KEEPER, MARK, MARK + b"f" * 16 + b":"]),
+    st.sampled_from([b"R", b"E", b"C", b"X", b""]),
+    st.integers(-40, 2000).map(lambda number: b"%08x" % number) | st.binary(min_size=8, max_size=8),
+    st.binary(max_size=12) | st.just(b"007"),
+)
+streams = st.lists(heads | st.binary(max_size=20) | st.sampled_from([MARK, PREFIX, KEEPER, MARK[:3]]), max_size=8)
+places_of_cuts = st.lists(st.integers(0, 10_000), max_size=12)
+
+
+@contextlib.contextmanager
+def hang_guard() -> Iterator[None]:
+    """Fail, and do not hang, when what is inside makes no progress."""
+
+    def fail(signum: int, frame: object) -> None:
+        raise AssertionError("no progress")
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(HANG_SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@given(streams, places_of_cuts)
+def test_any_marks_are_read_alike_however_they_are_cut(pieces: list[bytes], places: list[int]) -> None:
+    data = b"".join(pieces)
+    seen = []
+    with hang_guard():
+        for parts in ([data], cut(data, places), [bytes([byte]) for byte in data]):
+            marks, rest = Marks(WORDS, 50), bytearray()
+            marks.take_rest = rest.extend
+            shown = b"".join(map(marks.feed, parts)) + marks.rest()
+            seen.append((shown, bytes(rest), marks.status, marks.version, marks.report))
+    assert seen[0] == seen[1] == seen[2]
+    assert len(seen[0][0]) + len(seen[0][1]) <= len(data)
+
+
+@given(st.lists(st.binary(max_size=30), max_size=8), places_of_cuts)
+def test_any_frames_are_read_alike_however_they_are_cut(pieces: list[bytes], places: list[int]) -> None:
+    data = b"".join(pieces)
+    seen = []
+    with hang_guard():
+        for parts in ([data], cut(data, places), [bytes([byte]) for byte in data]):
+            frames = Frames()
+            got = [pair for part in parts for pair in frames.feed(part)]
+            seen.append([b"".join(p for s, p in got if s is stream) for stream in Stream])
+    assert seen[0] == seen[1] == seen[2]
+
+
+@given(st.lists(records | st.binary(max_size=20), max_size=8), places_of_cuts)
+def test_any_records_are_taken_alike_however_they_are_cut(pieces: list[bytes], places: list[int]) -> None:
+    data = b"".join(pieces)
+    seen = []
+    with hang_guard(), tempfile.TemporaryDirectory() as folder:
+        for parts in ([data], cut(data, places)):
+            spool = Spool(Collect(Path(folder), Bounds(files=3, file_bytes=20, all_bytes=40)))
+            for part in parts:
+                spool.write(part)
+            basket = spool.unpack()
+            spool.close()
+            seen.append(([(file.path, file.sha256) for file in basket.files], basket.left_out))
+            assert len(basket.files) <= 3
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("language", Language)
+@pytest.mark.parametrize("bounds", [None, Bounds()])
+def test_no_command_carries_a_secret_word(language: Language, bounds: Bounds | None) -> None:
+    words = Words.new()
+    shape = Shape(Isolation.DOCKER, "runtime", "image", language, Limits(), bounds)
+    made = json.dumps(config(shape, "run-1-2-x"))
+    sent = introduction(words, keeper=bounds is not None).decode().split()
+    assert sent == ([words.keeper] if bounds else []) + [words.interpreter]
+    assert not [word for word in sent if word in made]
+    assert len({words.keeper, words.interpreter, Words.new().keeper, Words.new().interpreter}) == 4
 
 
 def test_the_engine_is_found_as_dockers_own_tools_find_it(tmp_path: Path) -> None:
@@ -86,7 +223,7 @@ def test_the_engine_is_found_as_dockers_own_tools_find_it(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("isolation", [Isolation.DOCKER, Isolation.GVISOR])
 def test_hardening_of_every_container(isolation: Isolation) -> None:
-    made = config(Shape(isolation, "runtime", "image", Language.PYTHON, Limits()), "run-1-2-x", WORD)
+    made = config(Shape(isolation, "runtime", "image", Language.PYTHON, Limits()), "run-1-2-x")
     host = made["HostConfig"]
     assert made["User"] == "1000:1000" and made["NetworkDisabled"] and host["NetworkMode"] == "none"
     assert host["ReadonlyRootfs"] and host["CapDrop"] == ["ALL"] and host["Init"]

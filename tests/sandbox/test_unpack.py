@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.sandbox.container.frames import MARK, Marks
+from runner.sandbox.container.frames import MARK, Marks, Words
 from runner.sandbox.container.unpack import RECORDS, Spool
 from runner.sandbox.contract import Bounds, Collect
 
@@ -84,10 +84,13 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_the_mark_of_files_however_it_is_cut(size: int) -> None:
-    marks, taken = Marks("word", 100), bytearray()
+    words = Words.new()
+    marks, taken = Marks(words, 100), bytearray()
     marks.take_rest = taken.extend
-    mark = MARK + b"word:"
-    data = b"error\n" + mark + b"R00000003\n1.2" + b"more\n" + mark + b"C00000003\n143f3 a\0\0" + mark + b"E00000001\n1"
+    mark, keeper = (MARK + word.encode() + b":" for word in (words.interpreter, words.keeper))
+    data = (
+        b"error\n" + mark + b"R00000003\n1.2" + b"more\n" + keeper + b"C00000003\n143f3 a\0\0" + mark + b"E00000001\n1"
+    )
     shown = b"".join(marks.feed(data[at : at + size]) for at in range(0, len(data), size))
     assert (shown, marks.version, marks.status) == (b"error\nmore\n", "1.2", 143)
     assert bytes(taken) == b"f3 a\0\0" + mark + b"E00000001\n1"

@@ -30,10 +30,20 @@ class Attempt(NamedTuple):
 
 
 FORGED = """
-import os
-words = open(f'/proc/{os.getppid()}/cmdline', 'rb').read().split(b'\\0')
-mark = next((word for word in words if b'assent:' in word), b'\\x1e\\x1fassent:guess:')
-os.write(2, mark + b'C00000003\\n000' + %s)
+import os, re
+words = {b'0123456789abcdef'}
+parent = f'/proc/{os.getppid()}'
+try:
+    with open(f'{parent}/mem', 'rb', 0) as file:
+        for line in open(f'{parent}/maps'):
+            if ' rw' in line:
+                start, end = (int(part, 16) for part in line.split()[0].split('-'))
+                file.seek(start)
+                words |= set(re.findall(rb'(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])', file.read(end - start)))
+except OSError:
+    pass
+for word in words:
+    os.write(2, b'\\x1e\\x1fassent:' + word + b':C00000003\\n000' + %s)
 while True:
     os.write(2, b'x' * 65536)
 """

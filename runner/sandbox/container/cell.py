@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 from typing import TYPE_CHECKING
 
 from runner.sandbox import leftovers, report
 from runner.sandbox.container.client import CALL_SECONDS, Denied, EngineGone
-from runner.sandbox.container.frames import Frames, Marks
+from runner.sandbox.container.frames import Frames, Marks, Words
 from runner.sandbox.container.shape import config
+from runner.sandbox.container.starter import introduction
 from runner.tasks import spawn
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class Cell:
         self.name = leftovers.new_name()
         self.id = ""
         self._client = client
-        self._word = secrets.token_hex(8)
+        self._words = Words.new()
         self._frames = Frames()
-        self._marks = Marks(self._word, report.LIMIT)
+        self._marks = Marks(self._words, report.LIMIT)
         self._plug: Plug | None = None
         self._pid = 0
 
@@ -52,7 +52,7 @@ class Cell:
     @property
     def report(self) -> report.Report:
         """What the starter inside has handed out."""
-        return report.TOO_LARGE if self._marks.oversized else report.parse(self._marks.report)
+        return report.parse(self._marks.report)
 
     @property
     def _title(self) -> str:
@@ -65,7 +65,7 @@ class Cell:
 
     async def open(self) -> None:
         """Make and start the container. Raises EngineGone and Denied, leaving nothing."""
-        make = config(self.shape, self.name, self._word)
+        make = config(self.shape, self.name)
         making = spawn("make a container", self._client.ask("POST", "/containers/create", make, name=self._title))
         try:
             self.id = str((await asyncio.shield(making))["Id"])
@@ -74,9 +74,16 @@ class Cell:
                 f"/containers/{self.id}/attach", stream="1", stdin="1", stdout="1", stderr="1"
             )
             await self._client.ask("POST", f"/containers/{self.id}/start", seconds=READY_SECONDS)
+            await self._introduce(keeper=self.shape.bounds is not None)
         except BaseException:
             await asyncio.shield(self._undo(making))
             raise
+
+    async def _introduce(self, *, keeper: bool) -> None:
+        # One that has ended at once says why when it is read from.
+        assert self._plug is not None
+        with contextlib.suppress(OSError):
+            await self._plug.write(introduction(self._words, keeper=keeper))
 
     async def _undo(self, making: asyncio.Task[object]) -> None:
         """An engine that is just making the container goes on with it, whoever has left."""

@@ -72,11 +72,12 @@ class ExecCell(Cell):
         """Start the interpreter. Raises EngineGone and Denied."""
         stem = f".{self.name}"
         main = f"{WORKSPACE}/{stem}.{SUFFIXES[self.shape.language]}"
-        words = command(self.shape.language, self.shape.limits, self._word, stem)
+        words = command(self.shape.language, self.shape.limits, stem)
         started = await start(
             self._client, self.id, ["bash", "--noprofile", "--norc", "-c", script("once.sh"), "once", main, *words]
         )
         self._exec, self._plug = started.id, started.plug
+        await self._introduce(keeper=False)
 
     async def read(self) -> list[tuple[Stream, bytes]]:
         try:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.sandbox.output import Stream
@@ -12,11 +15,27 @@ if TYPE_CHECKING:
 HEAD = 8
 STREAMS = {1: Stream.OUT, 2: Stream.ERR}
 MARK = b"\x1e\x1fassent:"
-"""Begins every mark; the container's own random word and a colon follow."""
-SIZE = 8
-"""Hexadecimal digits of a mark's length."""
+"""Begins every mark; a random word of its sender and a colon follow."""
+DIGITS = 16
+"""Hexadecimal digits of a word."""
+HEADS = re.compile(re.escape(MARK) + rb"([0-9a-f]{%d}):([REC])([0-9a-f]{8})\n" % DIGITS)
+HEAD_OF_MARK = len(MARK) + DIGITS + 1 + 1 + 8 + 1
+SHORT = 100
+"""Most bytes of a mark that is no report."""
 STATUS = 3
 """Digits of an exit status."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The secret words of one run's marks."""
+
+    interpreter: str
+    keeper: str
+
+    @staticmethod
+    def new() -> Words:
+        return Words(secrets.token_hex(DIGITS // 2), secrets.token_hex(DIGITS // 2))
 
 
 class Frames:
@@ -50,92 +69,102 @@ class Frames:
 
 
 class Marks:
-    """What stands inside for us says on the error stream: `ready`, the report of the code, the files it has left.
+    """Marks on the error stream: `ready`, the report of the code, and that the files it has left follow.
 
-    A mark is MARK, `word`, a colon, a letter, a length in hexadecimal digits, a line end and that many bytes.
-    The code can forge one, but only about itself; output cannot be taken for one by accident.
+    A mark is MARK, a random word, a colon, a letter, a length in hexadecimal digits, a line end and that many bytes.
+    The interpreter's word is in its memory, so the code can forge a report, but only about itself. The keeper's word
+    never is in a process that runs code.
     """
 
-    def __init__(self, word: str, largest: int) -> None:
-        """What is larger than `largest` bytes is dropped, with `oversized` as a note of it."""
+    def __init__(self, words: Words, largest: int) -> None:
+        """What claims to be a report of more than `largest` bytes is none; nor is any when four times as many came."""
         self.version: str | None = None
         """The interpreter's, once it is ready."""
         self.report = b""
-        self.oversized = False
         self.status: int | None = None
         """How the interpreter ended, once what follows is no output any more but the files it has left."""
         self.take_rest: Callable[[bytes], None] | None = None
         """Gets what follows then."""
-        self._begin = MARK + word.encode() + b":"
-        self._head = len(self._begin) + 1 + SIZE + 1
+        self._words = {
+            b"R": words.interpreter.encode(),
+            b"E": words.interpreter.encode(),
+            b"C": words.keeper.encode(),
+        }
         self._largest = largest
+        self._room = 4 * largest
         self._held = b""
         self._kind = b""
         self._left = 0
         self._body = bytearray()
 
     def feed(self, data: bytes) -> bytes:
-        """`data` without marks; what could be the beginning of one is kept back."""
-        shown = b""
-        data = self._held + data
-        self._held = b""
-        while data:
+        """Return `data` without marks; what could be the beginning of one is held back."""
+        shown = bytearray()
+        data, self._held = self._held + data, b""
+        at = 0
+        while at < len(data):
             if self.status is not None:
                 if self.take_rest is not None:
-                    self.take_rest(data)
-                return shown
+                    self.take_rest(data[at:])
+                break
             if self._kind:
-                data = self._take(data)
+                at = self._take(data, at)
                 continue
-            place = data.find(self._begin)
+            place = data.find(MARK, at)
             if place < 0:
-                keep = self._beginning(data)
-                self._held = data[len(data) - keep :]
-                return shown + data[: len(data) - keep]
-            shown += data[:place]
-            data = data[place:]
-            if len(data) < self._head:
-                self._held = data
-                return shown
-            shown += self._read_head(data[: self._head])
-            data = data[self._head :]
-        return shown
+                place = len(data) - _beginning(data, at)
+            shown += data[at:place]
+            if len(data) - place < HEAD_OF_MARK:
+                self._held = data[place:]
+                break
+            if end := self._begun(data, place):
+                at = end
+            else:
+                shown += data[place : place + 1]
+                at = place + 1
+        return bytes(shown)
 
     def rest(self) -> bytes:
-        """What was kept back and is no mark after all, at the end of the stream."""
+        """What was held back and is no mark after all, at the end of the stream."""
         held, self._held = self._held, b""
         return held
 
-    def _read_head(self, head: bytes) -> bytes:
-        kind, digits = head[len(self._begin) : len(self._begin) + 1], head[-SIZE - 1 : -1]
-        try:
-            self._left = int(digits, 16)
-        except ValueError:
-            return head
-        self._kind = kind
-        self._body = bytearray()
-        self.oversized = self.oversized or self._left > self._largest
-        return b""
+    def _begun(self, data: bytes, place: int) -> int:
+        """Begin the mark whose head is at `place` and return where the head ends; 0 for what only looks like one."""
+        head = HEADS.match(data, place)
+        if head is None or head[1] != self._words[head[2]]:
+            return 0
+        kind, size = head[2], int(head[3], 16)
+        if kind == b"E":
+            if size > min(self._largest, self._room):
+                return 0
+            self._room -= size
+        elif size > SHORT:
+            return 0
+        self._kind, self._left, self._body = kind, size, bytearray()
+        if not size:
+            self._settle()
+        return head.end()
 
-    def _take(self, data: bytes) -> bytes:
-        piece = data[: self._left]
-        self._left -= len(piece)
-        if len(self._body) + len(piece) <= self._largest:
-            self._body += piece
+    def _take(self, data: bytes, at: int) -> int:
+        end = min(len(data), at + self._left)
+        self._body += data[at:end]
+        self._left -= end - at
         if not self._left:
             self._settle()
-        return data[len(piece) :]
+        return end
 
     def _settle(self) -> None:
         kind, self._kind = self._kind, b""
         if kind == b"R" and self.version is None:
-            self.version = self._body[:100].decode("utf-8", "replace")
+            self.version = self._body.decode("utf-8", "replace")
         elif kind == b"E":
             self.report = bytes(self._body)
         elif kind == b"C":
-            self.status = int(self._body) if self._body.isdigit() and len(self._body) == STATUS else 1
+            self.status = int(self._body) if re.fullmatch(rb"[0-9]{%d}" % STATUS, self._body) else 1
 
-    def _beginning(self, data: bytes) -> int:
-        """How many bytes at the end of `data` may be the beginning of a mark."""
-        place = data.rfind(self._begin[:1], max(0, len(data) - len(self._begin) + 1))
-        return len(data) - place if place >= 0 and self._begin.startswith(data[place:]) else 0
+
+def _beginning(data: bytes, at: int) -> int:
+    """Return how many bytes at the end of `data`, from `at` on, may be the beginning of a mark."""
+    place = data.rfind(MARK[:1], max(at, len(data) - len(MARK) + 1))
+    return len(data) - place if place >= 0 and MARK.startswith(data[place:]) else 0

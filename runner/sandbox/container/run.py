@@ -32,6 +32,8 @@ STATUS_SECONDS = 10.0
 """For the engine to say how a container ended, once its output has."""
 LOST_SECONDS = 1.0
 """For an engine that seems lost to remove a container; what stays is swept later."""
+DOUBTED = "The sandbox did not hand out the files in time and was ended, so how the code ended is not known"
+"""Of a run whose status, as the engine says it, is not the one that came before the files."""
 LOST = "The container engine stopped working during the run"
 
 
@@ -67,6 +69,7 @@ class ContainerRun:
         self._sent = asyncio.Event()
         self._kill_at = float("inf")
         self._killed = False
+        self._doubted = False
         self._still = False
         self._still_since: float | None = None
         self._still_seconds = 0.0
@@ -130,8 +133,10 @@ class ContainerRun:
             await self._guard(pump)
             async with asyncio.timeout(STATUS_SECONDS):
                 code, out_of_memory = await status
-                if self._killed and self._why is None and self._cell.left_status is not None:
-                    code = self._cell.left_status  # it had ended; what was ended is the handing out
+                if self._cell.left_status not in (None, code):
+                    # Either the handing out was ended, or the code itself said that it had ended.
+                    self._doubted = True
+                    self._reason = self._reason or DOUBTED
         except (EngineGone, Denied, TimeoutError) as error:
             reason = LOST if isinstance(error, TimeoutError) else f"{LOST}: {error}"
             return self._result(1, Outcome.ENGINE_LOST, reason)
@@ -271,7 +276,7 @@ class ContainerRun:
     # ---- the result ----
 
     def _result(self, code: int, why: Outcome | None, reason: str) -> Result:
-        over = self._leaving.begun or time.monotonic()
+        over = time.monotonic() if self._doubted else self._leaving.begun or time.monotonic()
         seconds = 0.0 if self._begun is None else over - self._begun - self._still_seconds
         limit = self._job.limits.disk_mb << 20
         ended = Ended(

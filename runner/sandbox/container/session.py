@@ -79,7 +79,7 @@ class ContainerSession:
 
     async def open(self) -> None:
         """Make and start the container. Raises KnownError, leaving nothing."""
-        make = config(self.shape, self.name, "")
+        make = config(self.shape, self.name)
         make["Cmd"] = ["bash", "--noprofile", "--norc", "-c", script("keeping.sh")]
         make["HostConfig"]["Init"] = False  # its first process passes on what init would not
         try:

@@ -57,13 +57,12 @@ class Shape:
         return replace(self, limits=plain)
 
 
-def config(shape: Shape, name: str, word: str) -> dict[str, Any]:
+def config(shape: Shape, name: str) -> dict[str, Any]:
     """The body of the call that creates the container."""
-    limits = shape.limits
     return {
         "Image": shape.image,
         "Entrypoint": [],
-        "Cmd": command(shape.language, limits, word) if shape.bounds is None else _watched(shape, shape.bounds, word),
+        "Cmd": _command(shape),
         "User": f"{USER}:{USER}",
         "WorkingDir": WORKSPACE,
         "Env": [f"{key}={value}" for key, value in ENVIRONMENT.items()],
@@ -79,8 +78,9 @@ def config(shape: Shape, name: str, word: str) -> dict[str, Any]:
     }
 
 
-def _watched(shape: Shape, bounds: Bounds, word: str) -> list[str]:
-    return watched(command(shape.language, shape.limits, word), shape.language, word, bounds)
+def _command(shape: Shape) -> list[str]:
+    words = command(shape.language, shape.limits)
+    return words if shape.bounds is None else watched(words, shape.language, shape.bounds)
 
 
 def own_processes(shape: Shape) -> int:

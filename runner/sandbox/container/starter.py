@@ -16,6 +16,7 @@ from runner.sandbox.imports import hint
 
 if TYPE_CHECKING:
     from runner.request import Limits
+    from runner.sandbox.container.frames import Words
     from runner.sandbox.contract import Bounds, Job
 
 HERE = Path(__file__).with_name("inside")
@@ -31,13 +32,14 @@ ENVIRONMENT = {
 """Everything the code finds in its environment, besides what the image itself sets."""
 
 
-def command(language: Language, limits: Limits, word: str, stem: str = "main") -> list[str]:
-    """The interpreter, which says that it is ready with marks that carry `word`, and waits for `orders`.
+def command(language: Language, limits: Limits, stem: str = "main") -> list[str]:
+    """Return the command of the interpreter that reads its word, says that it is ready and waits for `orders`.
 
-    The code is put into the workspace under the name `stem`, with the language's ending.
+    The code can read every command, so the word comes by standard input (`introduction`). The code is put into the
+    workspace under the name `stem`, with the language's ending.
     """
     main = f"{WORKSPACE}/{stem}.{languages.SUFFIXES[language]}"
-    mark = f"{MARK.decode()}{word}:"
+    mark = MARK.decode()
     match language:
         case Language.PYTHON:
             # Under a name of its own: code made by the program's `exec` would share that of a `-c` text.
@@ -52,11 +54,17 @@ def command(language: Language, limits: Limits, word: str, stem: str = "main") -
             assert_never(language)
 
 
-def watched(words: list[str], language: Language, word: str, bounds: Bounds) -> list[str]:
-    """`words` started by a keeper, which hands out what the code has left when it has ended."""
+def watched(words: list[str], language: Language, bounds: Bounds) -> list[str]:
+    """Return `words` started by a keeper, which hands out what the code has left when it has ended."""
     numbers = map(str, (bounds.files, bounds.file_bytes, bounds.all_bytes))
-    mark, main = f"{MARK.decode()}{word}:", f"main.{languages.SUFFIXES[language]}"
+    mark, main = MARK.decode(), f"main.{languages.SUFFIXES[language]}"
     return ["bash", "--noprofile", "--norc", "-c", script("keeper.sh"), "keeper", mark, main, *numbers, *words]
+
+
+def introduction(words: Words, *, keeper: bool) -> bytes:
+    """Return what is sent as soon as the container has started: the secret words, a line each."""
+    lines = (words.keeper, words.interpreter) if keeper else (words.interpreter,)
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def orders(job: Job) -> bytes:

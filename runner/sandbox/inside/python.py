@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 START_PID = posix.getpid()
+LIMIT = 8 << 20
+"""Bytes of a report: that of `runner.sandbox.report`."""
 NO_SPACE = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT
 
 
@@ -150,6 +152,9 @@ def _hand_out(orders: "dict[str, Any]", namespace: "dict[str, Any]", report: "di
         _add_value(report, namespace["result"])
     try:
         data = _encoded(report)
+        if len(data) > LIMIT:
+            note = f"result is larger than {LIMIT >> 20} MB and was not handed out."
+            data = _encoded({"peak": report["peak"], "note": note})
         if mark := orders.get("mark"):
             data = mark + b"E%08x\n" % len(data) + data
         while data:

@@ -3,6 +3,8 @@
 # Usage: keeper.sh MARK MAIN FILES FILE_BYTES ALL_BYTES COMMAND ...
 mark=$1 main=$2 most=$3 largest=$4 left=$5
 shift 5
+# Its word, by standard input: the code can read every command and environment. What follows is for the interpreter.
+read -r word || exit 0
 LOOKED_AT=1000 DEEPEST=40 LONGEST=4000 NAMES=400000
 trap 'again=1; kill -TERM "$child"' TERM
 trap 'again=1; kill -KILL -1' USR1
@@ -21,7 +23,7 @@ files=(*)
 ((${#files[@]} > 1)) || [[ ${files[0]-$main} != "$main" ]] || exit "$status"
 kill -KILL -1
 export LC_ALL=C
-printf '%sC00000003\n%03d' "$mark" "$status" >&9
+printf '%s%s:C00000003\n%03d' "$mark" "$word" "$status" >&9
 # A line break in a name becomes two slashes, which no path has; reading up to a NUL would take a call for each byte.
 set -f
 IFS=$'\n'

@@ -12,9 +12,10 @@
     }
     return data.toString();
   };
+  const word = exactly(17).slice(0, 16);
   const version = process.versions.node;
   const length = version.length.toString(16).padStart(8, '0');
-  fs.writeSync(2, `${process.argv[1]}R${length}\n${version}`);
+  fs.writeSync(2, `${process.argv[1]}${word}:R${length}\n${version}`);
   const { code, context, stdin } = JSON.parse(exactly(parseInt(exactly(9), 16)));
   const input = stdin ? '/tmp/.stdin' : '/dev/null';
   if (stdin) fs.writeFileSync(input, stdin);

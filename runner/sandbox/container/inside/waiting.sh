@@ -1,4 +1,6 @@
-printf '%sR%08x\n%s' "$1" "${#BASH_VERSION}" "$BASH_VERSION" >&2
+read -r word || exit 0
+printf '%s%s:R%08x\n%s' "$1" "$word" "${#BASH_VERSION}" "$BASH_VERSION" >&2
+unset word
 read -r memory variables code stdin || exit 0
 ulimit -d "$memory"
 eval "$(head -c "$variables")"
