@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from runner import document
 from runner.assessment import Level
 from runner.document import Node, Unreadable
+from runner.pattern import Pattern
 from runner.policy.decide import parameters
-from runner.policy.pattern import Pattern
 from runner.policy.rules import Action, Condition, Rule, Rules
 from runner.request import Request, Tool
 

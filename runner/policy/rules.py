@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.assessment import Level
-    from runner.policy.pattern import Pattern
+    from runner.pattern import Pattern
 
 TRUE = ("true", "yes", "on")
 FALSE = ("false", "no", "off")

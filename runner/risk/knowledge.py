@@ -11,7 +11,7 @@ import yaml
 
 from runner.errors import KnownError
 from runner.places import resources
-from runner.risk.rules import Rule, Rules, compiled
+from runner.risk.rules import Compile, Rule, Rules, compiled, trusted
 from runner.risk.targets import Targets
 from runner.risk.vocabulary import Vocabulary, entries
 
@@ -121,8 +121,8 @@ def _foreign(path: Path) -> tuple[Foreign, ...]:
     return tuple(made)
 
 
-def read_rules(path: Path, targets: Targets) -> list[Rule]:
-    """Rules of one file. Raises RulesUnreadable with the line of the rule that is wrong."""
+def read_rules(path: Path, targets: Targets, compile: Compile = trusted) -> list[Rule]:
+    """Return the rules of one file. Raises RulesUnreadable with the line of the rule that is wrong."""
     data = read(path)
     rules = data.get("rules")
     if not isinstance(rules, list):
@@ -130,7 +130,7 @@ def read_rules(path: Path, targets: Targets) -> list[Rule]:
     made = []
     for number, rule in enumerate(rules, 1):
         try:
-            made.append(compiled(rule, targets))
+            made.append(compiled(rule, targets, compile))
         except (ValueError, TypeError, re.error) as error:
             name = rule.get("id", f"number {number}") if isinstance(rule, dict) else f"number {number}"
             line = line_of(path, str(name), number)

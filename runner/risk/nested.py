@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runner.risk.commands import Command
     from runner.risk.knowledge import Knowledge
     from runner.risk.machine import Machine
+    from runner.risk.rules import Search
 
 DEEPEST = 6
 """Languages inside languages that are followed; one more is a finding."""
@@ -59,12 +60,12 @@ class Nested:
         """Scripts that the program writes: text and place by path."""
         self.escapes = False
         """Whether the code has literals whose letters are written as numbers."""
-        self.mentions: re.Pattern[str] | None = None
+        self.mentions: Search | None = None
         """What to look for in texts, when it is anywhere in the code."""
 
     def mentioned(self, known: str, place: Place) -> None:
         """Note a text of the program that is enough by itself."""
-        if self.mentions is not None and self.mentions.search(known):
+        if self.mentions is not None and self.mentions(known):
             self.trail.add("mention", "", {"text": text(known)}, place)
 
     def written_out(self, source: str, place: Place) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.request import Language, Request, Tool
 from runner.risk.assess import Classifier
 from runner.risk.knowledge import Knowledge, RulesUnreadable, bundled, extended, line_of, read_rules
+from runner.risk.rules import linear
 from runner.risk.tools import weigh
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def read(folder: Path) -> Own:
     """The classifier with the rules of `folder`; that of Assent alone where there are none. Never raises.
 
     A file that cannot be used is left out and told. A rule whose own examples say otherwise is a mistake as well.
+    Expressions are RE2's: whatever a person wrote, an agent's text must not make it take exponential time.
     """
     paths = sorted(folder.glob("*.yaml")) if folder.is_dir() else []
     if not paths:
@@ -43,7 +45,7 @@ def read(folder: Path) -> Own:
     problems: list[str] = []
     for path in paths:
         try:
-            rules = read_rules(path, base.targets)
+            rules = read_rules(path, base.targets, linear)
         except RulesUnreadable as error:
             problems.append(f"{FOLDER}/{error.what}")
             continue

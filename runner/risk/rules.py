@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runner.assessment import Capability, Level
+from runner.pattern import Pattern
 from runner.risk.acts import KINDS as ACTS
 from runner.risk.acts import Act, Trail
 from runner.risk.value import Value, labels_of, texts_of
@@ -40,6 +41,20 @@ KEYS = frozenset(
 )
 
 Check = Callable[[Act], bool]
+Search = Callable[[str], bool]
+"""Whether an expression is found in a text."""
+Compile = Callable[[str], Search]
+
+
+def trusted(pattern: str) -> Search:
+    """Compile an expression of the rules that come with Assent."""
+    compiled = re.compile(pattern)
+    return lambda text: compiled.search(text) is not None
+
+
+def linear(pattern: str) -> Search:
+    """Compile an expression that a person wrote, to be found in linear time. Raises ValueError."""
+    return Pattern(pattern).found_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +86,11 @@ class Rule:
     clean: Mapping[str, Sequence[str]] = field(default_factory=dict)
     mention: str = ""
     """The expression of a rule about texts that are enough by themselves."""
+    compile: Compile = trusted
+    """How its expressions are compiled."""
 
 
-def compiled(data: object, targets: Targets) -> Rule:
+def compiled(data: object, targets: Targets, compile: Compile = trusted) -> Rule:
     """A rule from its YAML. Raises ValueError or re.error for what is wrong with it."""
     if not isinstance(data, Mapping):
         raise ValueError("it is not a mapping")
@@ -85,16 +102,17 @@ def compiled(data: object, targets: Targets) -> Rule:
         raise ValueError(f"`{reference:.40}` is neither an ATT&CK technique (T1059.004) nor a weakness (CWE-78)")
     return Rule(
         id=data["id"],
-        condition=_condition(data, targets),
+        condition=_condition(data, targets, compile),
         level=_level(str(data.get("level", "critical"))),
         capability=_capability(data["capability"]),
         reason=data["reason"],
         reference=reference,
-        also=tuple(_condition(part, targets) for part in _list(data.get("also"))),
-        without=tuple(_condition(part, targets) for part in _list(data.get("without"))),
+        also=tuple(_condition(part, targets, compile) for part in _list(data.get("also"))),
+        without=tuple(_condition(part, targets, compile) for part in _list(data.get("without"))),
         match=_examples(data.get("match")),
         clean=_examples(data.get("clean")),
         mention=str(data["text"])[1:] if data["when"] == "mention" else "",
+        compile=compile,
     )
 
 
@@ -130,7 +148,7 @@ def _examples(data: object) -> dict[str, list[str]]:
     return {str(language): [codes] if isinstance(codes, str) else list(codes) for language, codes in data.items()}
 
 
-def _condition(data: Mapping[str, object], targets: Targets) -> Condition:
+def _condition(data: Mapping[str, object], targets: Targets, compile: Compile) -> Condition:
     kinds = tuple(str(data.get("when", "")).split())
     if not kinds or (strange := next((kind for kind in kinds if kind not in ACTS), None)) is not None:
         raise ValueError(f"`{strange:.40}` is nothing that code does" if kinds else "a condition has no `when`")
@@ -143,7 +161,7 @@ def _condition(data: Mapping[str, object], targets: Targets) -> Condition:
         if key == "name" and all(re.fullmatch(r"[\w.+:-]+", token) for token in tokens):
             names = frozenset(tokens)
         else:
-            checks.append(_check(key, tokens, targets))
+            checks.append(_check(key, tokens, targets, compile))
     return Condition(kinds, names, tuple(checks))
 
 
@@ -158,9 +176,9 @@ def _tokens(wanted: object) -> list[str]:
 Test = Callable[[Value], bool]
 
 
-def _check(key: str, tokens: Sequence[str], targets: Targets) -> Check:
-    wanted = [_test(token, targets) for token in tokens if not token.startswith("!")]
-    unwanted = [_test(token[1:], targets) for token in tokens if token.startswith("!")]
+def _check(key: str, tokens: Sequence[str], targets: Targets, compile: Compile) -> Check:
+    wanted = [_test(token, targets, compile) for token in tokens if not token.startswith("!")]
+    unwanted = [_test(token[1:], targets, compile) for token in tokens if token.startswith("!")]
 
     def check(act: Act) -> bool:
         value = _field(act, key)
@@ -185,21 +203,21 @@ def _field(act: Act, key: str) -> Value:
             return act.get(key)
 
 
-def _test(token: str, targets: Targets) -> Test:
+def _test(token: str, targets: Targets, compile: Compile) -> Test:
     if token.startswith("@~"):
-        names = re.compile(token[2:])
-        return lambda value: any(names.search(known) for known in labels_of((value,)))
+        names = compile(token[2:])
+        return lambda value: any(names(known) for known in labels_of((value,)))
     if token.startswith("@"):
         label = token[1:]
         if label.endswith("*"):
             return lambda value: any(known.startswith(label[:-1]) for known in labels_of((value,)))
         return lambda value: label in labels_of((value,))
     if token.startswith("#"):
-        named = re.compile(token[1:])
-        return lambda value: bool(named.search(value.name))
+        named = compile(token[1:])
+        return lambda value: named(value.name)
     if token.startswith("~"):
-        pattern = re.compile(token[1:])
-        return lambda value: any(pattern.search(known[:LONGEST_MATCHED]) for known in texts_of(value))
+        pattern = compile(token[1:])
+        return lambda value: any(pattern(known[:LONGEST_MATCHED]) for known in texts_of(value))
     if token.startswith("="):
         return lambda value: token[1:] in value.texts
     if token == "known":
@@ -236,9 +254,9 @@ class Rules:
                 else:
                     self._by_kind.setdefault(kind, []).append(rule)
 
-    def mentioned(self, code: str) -> re.Pattern[str] | None:
+    def mentioned(self, code: str) -> Search | None:
         """What to look for in the texts of `code`; None when it is nowhere in it, which spares the looking."""
-        return self.mentions if self.mentions is not None and self.mentions.search(code) else None
+        return self.mentions if self.mentions is not None and self.mentions(code) else None
 
     def judge(self, trail: Trail) -> Iterator[tuple[Rule, Act]]:
         """Every rule that an act of the trail breaks, with that act."""
@@ -259,10 +277,13 @@ class Rules:
                     yield rule, act
 
 
-def _mentions(rules: Sequence[Rule]) -> re.Pattern[str] | None:
-    """The expressions of all rules about texts that are enough by themselves, as one."""
-    patterns = [rule.mention for rule in rules if rule.mention]
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
+def _mentions(rules: Sequence[Rule]) -> Search | None:
+    """Return the search for the expressions of all rules about texts that are enough by themselves."""
+    ours = [rule.mention for rule in rules if rule.mention and rule.compile is trusted]
+    searches = [rule.compile(rule.mention) for rule in rules if rule.mention and rule.compile is not trusted]
+    if ours:
+        searches.append(trusted("|".join(f"(?:{pattern})" for pattern in ours)))
+    return (lambda text: any(search(text) for search in searches)) if searches else None
 
 
 def _somewhere(condition: Condition, trail: Trail) -> bool:

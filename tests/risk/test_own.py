@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,6 +62,9 @@ def test_an_own_rule_counts_beside_the_others(tmp_path: Path) -> None:
         (RULE.replace("starts processes", "magic"), ("line 3", "magic")),
         (RULE.replace("    reason: Puts a version into production.\n", ""), ("line 3", "reason")),
         (RULE.replace("    name: deploy\n", "    name: '~('\n"), ("line 3", "team.deploy")),
+        (RULE.replace("    name: deploy\n", "    name: '~(?<!x)deploy'\n"), ("line 3", "team.deploy", "RE2")),
+        (RULE.replace("    name: deploy\n", "    name: '~(d)\\1'\n"), ("line 3", "team.deploy", "RE2")),
+        (RULE.replace("    name: deploy\n", f"    name: '~{'d' * 2001}'\n"), ("line 3", "2,000 characters")),
         (RULE.replace("deploy --now", "release --now"), ("line 3", "misses")),
         (RULE.replace("echo deploy", "deploy"), ("line 3", "finds")),
         (RULE.replace("team.deploy", "credentials.read"), ("line 3", "name of another")),
@@ -76,6 +81,41 @@ def test_a_mistake_is_named_with_file_and_line(tmp_path: Path, text: str, told: 
     assert "rules/team.yaml" in found.problems[0]
     for part in told:
         assert part in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    "condition", ["text: '~(a+)+$'", "line: '~(a+)+$'", "line: '!~(a+)+$'", "line: '@~(a+)+$'", "name: '#(a+)+$'"]
+)
+def test_no_rule_of_a_person_takes_longer_than_the_text_is_long(tmp_path: Path, condition: str) -> None:
+    when = "mention" if condition.startswith("text") else "command"
+    rule = RULE.partition("    match:")[0].replace("when: command\n    name: deploy", f"when: {when}\n    {condition}")
+    (tmp_path / "team.yaml").write_text(rule)
+    # In a process of its own: an expression of Python holds every thread while it is searched for.
+    code = ASSESSES.format(folder=str(tmp_path), code="echo " + "a" * 60 + "!")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.split() == ["done"], done.stderr
+
+
+ASSESSES = """
+from pathlib import Path
+from runner.request import Language, Request, Tool
+from runner.risk import own
+found = own.read(Path({folder!r}))
+assert not found.problems, found.problems
+found.assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, {code!r}))
+print("done")
+"""
+
+
+def test_a_text_that_a_person_looks_for_is_found(tmp_path: Path) -> None:
+    rule = RULE.partition("    match:")[0].replace(
+        "when: command\n    name: deploy", "when: mention\n    text: '~(?i)prod-[0-9]+'"
+    )
+    (tmp_path / "team.yaml").write_text(rule)
+    found = own.read(tmp_path)
+    assert found.problems == ()
+    assert level(found, "echo PROD-17") is Level.CRITICAL
+    assert level(found, "echo PROD") is Level.HIGH
 
 
 def test_the_other_files_still_count(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Patterns of rules: regular expressions that take linear time whatever the text.
+"""Patterns that people write in rules: regular expressions that take linear time whatever the text.
 
 Python's own `re` needs exponential time for some pairs of pattern and text, and the text here is an agent's. RE2 has
 no such pairs; in return it knows neither look-around nor back-references.
