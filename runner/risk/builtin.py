@@ -123,9 +123,9 @@ def ranged(machine: Machine, called: Value, args: Args, named: Named, place: Pla
         return None
     try:
         numbers = range(*(int(end or 0) for end in ends))
-    except ValueError:
+        return Value(items=[Value(number=n) for n in numbers]) if len(numbers) <= 1000 else None
+    except (ValueError, OverflowError):
         return None
-    return Value(items=[Value(number=n) for n in numbers]) if len(numbers) <= 1000 else None
 
 
 def numbered(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
@@ -591,7 +591,10 @@ def m_translate(machine: Machine, owner: Value, args: Args) -> Value | None:
     table = first(args).fields
     if not owner.texts or table is None:
         return Value(labels=owner.labels | fold.ASSEMBLED) if owner.texts else None
-    change = {int(k): v.text or chr(int(v.number or 0)) for k, v in table.items() if k.isdigit()}
+    try:
+        change = {int(k): v.text or chr(int(v.number or 0)) for k, v in table.items() if k.isdecimal()}
+    except (ValueError, OverflowError):  # it would raise there as well
+        return Value(labels=owner.labels | fold.ASSEMBLED)
     return each(owner, lambda known: known.translate(change), labels=fold.ASSEMBLED)
 
 
@@ -622,7 +625,9 @@ def m_extend(machine: Machine, owner: Value, args: Args) -> Value | None:
 def m_insert(machine: Machine, owner: Value, args: Args) -> Value | None:
     if owner.items is None or len(args) < 2:
         return None
-    owner.items.insert(int(args[0].number or 0), args[1])
+    place = args[0].number
+    if isinstance(place, int | None):
+        owner.items.insert(max(-len(owner.items), min(place or 0, len(owner.items))), args[1])
     return UNKNOWN
 
 

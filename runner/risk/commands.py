@@ -497,7 +497,7 @@ def awk(command: Command) -> Value | None:
 
 def _awk_print(program: str, data: Value) -> Value | None:
     """What `{print $2" "$1}` makes of one known line."""
-    match = re.fullmatch(r"\s*\{\s*print\s+((?:\$\d+|\"[^\"]*\"|,|\s)+?);?\s*\}\s*", program)
+    match = re.fullmatch(r"\s*+\{\s*+print\s((?:\$\d{1,9}+|\"[^\"]*+\"|,|\s)++);?+\s*+\}\s*+", program)
     if match is None or data.exact is None:
         return None
     words = [data.exact.strip(), *data.exact.split()]
@@ -658,7 +658,7 @@ def _printed(words: list[Value]) -> Value:
         return text("")
     template = words[0]
     hides = bool(re.search(r"(\\x[0-9a-fA-F]{2}|\\0?[0-7]{3}){3,}", template.text))
-    parts = re.split(r"(%[-#0 +]*[\d.]*[a-zA-Z%])", template.text)
+    parts = re.split(r"(%[-#0 +]*+[\d.]*+[a-zA-Z%])", template.text)
     out: list[Value] = []
     rest = words[1:]
     while True:
@@ -853,14 +853,34 @@ def sed(command: Command) -> Value | None:
             command.act("write", path=path, data=program, program=program, edit=text("yes"))
         return UNKNOWN
     data = concatenate([_read(command, path) for path in paths], "\n") if paths else command.stdin
-    if runs := re.fullmatch(r"s(.)(.*?)\1(.*?)\1\w*e\w*", program.text):
-        command.script(text(runs[3], labels=program.labels))
-    simple = re.fullmatch(r"s(.)(.*?)\1(.*?)\1g?", program.text)
-    if simple is not None and data.exact is not None and not re.search(r"[\\\[\]^$.*&]", simple[2] + simple[3]):
-        return each(data, lambda known: known.replace(simple[2], simple[3]), labels=fold.ASSEMBLED)
+    if (runs := _substitution(program.text, executes=True)) is not None:
+        command.script(text(runs[1], labels=program.labels))
+    simple = _substitution(program.text, executes=False)
+    if simple is not None and data.exact is not None and not re.search(r"[\\\[\]^$.*&]", "".join(simple)):
+        return each(data, lambda known: known.replace(*simple), labels=fold.ASSEMBLED)
     if data.exact is not None:
         return Value((HOLE,), labels=data.labels)
     return Value(labels=data.labels)
+
+
+def _substitution(program: str, *, executes: bool) -> tuple[str, str] | None:
+    """Return what `s/old/new/` replaces, and by what; with the flag `e` among others, or with none but `g`."""
+    if len(program) < 4 or program[0] != "s" or "\n" in program:
+        return None
+    mark = program[1]
+    middle = program.find(mark, 2)
+    if executes:
+        flags = len(program)
+        while flags and (program[flags - 1].isalnum() or program[flags - 1] == "_"):
+            flags -= 1
+        end = program.find(mark, max(middle + 1, flags - 1))
+        if "e" not in program[end + 1 :]:
+            return None
+    else:
+        end = len(program) - (2 if program.endswith(f"{mark}g") and len(program) - 2 > middle else 1)
+        if program[end] != mark:
+            return None
+    return (program[2:middle], program[middle + 1 : end]) if 2 <= middle < end else None
 
 
 def tee(command: Command) -> Value | None:
@@ -934,7 +954,7 @@ def transfer(kind: str) -> Handler:
 
 def change_mode(command: Command) -> Value | None:
     arguments = [argument for argument in command.arguments if not re.fullmatch(r"-[RvcfH]+|--\w+", argument.text)]
-    tree = any(re.fullmatch(r"-\w*R\w*|--recursive", argument.text) for argument in command.arguments)
+    tree = any(re.fullmatch(r"-(?=[^\WR]*+R)\w++|--recursive", argument.text) for argument in command.arguments)
     if len(arguments) < 2:
         return UNKNOWN
     for path in arguments[1:50]:
@@ -1289,7 +1309,7 @@ def container(command: Command) -> Value | None:
     if not arguments or arguments[0].text not in ("run", "create", "exec"):
         return None
     line = concatenate(arguments[:60], " ").text
-    mounted = re.findall(r"(?:-v|--volume)[ =]([^\s:]+):|(?:source|src)=([^,\s]+)", line)
+    mounted = re.findall(r"(?<!\S)(?:-v|--volume)[ =]([^\s:]++):|(?:source|src)=([^,\s]++)", line)
     outside = [one or other for one, other in mounted]
     command.act(
         "container",

@@ -36,6 +36,8 @@ PARAMETER = re.compile(
     r"\A\$\{?(?P<mark>[!#]?)(?P<name>[A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[(?P<index>[^\]]*)\])?(?P<rest>.*?)\}?\Z",
     re.DOTALL,
 )
+INDEX = re.compile(r"-?[0-9]{1,9}")
+GROUP = re.compile(r"\{([^{}]*+)\}")
 ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|0[0-7]{1,3}|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
 
@@ -65,7 +67,7 @@ def glob_word(raw: str) -> str:
 
 def brace_words(raw: str) -> list[str] | None:
     """`a{b,c}d` and `{1..3}` spread out; None when nothing is to be spread."""
-    if "{" not in raw or not re.search(r"\{[^{}]*(,|\.\.)[^{}]*\}", raw):
+    if "{" not in raw or _group(raw) is None:
         return None
     words = [raw]
     for _ in range(6):
@@ -80,13 +82,18 @@ def brace_words(raw: str) -> list[str] | None:
     return words
 
 
+def _group(word: str) -> re.Match[str] | None:
+    """Return the first `{...}` that is spread out."""
+    return next((match for match in GROUP.finditer(word) if "," in match[1] or ".." in match[1]), None)
+
+
 def _spread_one(word: str) -> list[str]:
-    match = re.search(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}", word)
+    match = _group(word)
     if match is None:
         return [word]
     inner = match[1]
     if "," in inner:
-        options = inner.split(",")
+        options = inner.split(",", MOST_BRACE_WORDS + 1)[: MOST_BRACE_WORDS + 1]
     else:
         numbers = re.fullmatch(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.-?\d+)?", inner)
         if numbers is None:
@@ -114,7 +121,7 @@ def _looked_up(name: str, index: str | None, variables: Mapping[str, Value], arg
     if name in ("@", "*"):
         return Value(items=list(arguments)) if arguments else Value(labels=frozenset({"$@"}))
     if name.isdigit():
-        at = int(name)
+        at = int(name) if len(name) < 10 else 0
         return (
             arguments[at - 1].labelled(("argument",))
             if 0 < at <= len(arguments)
@@ -133,7 +140,7 @@ def _looked_up(name: str, index: str | None, variables: Mapping[str, Value], arg
     if index is not None and found.items is not None:
         if index in ("@", "*"):
             return found
-        if index.lstrip("-").isdigit() and -len(found.items) <= int(index) < len(found.items):
+        if INDEX.fullmatch(index) and -len(found.items) <= int(index) < len(found.items):
             return found.items[int(index)]
         return UNKNOWN
     if found.items is not None:
@@ -142,8 +149,8 @@ def _looked_up(name: str, index: str | None, variables: Mapping[str, Value], arg
 
 
 def _changed(value: Value, rest: str, variables: Mapping[str, Value], arguments: Sequence[Value]) -> Value:
-    if (slice_ := re.fullmatch(r":\s*(-?\s*\d+)(?::(-?\d+))?", rest)) is not None:
-        start = int(slice_[1].replace(" ", ""))
+    if (slice_ := re.fullmatch(r":\s*+(-?\s*+\d{1,18}+)(?::(-?\d{1,18}+))?", rest)) is not None:
+        start = int("".join(slice_[1].split()))
         length = int(slice_[2]) if slice_[2] else None
         if value.items is not None:
             return Value(items=value.items[start : None if length is None else start + length])

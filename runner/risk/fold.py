@@ -8,6 +8,7 @@ import codecs
 import json
 import lzma
 import re
+import sys
 import urllib.parse
 import zlib
 from collections.abc import Callable, Sequence
@@ -268,9 +269,16 @@ def arithmetic(left: int | float, right: int | float, operator: str) -> Value:
     return Value(number=result) if isinstance(result, int | float) and abs(result) < 1 << 64 else UNKNOWN
 
 
+def _whole(number: float | None) -> int | None:
+    """Return `number` as an end of a slice; infinity is as far as any text goes, and what is no number is unknown."""
+    if number is None or number != number:
+        return None
+    return int(max(-sys.maxsize, min(number, sys.maxsize)))
+
+
 def sliced(value: Value, start: Value, stop: Value, step: Value) -> Value:
     """`value[start:stop:step]`; an open end is an unknown without labels."""
-    ends = [int(end.number) if end.number is not None else None for end in (start, stop, step)]
+    ends = [_whole(end.number) for end in (start, stop, step)]
     known = all(end.number is not None or end is UNKNOWN for end in (start, stop, step))
     if not known or ends[2] == 0:
         return Value(labels=value.labels, name=value.name)
@@ -296,7 +304,7 @@ def joined(separator: Value, values: Sequence[Value]) -> Value:
 def percent(template: Value, arguments: Value) -> Value:
     """`"..." % (...)`."""
     values = arguments.items if arguments.items is not None else [arguments]
-    parts = re.split(r"(%(?:\((\w+)\))?[-#0 +]*[\d.*]*[a-zA-Z%])", template.text)
+    parts = re.split(r"(%(?:\((\w++)\))?+[-#0 +]*+[\d.*]*+[a-zA-Z%])", template.text)
     out: list[Value] = []
     at = 0
     for i in range(0, len(parts), 3):
@@ -325,7 +333,7 @@ def formatted(template: Value, values: Sequence[Value], named: dict[str, Value])
             if not key:
                 out.append(values[at] if at < len(values) else UNKNOWN)
                 at += 1
-            elif key.isdigit():
+            elif key.isdecimal() and len(key) < 10:
                 out.append(values[int(key)] if int(key) < len(values) else UNKNOWN)
             else:
                 out.append(named.get(key, UNKNOWN))

@@ -104,8 +104,9 @@ def integer(machine: Machine, called: Value, args: Args, named: Named, place: Pl
     known = value.exact
     if known is not None and len(known) < 40:
         try:
-            return Value(number=int(known, int(radix or (16 if known.lower().startswith("0x") else 10))))
-        except ValueError:
+            base = int(radix or (16 if known.lower().startswith("0x") else 10))
+            return Value(number=int(known, base))
+        except (ValueError, OverflowError):
             return UNKNOWN
     return Value(labels=value.labels)
 

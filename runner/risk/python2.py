@@ -6,6 +6,10 @@ import ast
 import re
 import textwrap
 import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MOST_LINES_GIVEN_UP = 40
 """Lines that may be left out before the text counts as no Python at all."""
@@ -13,18 +17,45 @@ MOST_LINES_GIVEN_UP = 40
 LONGEST = 200_000
 """Characters beyond which nothing is repaired: each attempt parses the whole again."""
 
+
+def _line_of(name: str) -> str:
+    """Return the expression of a statement `name` with what follows it on its line."""
+    return rf"(?m)(^{GAP}|[:;]{GAP}){name}[ \t]++(?![=,.)\]])([^\n]*)$"
+
+
+def _printed(match: re.Match[str]) -> str:
+    return f"{match[1]}print({match[2].rstrip(BLANKS).removesuffix(',')})"
+
+
+def _executed(match: re.Match[str]) -> str:
+    scope = SCOPE.search(match[2])
+    code = match[2] if scope is None else match[2][: scope.start()]
+    return f"{match[1]}exec({code.rstrip(BLANKS)})"
+
+
+BLANKS = " \t"
+GAP = r"[^\S\n]*+"
+"""Space within a line. An expression that may run over empty lines takes quadratic time for them."""
+REST = rf"([^\n]*\S){GAP}$"
+SCOPE = re.compile(r"(?<![ \t])[ \t]++in[ \t]")
 # A line at a time: what was a statement in Python 2 becomes the call of Python 3.
-REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"(?m)^(\s*(?:[^\s#'\"][^#'\"\n]*:\s*)?)print\s*>>\s*([\w.]+)\s*,\s*(.+?)\s*$"), r"\1\2.write(\3)"),
-    (re.compile(r"(?m)(^\s*|[:;]\s*)print[ \t]+(?![=,.)\]])([^\n]*?),?[ \t]*$"), r"\1print(\2)"),
-    (re.compile(r"(?m)(^\s*|[:;]\s*)print[ \t]*$"), r"\1print()"),
-    (re.compile(r"(?m)(^\s*|[:;]\s*)exec[ \t]+(?![=,.)\]])([^\n]*?)(?:[ \t]+in[ \t]+[^\n]*)?[ \t]*$"), r"\1exec(\2)"),
-    (re.compile(r"(?m)^(\s*except[^\n:,]*),\s*(\w+)\s*:"), r"\1 as \2:"),
-    (re.compile(r"(?m)^(\s*except\s*\([^\n:]*\)),\s*(\w+)\s*:"), r"\1 as \2:"),
-    (re.compile(r"(?m)^(\s*raise\s+[\w.]+)\s*,\s*([^\n]+?)\s*$"), r"\1(\2)"),
+REPAIRS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (
+        re.compile(rf"(?m)^({GAP}(?:[^\s#'\"][^#'\"\n]*:{GAP})?)print{GAP}>>{GAP}([\w.]++){GAP},{GAP}{REST}"),
+        r"\1\2.write(\3)",
+    ),
+    (re.compile(_line_of("print")), _printed),
+    (re.compile(rf"(?m)(^{GAP}|[:;]{GAP})print[ \t]*+$"), r"\1print()"),
+    (re.compile(_line_of("exec")), _executed),
+    (re.compile(rf"(?m)^({GAP}except[^\n:,]*+),{GAP}(\w++){GAP}:"), r"\1 as \2:"),
+    (re.compile(rf"(?m)^({GAP}except{GAP}\([^\n:]*\)),{GAP}(\w++){GAP}:"), r"\1 as \2:"),
+    (re.compile(rf"(?m)^({GAP}raise[^\S\n]++[\w.]++){GAP},{GAP}{REST}"), r"\1(\2)"),
     # Type parameters and `type` statements, which came after the Python that reads them here.
-    (re.compile(r"(?m)^(\s*(?:class|(?:async\s+)?def)\s+\w+)\[[^\]\n]*\](?=\s*[(:])"), r"\1"),
-    (re.compile(r"(?m)^(\s*)type\s+(\w+)(?:\[[^\]\n]*\])?\s*="), r"\1\2 ="),
+    (
+        re.compile(rf"(?m)^({GAP}(?:class|(?:async[^\S\n]++)?def)[^\S\n]++\w++)\[[^\]\n]*+\](?={GAP}[(:])"),
+        r"\1",
+    ),
+    (re.compile(rf"(?m)^({GAP})type[^\S\n]++(\w++)(?:\[[^\]\n]*+\])?{GAP}="), r"\1\2 ="),
     (re.compile(r"<>"), "!="),
     (re.compile(r"\b[uU]([rR]?)(?=['\"])"), r"\1"),
     (re.compile(r"\b0([0-7]+)[lL]?\b(?![.\w])"), r"0o\1"),
@@ -32,9 +63,9 @@ REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"`([^`\n]+)`"), r"repr(\1)"),
 )
 # Notebook cells: `!command` runs in a shell, `%magic` does not matter, `%%bash` takes the rest.
-CELL = re.compile(r"\A\s*%%(?:bash|sh|script|system|!)[^\n]*\n(.*)\Z", re.DOTALL)
-BANG = re.compile(r"(?m)^(\s*)(?:\w+\s*=\s*)?!(.+)$")
-MAGIC = re.compile(r"(?m)^(\s*)%{1,2}(\w+)([^\n]*)$")
+CELL = re.compile(r"\A\s*+%%(?:bash|sh|script|system|!)[^\n]*+\n(.*)\Z", re.DOTALL)
+BANG = re.compile(rf"(?m)^({GAP})(?:\w++{GAP}={GAP})?!(.+)$")
+MAGIC = re.compile(rf"(?m)^({GAP})%{{1,2}}(\w++)([^\n]*+)$")
 PROMPT = re.compile(r"(?m)^(?:>>>|\.\.\.) ?")
 
 

@@ -11,7 +11,7 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
 from runner.risk import fold
-from runner.risk.acts import Place, Source
+from runner.risk.acts import Place, Source, TooMuch
 from runner.risk.commands import COMMANDS, Command
 from runner.risk.expansion import ansi, brace_words, expand, glob_word
 from runner.risk.machine import TooDeep
@@ -102,8 +102,16 @@ GOES_ON = re.compile(rb"(?m)^[^\n]*?\S\\\n(?=\S)(?:[^\n]*\S\\\n(?=\S))*[^\n]*\n?
 EMPTY = re.compile(rb"`#[^`\n]*`")
 """A comment that is run for its output, which is nothing."""
 MOST_TURNS = 100
+LONGEST_PATTERN = 200
+"""Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
+MOST_PIPES = 3000
+"""Of one pipeline: parsing one takes time that grows with the square of its length, and nothing can interrupt it."""
+PIPE_OR_END = re.compile(rb"\||;|[^\s|\\][^\S\n]*+\n")
+MOST_ALIASES = 50
+"""Aliases that stand for each other, one after the other."""
 GROWS = re.compile(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
-PIECES = re.compile(r"(\w|['\"\\]|\$\{?\w+(:[^}]*)?\}?){2,}")
+PIECES = re.compile(r"(?:[\w'\"\\]|\$\{?+\w++(?::[^}]*+)?+\}?+){2,}+|\$\{?+\w++:[^}]*+(?<=[\w'\"\\])")
+"""Letters, quotes and variables in a row; or one variable whose slice is not closed, which ends in such a one."""
 NO_READERS = frozenset(
     [
         "ls",
@@ -179,6 +187,8 @@ class Shell:
         data = code.encode("utf-8", "surrogatepass")
         if b"\\\n" in data:
             data = GOES_ON.sub(_joined, data)
+        if _longest_pipeline(data) > MOST_PIPES:
+            raise TooMuch
         root = Parser(GRAMMAR).parse(data).root_node
         if root.has_error:
             # The grammar takes `[ -d / ] && rm` for one long test. A test does nothing itself.
@@ -729,7 +739,7 @@ class Shell:
         if not name and not words[0].labels:
             return labels_only(words, stdin)
         known = name.replace("\\", "/").rpartition("/")[2] if not name.startswith("\\") else name[1:]
-        if "?" in known or "[" in known[:-1]:
+        if len(known) <= LONGEST_PATTERN and ("?" in known or "[" in known[:-1]):
             matching = next((program for program in COMMANDS if fnmatch.fnmatchcase(program, known)), None)
             if matching is not None and known != "[":
                 known, hidden = matching, hidden | fold.ASSEMBLED
@@ -739,6 +749,9 @@ class Shell:
             return self.follow(name, body, words[1:], stdin)
         alias = self.state.aliases.get(name)
         if alias is not None and alias.exact and name not in self.state.active:
+            if len(self.state.active) >= MOST_ALIASES:
+                raise TooDeep
+            self.budget.spend(len(words))
             words = [*(text(part) for part in alias.exact.split()), *words[1:]]
             self.state.active.add(name)
             try:
@@ -804,6 +817,15 @@ def _joined(match: re.Match[bytes]) -> bytes:
     """Broken lines as one, with the same number of lines after them, so that what follows keeps its place."""
     whole = match[0].replace(b"\\\n", b"")
     return whole + b"\n" * match[0].count(b"\\\n")
+
+
+def _longest_pipeline(data: bytes) -> int:
+    """Return how many pipes follow each other at most; a line that ends with one goes on."""
+    longest = now = 0
+    for match in PIPE_OR_END.finditer(data):
+        now = now + 1 if match[0] == b"|" else 0
+        longest = max(longest, now)
+    return longest
 
 
 def _braces(node: Node) -> list[str] | None:

@@ -42,7 +42,7 @@ VARIABLES = {
 # Climbing out of wherever the program stands, to a folder that only the root has.
 CLIMB = re.compile(r"^(?:\.\./)+(?=(?:etc|root|home|proc|sys|var|usr|boot|windows)(?:/|$))", re.IGNORECASE)
 # Everything below a folder, however deep.
-DEEP = re.compile(r"(?:/\*\*)+(?:/\*)?$")
+DEEP = re.compile(r"(?<!/\*\*)(?:/\*\*)++(?:/\*)?$")
 GUESSED = ("/etc/shadow", "/etc/passwd", "/etc/sudoers", "~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials")
 """What is worth writing as a pattern of single letters, so that it cannot be read."""
 WHO = frozenset(["COMPUTERNAME", "USERNAME", "USER", "HOSTNAME", "LOGNAME", "USERDOMAIN", "HOST", "SUDO_USER"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from runner.assessment import Capability, Finding, Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from runner.risk.lines import Lines
 
@@ -28,25 +29,63 @@ PADDING_LINES = 60
 class Trick:
     id: str
     level: Level
-    pattern: re.Pattern[str]
+    find: Callable[[str], Iterator[tuple[int, int]]]
     reason: str
     reference: str = "CWE-1007"
 
 
 # Letters of other scripts that look like a Latin one (a selection of Unicode's confusables.txt, UTS 39).
 LOOK_ALIKE = "асԁеһіјӏорԛѕԝхуАВЕНІЈКМОРСТХԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧοɡɑı"
+JOINERS = "\u200c\u200d\ufeff\u00ad"
+MIXED = re.compile(f"[A-Za-z][{LOOK_ALIKE}]|[{LOOK_ALIKE}][A-Za-z]")
+STYLED = re.compile("[\U0001d400-\U0001d7cb\uff21-\uff3a\uff41-\uff5a]{2,}+")
+WORD = re.compile(r"\w*+")
+WORDS = re.compile(r"[\w\s]*+")
+
+
+def _matches(pattern: str) -> Callable[[str], Iterator[tuple[int, int]]]:
+    """Return what finds the places of an expression, which must need linear time for any text."""
+    compiled = re.compile(pattern)
+    return lambda text: (match.span() for match in compiled.finditer(text))
+
+
+def _mixed_words(text: str) -> Iterator[tuple[int, int]]:
+    """Find the words in which a Latin letter stands beside a look-alike: the two first, as they are rare."""
+    end = 0
+    while (match := MIXED.search(text, end)) is not None:
+        start = match.start()
+        while start > end and (text[start - 1].isalnum() or text[start - 1] == "_"):
+            start -= 1
+        end = _end(WORD, text, match.end())
+        yield start, end
+
+
+def _styled_names(text: str) -> Iterator[tuple[int, int]]:
+    """Find styled letters that are called, assigned to or have a member; words and spaces may come between."""
+    after = 0
+    for match in STYLED.finditer(text):
+        if match.end() > after:  # else it is among the words behind the one before
+            after = _end(WORDS, text, match.end())
+        if text[after : after + 1] in (".", "(", "="):
+            yield match.span()
+
+
+def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
+    match = pattern.match(text, start)
+    return start if match is None else match.end()
+
 
 TRICKS = (
     Trick(
         "text.bidi",
         Level.CRITICAL,
-        re.compile("[\u202a-\u202e\u2066-\u2069]+"),
+        _matches("[\u202a-\u202e\u2066-\u2069]+"),
         "Control characters reverse the order in which this line is shown, so it does not read as it runs.",
     ),
     Trick(
         "text.invisible",
         Level.CRITICAL,
-        re.compile(
+        _matches(
             "[\u200b\u2060-\u2064\u180e\u115f\u1160\u3164\uffa0\U000e0000-\U000e01ef]+|[\ufe00-\ufe0e]+|[\ufe0f]{2,}"
         ),
         "Invisible characters stand here, so names or texts differ from what is shown.",
@@ -55,51 +94,51 @@ TRICKS = (
         "text.joiner",
         Level.CRITICAL,
         # Joiners belong between emoji and in some scripts; next to ASCII letters they only hide a difference.
-        re.compile("(?<=[A-Za-z0-9_])[\u200c\u200d\ufeff\u00ad]+|[\u200c\u200d\ufeff\u00ad]+(?=[A-Za-z0-9_])"),
+        _matches(f"(?<=[A-Za-z0-9_])[{JOINERS}]++|(?<![{JOINERS}])[{JOINERS}]++(?=[A-Za-z0-9_])"),
         "An invisible character inside a word makes it another word than the one shown.",
     ),
     Trick(
         "text.terminal",
         Level.CRITICAL,
-        re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]+"),
+        _matches("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]+"),
         "Raw control characters can rewrite what a terminal shows of this line.",
         "CWE-150",
     ),
     Trick(
         "text.line-break",
         Level.CRITICAL,
-        re.compile("(?<=[^\\s])[\r\x0b\x85\u2028\u2029](?!\n)(?=[^\n]*\\S)"),
+        _matches("(?<=[^\\s])[\r\x0b\x85\u2028\u2029](?!\n)(?=[^\\S\n]*+\\S)"),
         "A line break that many viewers do not show starts more code here.",
     ),
     Trick(
         "text.look-alike",
         Level.CRITICAL,
-        re.compile(f"\\w*(?:[A-Za-z][{LOOK_ALIKE}]|[{LOOK_ALIKE}][A-Za-z])\\w*"),
+        _mixed_words,
         "A word mixes Latin letters with look-alikes from another script, so it is not the word it seems to be.",
     ),
     Trick(
         "text.styled",
         Level.CRITICAL,
         # Mathematical and full-width letters: Python folds them to ASCII in names, readers do not.
-        re.compile("[\U0001d400-\U0001d7cb\uff21-\uff3a\uff41-\uff5a]{2,}(?=[\\w\\s]*[.(=])"),
+        _styled_names,
         "Letters in another style are read as plain ones by the interpreter, but not by a search.",
     ),
     Trick(
         "text.padding",
         Level.CRITICAL,
-        re.compile(f"(?<=[^\\s])[ \\t\u00a0\u2000-\u200a\u3000]{{{PADDING_COLUMNS},}}(?=[^\\s#/\\\\|*])"),
+        _matches(f"(?<=[^\\s])[ \\t\u00a0\u2000-\u200a\u3000]{{{PADDING_COLUMNS},}}+(?=[^\\s#/\\\\|*])"),
         "A long run of spaces pushes the code behind it out of sight.",
     ),
     Trick(
         "text.empty-lines",
         Level.HIGH,
-        re.compile(f"(?<=[^\\s])\n(?:[ \\t]*\n){{{PADDING_LINES},}}(?=[ \\t]*\\S)"),
+        _matches(f"(?<=[^\\s])\n(?:[ \\t]*+\n){{{PADDING_LINES},}}+(?=[ \\t]*+\\S)"),
         "Many empty lines push the code behind them out of sight.",
     ),
     Trick(
         "text.surrogate",
         Level.CRITICAL,
-        re.compile("[\ud800-\udfff]+"),
+        _matches("[\ud800-\udfff]+"),
         "These characters are not valid text, so what would run cannot be shown.",
         "CWE-176",
     ),
@@ -115,19 +154,17 @@ def tricks(lines: Lines) -> Iterator[Finding]:
     for trick in TRICKS:
         if plain and trick.id not in ("text.padding", "text.empty-lines"):
             continue
-        for count, match in enumerate(trick.pattern.finditer(text)):
-            if count == MOST_PER_TRICK:
-                break
-            yield _finding(trick, match, lines)
+        for start, end in itertools.islice(trick.find(text), MOST_PER_TRICK):
+            yield _finding(trick, start, end, lines)
 
 
-def _finding(trick: Trick, match: re.Match[str], lines: Lines) -> Finding:
+def _finding(trick: Trick, start: int, end: int, lines: Lines) -> Finding:
     return Finding(
         id=trick.id,
         level=trick.level,
         capability=Capability.HIDDEN_TEXT,
-        span=lines.span(match.start(), match.end()),
-        evidence=visible(match.group()[:40]),
+        span=lines.span(start, end),
+        evidence=visible(lines.text[start : min(end, start + 40)]),
         reason=trick.reason,
         reference=trick.reference,
     )

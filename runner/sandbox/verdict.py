@@ -29,7 +29,7 @@ MEMORY_WORDS = (
 DISK_WORDS = ("No space left on device", "ENOSPC", "File too large", "EFBIG", "File size limit exceeded")
 NO_MORE_PROCESSES = re.compile(
     r"can't start new thread|fork: (?:retry: )?Resource temporarily unavailable"  # Python's threads, Bash
-    r"|spawn .*EAGAIN|fork.*\[Errno 11\]",  # Node, Python's processes
+    r"|spawn .{0,200}EAGAIN|fork.{0,200}\[Errno 11\]",  # Node, Python's processes
     re.DOTALL,
 )
 KILLED_STATUS = 128 + 9
