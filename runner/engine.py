@@ -232,7 +232,7 @@ class Engine:
         except KnownError as error:
             result = _not_run(request, error)
         case.result = result
-        kept = {**encode(result), "artifact": await self._store(case)}
+        kept = {**encode(result), **await self._store(case)}
         await self._persist(case, Phase.FINISHED, kept, RunFinished(request.id, result))
         return result
 
@@ -303,18 +303,18 @@ class Engine:
             )
         return kept
 
-    async def _store(self, case: Case) -> str:
-        """Keep the artifact as the settings say: its path, or nothing. A full disk is told; the run stands."""
+    async def _store(self, case: Case) -> dict[str, object]:
+        """Keep the artifact as the settings say: its path and hash. A full disk is told; the run stands."""
         assert case.result is not None
         try:
-            path = await asyncio.get_running_loop().run_in_executor(
+            kept = await asyncio.get_running_loop().run_in_executor(
                 self._worker, self.rooms.store, case.approved, case.assessment, case.decision, case.result
             )
         except (OSError, KnownError) as error:
             self.trouble("artifacts", f"The artifact of a run could not be stored: {error}", "Free disk space.")
-            return ""
+            return {"artifact": ""}
         self.clear("artifacts")
-        return path
+        return kept
 
     async def _close(self, case: Case, answer: Answer) -> None:
         if case.phase is not Phase.CLOSED:
@@ -332,7 +332,7 @@ class Engine:
         except LedgerFailed as failure:
             self.trouble("ledger", failure.what, failure.remedy)
             raise
-        self.clear("ledger")
+        self._ledger_works()
 
     async def _persist(self, case: Case, phase: Phase, told: object, event: Event | None) -> None:
         """A step that must not be lost: tried until it is written."""
@@ -505,8 +505,12 @@ class Engine:
         self._tell_settings()
         await self._open("ledger", self.rooms.open_ledger)
         self._opening = spawn("open sandbox", self._open("sandbox", self.rooms.open_sandbox))
-        await self._take_up()
-        spawn("seal", self._open("secrets", self.rooms.seal))
+        try:
+            await self._take_up()
+        except KnownError as error:
+            self.rooms.doubt = error
+            self._ledger_works()
+        spawn("seal", self._seal())
         if gateway:
             await self.open_gateway()
         # A container engine that hangs holds nobody: requests wait until it is known where they would run.
@@ -544,6 +548,19 @@ class Engine:
     async def renew_ledger(self) -> None:
         """Set a ledger that cannot be used aside and begin a new one that names it."""
         await self._open("ledger", self.rooms.renew_ledger)
+        spawn("seal", self._seal())
+
+    async def _seal(self) -> None:
+        await self._open("secrets", self.rooms.seal)
+        if self.rooms.doubt:
+            self._ledger_works()
+
+    def _ledger_works(self) -> None:
+        """It can be written; that it is not the one that was last signed stays a trouble."""
+        if doubt := self.rooms.doubt:
+            self.trouble("ledger", doubt.what, doubt.remedy)
+        else:
+            self.clear("ledger")
 
     async def _open(self, room: str, opened: Callable[[], Awaitable[None]]) -> None:
         try:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
-from runner import available, intake
+from runner import available, intake, signer
 from runner.agents import Agents
-from runner.audit import artifacts
+from runner.audit import anchor, artifacts
+from runner.audit.anchor import AnchorKeeper
 from runner.audit.captures import Captures
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
 from runner.audit.search import History
@@ -27,7 +29,6 @@ from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Bounds, Collect
 from runner.secrets import Secrets
 from runner.settings import Loaded, load
-from runner.signer import signing_key
 from runner.submission import Submission
 from runner.tasks import spawn
 
@@ -65,6 +66,9 @@ class Rooms:
         """Set once it is known which sandbox there is; None before anybody looks."""
         self.captures = Captures(places)
         self._ledger: Ledger | None = None
+        self._anchors: AnchorKeeper | None = None
+        self.doubt: KnownError | None = None
+        """Why the history is not the one that was last signed here; it is not signed until a new one is begun."""
         self._gateway: Gateway | None = None
 
     # ---- the ledger ----
@@ -92,18 +96,60 @@ class Rooms:
             await self._ledger.append("opened", "", {"process": os.getpid()})
 
     async def renew_ledger(self) -> None:
-        """Set the ledger file aside and begin a new one, which names it."""
+        """Set the ledger file aside and begin a new one, which names it and the last head that was signed."""
+        await self._close_ledger()
+        signed = await asyncio.to_thread(self._set_aside)
+        why = "" if self.doubt is None else self.doubt.what
+        await self.open_ledger()
+        await self.book.append("renewed", "", {"why": why, "signed": None if signed is None else asdict(signed)})
+        self.doubt = None
+
+    def _set_aside(self) -> anchor.Anchor | None:
+        """Set the ledger file aside; the last signed head of it, where one is known."""
+        try:
+            signed = signer.anchor(self.secrets)
+        except KnownError:
+            signed = None
+        # First: a crash between the two must not leave a new ledger beside the mark of the old one.
+        signer.forget_anchor(self.secrets)
+        try:
+            set_aside(self.places.ledger)
+        except KnownError:
+            if signed is not None:
+                signer.set_anchor(self.secrets, signed)
+            raise
+        return signed
+
+    async def seal(self) -> None:
+        """Sign the ledger's heads from now on, unless it is not the one that was last signed: then `doubt` says so.
+
+        The keyring may take its time, so nothing waits for this.
+        """
+        ledger = self._ledger
+        key = await asyncio.to_thread(signer.signing_key, self.secrets)
+        try:
+            doubt = await asyncio.to_thread(self._difference)
+        except KnownError as error:
+            doubt = error
+        if ledger is None or ledger is not self._ledger:
+            return
+        self.doubt = self.doubt or doubt
+        if self.doubt is None:
+            self._anchors = AnchorKeeper(partial(signer.set_anchor, self.secrets))
+            await ledger.seal_with(key, self._anchors.signed)
+
+    def _difference(self) -> KnownError | None:
+        known = signer.anchor(self.secrets)
+        return None if known is None else anchor.difference(self.places.ledger, known)
+
+    async def _close_ledger(self) -> None:
+        """Write the last entry, its seal, and the note of it beside the key."""
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()
-        await asyncio.to_thread(set_aside, self.places.ledger)
-        await self.open_ledger()
-
-    async def seal(self) -> None:
-        """Sign the ledger's heads from now on. The keyring may take its time, so nothing waits for this."""
-        key = await asyncio.to_thread(signing_key, self.secrets)
-        if self._ledger is not None:
-            await self._ledger.seal_with(key)
+        if self._anchors is not None:
+            anchors, self._anchors = self._anchors, None
+            await asyncio.to_thread(anchors.close)
 
     async def left_open(self) -> list[Record]:
         """What an earlier process did not bring to its end."""
@@ -211,14 +257,19 @@ class Rooms:
             return None
         return Bounds(settings.collect_most, settings.collect_file_mb << 20, settings.collect_all_mb << 20)
 
-    def store(self, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result) -> str:
-        """Keep the artifact of a run as `SANDBOX_STORE_CODE` says; its path or ''. Raises OSError, KnownError."""
+    def store(
+        self, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result
+    ) -> dict[str, object]:
+        """Keep the artifact of a run as `SANDBOX_STORE_CODE` says; what the history says of it. Raises OSError,
+        KnownError."""
         path = None
         try:
             path = artifacts.store(self.places, self.settings.store_code, request, assessment, decision, result)
         finally:
             self.captures.keep(request.id, result.files, lasting=path is not None)
-        return "" if path is None else str(path)
+        if path is None:
+            return {"artifact": ""}
+        return {"artifact": str(path), "artifact_sha256": artifacts.fingerprint(path)}
 
     # ---- settings ----
 
@@ -262,9 +313,7 @@ class Rooms:
         if self._gateway is not None:
             await self._gateway.close(why)
         await asyncio.gather(*(sandbox.close() for sandbox in self._sandboxes))
-        if self._ledger is not None:
-            ledger, self._ledger = self._ledger, None
-            await ledger.close()
+        await self._close_ledger()
         self.captures.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import subprocess
@@ -12,7 +13,9 @@ from jeepney import DBusAddress, MatchRule, message_bus, new_method_call
 from jeepney.bus_messages import DBusNameFlags
 from jeepney.io.blocking import open_dbus_connection
 
+from runner import signer
 from runner.places import Places
+from runner.rooms import open_engine
 from runner.secrets import Secrets
 from runner.settings import Settings
 
@@ -60,8 +63,19 @@ def stored_plainly() -> list[str]:
         return [str(path) for paths in reply.body for path in paths]
 
 
+async def console(places: Places) -> None:
+    """A console that starts, gets its key, and is closed."""
+    engine = open_engine(places, {"SANDBOX_TYPE": "local"})
+    await engine.start(gateway=False)
+    async with asyncio.timeout(LIMIT):
+        while engine.rooms._anchors is None and engine.rooms.doubt is None:
+            await asyncio.sleep(0.01)
+    await engine.close("the test is over")
+
+
 def main(keyring: str, patience: str, agreed: str, *steps: str) -> None:
-    """`keyring` is silent, none or a password. Steps are get,NAME  set,NAME,VALUE  delete,NAME  agree  items."""
+    """`keyring` is silent, none or a password. Steps are get,NAME  set,NAME,VALUE  delete,NAME  agree  items
+    console (started, sealed and closed)  verify."""
     places = Places.standard()
     places.make()
     kinds: dict[str, Callable[[], AbstractContextManager[object]]] = {"silent": silent, "none": contextlib.nullcontext}
@@ -77,6 +91,11 @@ def main(keyring: str, patience: str, agreed: str, *steps: str) -> None:
                     answers.append(secrets.set(name, value).kind)
                 case ["delete", name]:
                     answers.append(secrets.delete(name))  # type: ignore[func-returns-value]
+                case ["console"]:
+                    asyncio.run(console(places))
+                case ["verify"]:
+                    verdict = signer.check_ledger(places, signer.vouching(places))
+                    answers.append([verdict.ok, verdict.unsure, verdict.first_broken])
                 case ["agree"]:
                     answers.append(secrets.agree_to_file())  # type: ignore[func-returns-value]
                 case ["items"]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -148,6 +151,20 @@ def test_a_keyring_that_cannot_be_opened_says_so(session: Session) -> None:
     assert told.explanation == (
         "Secrets are kept in memory and are lost when Assent ends: the keyring is locked, and it was not unlocked."
     )
+
+
+def test_the_keyring_knows_how_far_the_history_was_signed(session: Session) -> None:
+    require("keyring")
+    places = session.places
+    assert session.ask("console", "verify", keyring="pass", bus=True).answers == [[True, "", None]]
+    with closing(sqlite3.connect(places.ledger)) as connection:
+        ((last,),) = connection.execute("SELECT max(seq) FROM entries")
+    old = shutil.copy(places.ledger, session.folder / "old")
+    assert session.ask("console", "verify", keyring="pass", bus=True).answers == [[True, "", None]]
+    Path(old).replace(places.ledger)
+    assert session.ask("verify", keyring="pass", bus=True).answers == [[False, "", last + 1]]
+    # Starting on it signs nothing, so it does not become good.
+    assert session.ask("console", "verify", keyring="pass", bus=True).answers[0][0] is False  # type: ignore[index]
 
 
 # ---- none ----

@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, Signal
 from app.errands import Errands
 from app.parts.notice import Tone
 from runner import signer
-from runner.audit.verify import verify
 from runner.errors import KnownError
 
 if TYPE_CHECKING:
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
     from runner.audit.verify import Verdict
     from runner.places import Places
-
-NO_KEY = "The signing key is not at hand, so a ledger that was rewritten from end to end would not be noticed."
+    from runner.signer import Vouching
 
 
 class _Stopped(Exception):
@@ -36,13 +34,13 @@ class Checking(QObject):
     stopped = Signal()
 
     def __init__(
-        self, places: Places, public_key: Callable[[], str] | None = None, parent: QObject | None = None
+        self, places: Places, vouching: Callable[[], Vouching] | None = None, parent: QObject | None = None
     ) -> None:
-        """`public_key` gives the key (hex) that must have signed, '' where there is none; it may block. By default
-        that of this installation."""
+        """`vouching` gives the key that must have signed, and how far; it may block. By default what this
+        installation keeps."""
         super().__init__(parent)
         self._places = places
-        self._public_key = public_key or (lambda: signer.public_key(places))
+        self._vouching = vouching or (lambda: signer.vouching(places))
         self._errands = Errands("verify", self)
         self._stop = threading.Event()
         self._running = False
@@ -69,9 +67,9 @@ class Checking(QObject):
 
     # ---- on the thread ----
 
-    def _check(self) -> tuple[Verdict, bool]:
-        key = self._public_key()
-        return verify(self._places.ledger, key, self._progress), bool(key)
+    def _check(self) -> tuple[Verdict, str]:
+        known = self._vouching()
+        return signer.check_ledger(self._places, known, self._progress), known.problem
 
     def _progress(self, entries: int) -> None:
         if self._stop.is_set():
@@ -80,7 +78,7 @@ class Checking(QObject):
 
     # ---- back in the window ----
 
-    def _tell(self, outcome: tuple[Verdict, bool]) -> None:
+    def _tell(self, outcome: tuple[Verdict, str]) -> None:
         self._running = False
         self.found.emit(*told(*outcome))
 
@@ -93,12 +91,13 @@ class Checking(QObject):
             self.found.emit(Tone.BAD.value, f"The ledger could not be checked. {words}")
 
 
-def told(verdict: Verdict, with_key: bool) -> tuple[str, str]:
-    """Tone and words for what `verify` found."""
+def told(verdict: Verdict, problem: str = "") -> tuple[str, str]:
+    """Tone and words for what `verify` found; `problem` is what is wrong with the key."""
     if not verdict.ok:
+        if verdict.altered and verdict.first_broken is None:
+            return Tone.BAD.value, verdict.what
         good = f" Entries 1 to {verdict.entries:,} are as they were written." if verdict.entries else ""
         return Tone.BAD.value, f"The ledger was changed. {verdict.what}{good}"
-    if not with_key:
-        return Tone.GOOD.value, f"{verdict.what} {NO_KEY}"
-    signed = f" Entries up to {verdict.signed_to:,} are signed." if verdict.signed_to else " None of them is signed."
-    return Tone.GOOD.value, verdict.what + signed
+    if verdict.unsure or problem:
+        return Tone.WARN.value, " ".join(filter(None, ("Not vouched for:", verdict.what, verdict.unsure, problem)))
+    return Tone.GOOD.value, f"{verdict.what} Entries up to {verdict.signed_to:,} are signed."

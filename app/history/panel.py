@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from runner.audit.search import History, Record
     from runner.events import Event
     from runner.places import Places
+    from runner.signer import Vouching
 
 VERIFY = " Verify"
 STOP = " Stop verifying"
@@ -51,9 +52,9 @@ class HistoryPanel(QWidget):
         places: Places,
         parent: QWidget | None = None,
         show_folder: Callable[[Path], bool] = open_folder,
-        public_key: Callable[[], str] | None = None,
+        vouching: Callable[[], Vouching] | None = None,
     ) -> None:
-        """`public_key` as in `Checking`."""
+        """`vouching` as in `Checking`."""
         super().__init__(parent)
         self._cases = cases
         self._look = look
@@ -63,7 +64,7 @@ class HistoryPanel(QWidget):
         self.filters = Filters(look)
         self.list = HistoryList(places.ledger, look)
         self.detail = Detail(look, show_folder, partial(captures.read, places))
-        self.checking = Checking(places, public_key, self)
+        self.checking = Checking(places, vouching, self)
         self.verify = QPushButton(VERIFY)
         self.verify.setToolTip("Check that every entry of the ledger is as it was written")
         self.verify.setAutoDefault(False)

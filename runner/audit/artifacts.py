@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -50,6 +51,12 @@ def store(
     text = json.dumps(_content(stamp, request, assessment, decision, result), indent=2, allow_nan=False)
     places.artifacts.mkdir(parents=True, exist_ok=True, mode=0o700)
     return _write(places.artifacts, f"{stamp}_{request.digest[:16]}", text)
+
+
+def fingerprint(artifact: Path) -> str:
+    """Return the SHA-256 (hex) of a stored artifact, for the history. Raises OSError."""
+    with artifact.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _content(

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 SESSION = "session-"
 LOCK = ".open"
+SHA256 = re.compile(r"[0-9a-f]{64}")
+"""What a captured file is called in the store."""
 
 
 class Captures:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from runner.audit.entry import KEY, SEALED, Draft, Entry, chained
+from runner.audit.anchor import Anchor
+from runner.audit.entry import KEY, SEALED, Draft, Entry, chained, stored_entry
 from runner.audit.row import COLUMNS, Row, advance, from_columns, to_columns
 from runner.request import canonical
 
@@ -30,6 +31,8 @@ class Chain:
         self._seal: Seal | None = None
         self._head: Entry | None = None
         self._since_seal = 0
+        self.anchor: Anchor | None = None
+        """The newest head that is signed and durable; None before the first signature of this process."""
 
     def write(self, drafts: Sequence[Draft]) -> list[int | Exception]:
         """For each draft the number of its entry, or why it is none; durable on return.
@@ -53,16 +56,39 @@ class Chain:
                 self._connection.execute("ROLLBACK")
             raise
         self._head, self._since_seal = page.head, since_seal
+        self._note_signed(page.head)
         return outcomes
 
     def seal_with(self, seal: Seal, at: int) -> None:
         """From now on sign with `seal`; a key other than the last is recorded. Raises sqlite3.Error."""
-        if seal.public != last_key(self._connection):
-            # Recorded first: a signature by a key that the ledger does not know would be taken for a forgery.
-            (outcome,) = self.write([Draft(at, KEY, "", {"public": seal.public})])
-            if isinstance(outcome, Exception):
-                raise outcome
-        self._seal = seal
+        before, self._seal = self._seal, seal
+        try:
+            if seal.public != last_key(self._connection):
+                # With the head that it signs, in one transaction: a key recorded is a key that has signed.
+                (outcome,) = self.write([Draft(at, KEY, "", {"public": seal.public})])
+                if isinstance(outcome, Exception):
+                    raise outcome
+            else:
+                self._sign_head(seal)
+        except BaseException:
+            self._seal = before
+            raise
+
+    def _sign_head(self, seal: Seal) -> None:
+        """Sign what was written before the key was at hand."""
+        head = self._head or last_entry(self._connection)
+        if head is not None:
+            self._connection.execute(_HEAD, (head.seq, head.hash, seal.public, seal.sign(head.seq, head.hash)))
+            self._note_signed(head)
+
+    def _note_signed(self, head: Entry | None) -> None:
+        if self._seal is None or head is None:
+            return
+        if self.anchor is None:
+            (ledger,) = self._connection.execute("SELECT hash FROM entries WHERE seq = 1").fetchone()
+        else:
+            ledger = self.anchor.ledger
+        self.anchor = Anchor(ledger, head.seq, head.hash)
 
     def finish(self, at: int) -> None:
         """Sign what was added since the last seal. Raises sqlite3.Error."""
@@ -135,7 +161,7 @@ def last_entry(connection: sqlite3.Connection) -> Entry | None:
     found = connection.execute(
         "SELECT seq, at, kind, request_id, body_sha256, prev, hash FROM entries ORDER BY seq DESC LIMIT 1"
     ).fetchone()
-    return Entry(*found) if found else None
+    return stored_entry(found) if found else None
 
 
 def last_key(connection: sqlite3.Connection) -> str:
@@ -144,7 +170,12 @@ def last_key(connection: sqlite3.Connection) -> str:
         "SELECT data FROM entries JOIN bodies USING (seq) WHERE request_id = '' AND kind = ? ORDER BY seq DESC LIMIT 1",
         (KEY,),
     ).fetchone()
-    return str(json.loads(found[0]).get("public", "")) if found else ""
+    try:
+        body = json.loads(found[0]) if found else {}
+    except (TypeError, ValueError, RecursionError):
+        # Damage is for `verify` to name; a key that cannot be read was not recorded.
+        body = {}
+    return str(body.get("public", "")) if isinstance(body, dict) else ""
 
 
 def stored_row(connection: sqlite3.Connection, request_id: str) -> Row | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from runner.errors import KnownError
 from runner.request import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 GENESIS = "genesis"
 KEY = "key"
@@ -52,6 +53,21 @@ class Draft:
     kind: str
     request_id: str
     body: Mapping[str, object]
+
+
+class DamagedEntry(KnownError):
+    """A stored entry whose columns are not of the types that were written."""
+
+
+def stored_entry(columns: Iterable[Any]) -> Entry:
+    """Return the entry that was read from the table. Raises DamagedEntry where a column has another type.
+
+    STRICT tables only hold for what is written through SQLite; a damaged page can hold anything.
+    """
+    seq, at, *texts = columns
+    if type(seq) is int and type(at) is int and all(type(text) is str for text in texts):
+        return Entry(seq, at, *texts)
+    raise DamagedEntry(f"Entry {seq!r} is damaged: a column has another type than was written.", "Run `assent verify`.")
 
 
 def chained(before: Entry | None, draft: Draft, body: bytes) -> Entry:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from runner.audit.anchor import Anchor
+
 __all__ = ["Ledger", "LedgerFailed", "set_aside"]
 
 log = logging.getLogger("assent.ledger")
@@ -62,6 +64,7 @@ class Ledger:
         self._chain = Chain(connection, seal_every)
         self._queue: queue.SimpleQueue[_Wanted] = queue.SimpleQueue()
         self._closing = False
+        self._signed: Callable[[Anchor], None] = lambda _anchor: None
         # A daemon, so that a crash elsewhere can end the process: what was acknowledged is on disk anyway.
         self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
         self._thread.start()
@@ -102,8 +105,13 @@ class Ledger:
         at = self._now()
         return await self._ask(Draft(at, kind, request_id, body), at)
 
-    async def seal_with(self, key: bytes) -> None:
-        """Sign from now on with this Ed25519 private key (32 bytes). Raises KnownError, LedgerFailed."""
+    async def seal_with(self, key: bytes, signed: Callable[[Anchor], None] | None = None) -> None:
+        """Sign from now on with this Ed25519 private key (32 bytes). Raises KnownError, LedgerFailed.
+
+        `signed` hears of each signed head once it is durable, in the writer's thread, and must not block.
+        """
+        if signed is not None:
+            self._signed = signed
         await self._ask(Seal(key), self._now())
 
     async def close(self) -> None:
@@ -157,7 +165,9 @@ class Ledger:
 
     def _write(self, drafts: list[Draft]) -> list[int | Exception]:
         try:
-            return self._chain.write(drafts)
+            outcomes = self._chain.write(drafts)
+            self._tell_signed()
+            return outcomes
         except Exception as error:  # the callers get it; the thread must outlive it
             return [self._told(error)] * len(drafts)
 
@@ -165,6 +175,7 @@ class Ledger:
         assert isinstance(wanted.what, Seal)
         try:
             self._chain.seal_with(wanted.what, wanted.at)
+            self._tell_signed()
         except Exception as error:  # the caller gets it; the thread must outlive it
             return self._told(error)
         return 0
@@ -172,6 +183,7 @@ class Ledger:
     def _end(self, at: int) -> int:
         try:
             self._chain.finish(at)
+            self._tell_signed()
         except DAMAGE as error:
             # All that was acknowledged is on disk; verify tells up to where it is signed.
             log.warning("%s", self._told(error))
@@ -179,6 +191,10 @@ class Ledger:
             self._connection.close()
             self._lock.release()
         return 0
+
+    def _tell_signed(self) -> None:
+        if self._chain.anchor is not None:
+            self._signed(self._chain.anchor)
 
     def _told(self, error: Exception) -> Exception:
         return self._failed(error) if isinstance(error, DAMAGE) else error

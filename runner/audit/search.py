@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assessment import Assessment, Level
 from runner.audit.codec import decode
-from runner.audit.entry import Entry
+from runner.audit.entry import Entry, stored_entry
 from runner.audit.row import COLUMNS, Row, from_columns
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.decision import Decision, Verdict
@@ -135,7 +135,7 @@ class History:
 
     def _record(self, row: Row) -> Record:
         steps = tuple(
-            Step(Entry(*columns), _body(data, columns[0])) for *columns, data in self._all(_ENTRIES, (row.id,))
+            Step(stored_entry(columns), _body(data, columns[0])) for *columns, data in self._all(_ENTRIES, (row.id,))
         )
         bodies = {step.entry.kind: step.body for step in steps}
         decided = next((bodies[phase] for phase in DECIDED if phase in bodies), None)
@@ -165,10 +165,10 @@ class Interrupted(KnownError):
     """A query was ended by `interrupt` or `close`."""
 
 
-def _body(data: str | None, seq: int) -> dict[str, Any]:
+def _body(data: str | bytes | None, seq: int) -> dict[str, Any]:
     try:
         body = json.loads(data or "null")
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         body = None
     if not isinstance(body, dict):
         raise KnownError(f"The body of entry {seq} is missing or damaged.", "Run `assent verify`.")

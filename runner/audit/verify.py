@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.chain import stored_row
-from runner.audit.entry import GENESIS, KEY, NOTHING_BEFORE, SEALED, Entry, fingerprint
+from runner.audit.entry import GENESIS, KEY, NOTHING_BEFORE, SEALED, DamagedEntry, Entry, fingerprint, stored_entry
 from runner.audit.row import COLUMNS, PHASES, Row, advance
 from runner.audit.seal import genuine
 from runner.audit.tables import DAMAGE, altered, connect_to_read, explained
@@ -20,7 +20,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from runner.audit.anchor import Anchor
+    from runner.audit.evidence import Evidence
+
 PROGRESS_EVERY = 1000
+UNSIGNED_AT_MOST = 1000
+"""Entries that a session may have written without a signature; as many as stand between two seals."""
+SESSION = "opened"
+"""Kind of the entry with which a console begins, before its key is at hand."""
+FORGED = (TypeError, AttributeError, ValueError, OverflowError, RecursionError)
+"""What damaged or forged content may raise on its way through the checks."""
+NO_KEY = (
+    "The signing key is not at hand, so a history that was rewritten from end to end, or rolled back to an older copy,"
+    " would not be noticed."
+)
 
 _ALL = (
     "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
@@ -49,17 +62,29 @@ class Verdict:
     """Entries up to this number are covered by a signature; 0 where nothing is signed."""
     keys: tuple[str, ...] = ()
     """Public keys (hex) that signed, in order."""
+    unsure: str = ""
+    """What could not be vouched for, in a sentence or two; empty where everything was checked against the key."""
+    altered: str = ""
+    """Files beside the ledger that are not as they were stored, in a sentence."""
 
 
-def verify(path: Path, public_key: str = "", progress: Callable[[int], None] = lambda entries: None) -> Verdict:
+def verify(
+    path: Path,
+    public_key: str = "",
+    progress: Callable[[int], None] = lambda entries: None,
+    *,
+    anchor: Anchor | None = None,
+    evidence: Evidence | None = None,
+) -> Verdict:
     """Check every entry, body, seal, the list of requests and the guards of the ledger at `path`.
 
     Reads one consistent state while others go on writing; memory does not grow with the ledger. With `public_key`
-    (hex, from the keyring) the last key must be that one. `progress` gets the number of entries checked, now and
-    then; it may raise to stop. Raises KnownError where there is no ledger to be read at all.
+    (hex, from the keyring) the last key must be that one, and only its signatures and `anchor`, read before, vouch
+    for anything. `evidence` looks at the files of finished runs. `progress` gets the number of entries checked, now
+    and then; it may raise to stop. Raises KnownError where there is no ledger to be read at all.
     """
     connection = connect_to_read(path)
-    walk = _Walk()
+    walk = _Walk(own=public_key, anchor=anchor, evidence=evidence)
     try:
         connection.execute("BEGIN")
         if difference := altered(connection):
@@ -69,11 +94,17 @@ def verify(path: Path, public_key: str = "", progress: Callable[[int], None] = l
             if entry.seq % PROGRESS_EVERY == 0:
                 progress(entry.seq)
         walk.check_end(connection)
-        walk.check_rest(connection, public_key)
+        walk.check_rest(connection)
+        walk.check_signed()
     except _Broken as broken:
         return walk.verdict(broken)
+    except DamagedEntry as damaged:
+        return walk.verdict(_Broken(walk.last_seq + 1, damaged.what))
     except DAMAGE as error:
         return walk.verdict(_Broken(walk.last_seq + 1, explained(error, path).what))
+    except FORGED as error:
+        first = walk.last_seq + 1
+        return walk.verdict(_Broken(first, f"Entry {first} cannot be read ({type(error).__name__}): it was altered."))
     finally:
         connection.close()
     return walk.verdict(None)
@@ -92,8 +123,10 @@ def broken_tail(connection: sqlite3.Connection, path: Path, count: int) -> str:
         for _ in walk.chain(connection):
             pass
         walk.check_end(connection)
-    except _Broken as broken:
+    except (_Broken, DamagedEntry) as broken:
         return broken.what
+    except FORGED as error:
+        return f"Entry {walk.last_seq + 1} is damaged ({type(error).__name__})."
     except DAMAGE as error:
         return explained(error, path).what
     return ""
@@ -118,26 +151,65 @@ class _Walk:
     signed_to: int = 0
     keys: list[str] = field(default_factory=list)
     rows: dict[str, Row] = field(default_factory=dict)
+    own: str = ""
+    """The public key of this installation; without it every recorded key counts."""
+    anchor: Anchor | None = None
+    evidence: Evidence | None = None
+    vouched: int = 0
+    """Entries up to this number are as they were signed or anchored."""
+    in_session: bool = False
+    """Whether a key was at hand in the session of the last entry, so that each of its heads was signed."""
+    tail_kind: str = ""
+    """Kind of the first entry after those that are vouched for."""
+    last_kind: str = ""
 
     def verdict(self, broken: _Broken | None) -> Verdict:
         good = self.last_seq
         if broken and broken.seq is not None:
             good = min(good, broken.seq - 1)
         return Verdict(
-            ok=broken is None,
+            ok=broken is None and not self._altered,
             entries=good,
             first_broken=broken.seq if broken else None,
-            what=broken.what if broken else f"All {good:,} entries are as they were written.",
+            what=self._what(broken),
             seals=self.seals,
             signed_to=min(good, self.signed_to),
             keys=tuple(self.keys),
+            unsure="" if broken else self._unsure,
+            altered=self._altered,
+        )
+
+    @property
+    def _altered(self) -> str:
+        return self.evidence.told if self.evidence else ""
+
+    def _what(self, broken: _Broken | None) -> str:
+        if broken:
+            return broken.what
+        whole = f"All {self.last_seq:,} entries are as they were written."
+        if not self.own:
+            # Without the key this is all that the hashes can say.
+            whole = f"All {self.last_seq:,} entries fit together."
+        return f"{whole} {self._altered}".strip()
+
+    @property
+    def _unsure(self) -> str:
+        if not self.own:
+            return NO_KEY
+        if self.vouched == self.last_seq:
+            return ""
+        first = self.vouched + 1
+        return (
+            f"Entry {first:,} is the first that cannot be vouched for: from there on nothing is signed. Assent has not"
+            " had its signing key since, or somebody else wrote these entries."
         )
 
     def chain(self, connection: sqlite3.Connection) -> Iterator[tuple[Entry, dict[str, Any]]]:
         """Each entry with its body, once it is known to be whole and to follow from the one before."""
         for *columns, data in connection.execute(_ALL, (self.last_seq,)):
-            entry = Entry(*columns)
+            entry = stored_entry(columns)
             self._check_link(entry)
+            self._check_anchor(entry)
             body = _body(entry, data)
             yield entry, body
             self.last_seq, self.last_hash = entry.seq, entry.hash
@@ -162,10 +234,32 @@ class _Walk:
             raise _Broken(entry.seq, f"Entry {entry.seq} is not where a {entry.kind} entry belongs.")
         if entry.kind == KEY:
             self.keys.append(str(body.get("public", "")))
+            self.in_session = self.keys[-1] == self.own
         elif entry.kind == SEALED:
             self._check_seal(entry, body)
         elif entry.kind in PHASES:
             self._follow(connection, entry, body)
+            if entry.kind == Phase.FINISHED and self.evidence:
+                self.evidence.check(entry.seq, body)
+        if entry.kind == SESSION:
+            self.in_session = False
+        self.last_kind = entry.kind
+        if entry.seq == self.vouched + 1:
+            self.tail_kind = entry.kind
+
+    def _check_anchor(self, entry: Entry) -> None:
+        """What was noted beside the key must stand in the ledger."""
+        if self.anchor is None:
+            return
+        if entry.seq == 1 and entry.hash != self.anchor.ledger:
+            raise _Broken(1, "This is not the history that Assent last signed here: that one was removed or replaced.")
+        if entry.seq != self.anchor.seq:
+            return
+        if entry.hash != self.anchor.hash:
+            first = self.vouched + 1
+            what = f"Entry {entry.seq:,} is not the one that Assent signed: the history was rewritten."
+            raise _Broken(first, f"{what} Entry {first:,} is the first that cannot be vouched for.")
+        self.vouched = max(self.vouched, entry.seq)
 
     def _check_seal(self, entry: Entry, body: dict[str, Any]) -> None:
         key, signature = str(body.get("key", "")), str(body.get("signature", ""))
@@ -174,7 +268,16 @@ class _Walk:
         if not genuine(key, self.last_seq, self.last_hash, signature):
             raise _Broken(entry.seq, f"Entry {entry.seq} is a seal that does not fit the entries before it.")
         self.seals += 1
-        self.signed_to = self.last_seq
+        self._signed(key, self.last_seq)
+        if key == self.own:
+            # Its own signature is in it, and what it signs is the entry before.
+            self.vouched = entry.seq
+            self.in_session = True
+
+    def _signed(self, key: str, seq: int) -> None:
+        if not self.own or key == self.own:
+            self.signed_to = seq
+            self.vouched = max(self.vouched, seq)
 
     def _follow(self, connection: sqlite3.Connection, entry: Entry, body: dict[str, Any]) -> None:
         try:
@@ -196,6 +299,8 @@ class _Walk:
         if found is None:
             raise _Broken(None, "The note of the last entry is missing.")
         seq, head, key, signature = found
+        if type(seq) is not int or not all(type(text) is str for text in (head, key, signature)):
+            raise _Broken(None, "The note of the last entry is damaged.")
         if seq > self.last_seq:
             raise _Broken(self.last_seq + 1, f"Entry {self.last_seq + 1} is missing: {seq:,} were written.")
         if seq < self.last_seq:
@@ -205,9 +310,9 @@ class _Walk:
         if key:
             if not genuine(key, seq, head, signature):
                 raise _Broken(seq, f"Entry {seq}, the last, has a signature that does not fit.")
-            self.signed_to = seq
+            self._signed(key, seq)
 
-    def check_rest(self, connection: sqlite3.Connection, public_key: str) -> None:
+    def check_rest(self, connection: sqlite3.Connection) -> None:
         """The requests that are still open, what belongs to no entry, the file's own order, and who signed."""
         for row in self.rows.values():
             _compare(connection, row)
@@ -222,18 +327,43 @@ class _Walk:
         (key,) = connection.execute("SELECT key FROM head").fetchone()
         if key and key not in self.keys:
             raise _Broken(self.last_seq, f"Entry {self.last_seq}, the last, is signed by a key that was not recorded.")
-        if public_key and (not self.keys or self.keys[-1] != public_key):
+
+    def check_signed(self) -> None:
+        """With the key at hand nothing may be unsigned that the key was there to sign."""
+        if not self.own:
+            return
+        if self.anchor is not None and self.last_seq < self.anchor.seq:
+            first = self.last_seq + 1
+            what = f"Entry {first:,} is missing: entries up to {self.anchor.seq:,} were signed."
+            raise _Broken(first, f"{what} This is an older copy, or its end was removed.")
+        first = self.vouched + 1
+        told = f"Entry {first:,} is the first that cannot be vouched for"
+        if not self.keys or self.keys[-1] != self.own:
             # Nobody can tell these two apart from here.
-            told = "The ledger was last signed with another key than the key of this installation"
-            raise _Broken(None, f"{told}: it was rewritten, or Assent was last started while its keyring was locked.")
+            what = f"{told}: from there on another key signed than the key of this installation"
+            raise _Broken(first, f"{what}. It was rewritten, or Assent was last started while its keyring was locked.")
+        unsigned = self.last_seq - self.vouched
+        # A console that was killed while it recorded its key: earlier versions signed from the next entry on.
+        must_sign = self.in_session and self.last_kind != KEY
+        if unsigned and (must_sign or unsigned >= UNSIGNED_AT_MOST or not self._may_be_unsigned()):
+            raise _Broken(first, f"{told}: signatures that must be there are missing, so it was rewritten or added.")
+
+    def _may_be_unsigned(self) -> bool:
+        """Whether the entries after the last signature begin as a session does before its key is at hand."""
+        return self.tail_kind in (SESSION, GENESIS)
 
 
-def _body(entry: Entry, data: str | None) -> dict[str, Any]:
+def _body(entry: Entry, data: object) -> dict[str, Any]:
     if data is None:
         raise _Broken(entry.seq, f"The body of entry {entry.seq} is missing.")
+    if type(data) is not str:
+        raise _Broken(entry.seq, f"The body of entry {entry.seq} is damaged.")
     if hashlib.sha256(data.encode("utf-8", "replace")).hexdigest() != entry.body_sha256:
         raise _Broken(entry.seq, f"The body of entry {entry.seq} was changed.")
-    body = json.loads(data)
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _Broken(entry.seq, f"The body of entry {entry.seq} is not JSON.") from error
     if not isinstance(body, dict):
         raise _Broken(entry.seq, f"The body of entry {entry.seq} is not a JSON object.")
     return body

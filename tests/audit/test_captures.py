@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.captures import Captures, read
+from runner.audit.evidence import Evidence
 from runner.errors import KnownError
 from runner.places import Places
 from runner.result import CapturedFile
@@ -78,3 +79,36 @@ def test_only_what_was_recorded_is_kept(places: Places, captures: Captures) -> N
     (captures.draft("r1") / "other").write_bytes(b"x")
     captures.keep("r1", (FILE,), lasting=True)
     assert [path for path in places.captures.iterdir() if path.is_file()] == []
+
+
+def finished(*files: CapturedFile) -> dict[str, object]:
+    return {"files": [{"size": file.size, "sha256": file.sha256} for file in files]}
+
+
+def test_verify_names_altered_files_once_and_no_missing_ones(places: Places, captures: Captures) -> None:
+    keep(captures, lasting=True)
+    gone = CapturedFile("gone", 1, "0" * 64)
+    good = Evidence(places)
+    good.check(7, finished(FILE, gone))
+    assert good.told == ""
+    (places.captures / FILE.sha256).write_bytes(b"a,b\n1,3\n")
+    bad = Evidence(places)
+    bad.check(7, finished(FILE, gone))
+    bad.check(9, finished(FILE))
+    assert bad.told.endswith(f"{FILE.sha256} (entry 7).")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"files": 3},
+        {"files": [None, {"sha256": 3}, {"sha256": "../../agents.json"}]},
+        {"artifact": 3, "artifact_sha256": "x"},
+        {"artifact": "/etc/passwd", "artifact_sha256": 3},
+        {"artifact": "/etc/passwd", "artifact_sha256": "x"},
+    ],
+)
+def test_a_forged_entry_points_nowhere_else(places: Places, body: dict[str, object]) -> None:
+    evidence = Evidence(places)
+    evidence.check(1, body)
+    assert evidence.told == ""

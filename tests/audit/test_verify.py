@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import random
 import shutil
@@ -14,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from runner.audit.entry import fingerprint
+from runner.audit.ledger import Ledger
 from runner.audit.seal import Seal, genuine, new_key
+from runner.audit.search import History
 from runner.audit.tables import TABLES
 from runner.audit.verify import verify
 from runner.errors import KnownError
@@ -323,7 +326,7 @@ def test_a_whole_ledger_made_with_another_key(tmp_path: Path) -> None:
     write(path, TOLD, new_key())
     assert verify(path).ok
     found = verify(path, PUBLIC)
-    assert (found.ok, found.first_broken) == (False, None)
+    assert (found.ok, found.first_broken, found.entries) == (False, 1, 0)
     assert "key of this installation" in found.what
 
 
@@ -429,3 +432,77 @@ def test_memory_does_not_grow_with_the_ledger(tmp_path: Path) -> None:
 def test_every_table_and_trigger_is_covered_by_the_check() -> None:
     """The model that a ledger is compared with is the text it was made from."""
     assert TABLES.count("CREATE TRIGGER") == 6
+
+
+# ---- cells of another type than was written ----
+
+
+def mistyped(path: Path, statement: str) -> None:
+    """Change the file as damage does: STRICT holds only for what SQLite itself writes."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        guards = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+        tables = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql LIKE '%STRICT'").fetchall()
+        for name, _ in guards:
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute("PRAGMA writable_schema = ON")
+        # Columns without a type take anything.
+        for name, sql in tables:
+            loose = sql.replace(") STRICT", ")")
+            for kind in ("TEXT", "INTEGER NOT", "REAL"):
+                loose = loose.replace(f" {kind}", " NOT" if "NOT" in kind else " BLOB")
+            connection.execute("UPDATE sqlite_schema SET sql = ? WHERE name = ?", (loose, name))
+        connection.execute("PRAGMA writable_schema = RESET")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(statement)
+        connection.execute("PRAGMA writable_schema = ON")
+        for name, sql in tables:
+            connection.execute("UPDATE sqlite_schema SET sql = ? WHERE name = ?", (sql, name))
+        connection.execute("PRAGMA writable_schema = RESET")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for _, sql in guards:
+            connection.execute(sql)
+
+
+CELLS = [
+    f"UPDATE {table} SET {column} = {value} WHERE seq = {LAST}"
+    for table, columns in (
+        ("entries", ("at", "kind", "request_id", "body_sha256", "prev", "hash")),
+        ("bodies", ("data",)),
+        ("head", ("hash", "key", "signature")),
+    )
+    for column in columns
+    for value in ("x'00ff'", "1.5")
+]
+
+
+@pytest.mark.parametrize("statement", CELLS)
+def test_a_cell_of_another_type_is_damage_and_not_a_fault(path: Path, statement: str) -> None:
+    mistyped(path, statement)
+    assert "altered" not in verify(path).what.partition("tables were")[2]
+    assert not verify(path, PUBLIC).ok
+    with pytest.raises(KnownError):
+        Ledger.open(path)
+
+
+@pytest.mark.parametrize("column", ["agent", "title", "level", "arrived_at", "exit_code", "phase", "tool"])
+def test_a_row_of_another_type_is_damage_and_not_a_fault(path: Path, column: str) -> None:
+    mistyped(path, f"UPDATE requests SET {column} = x'00ff' WHERE id = 'r3'")
+    assert not verify(path).ok
+    history = History(path)
+    try:
+        for look in (history.open_cases, history.page, lambda: history.case("r3")):
+            with contextlib.suppress(KnownError):
+                look()
+    finally:
+        history.close()
+
+
+@pytest.mark.parametrize("column", ["entries SET at", "entries SET prev", "bodies SET data"])
+def test_the_history_of_damaged_entries_cannot_be_shown_and_says_so(path: Path, column: str) -> None:
+    mistyped(path, f"UPDATE {column} = x'00ff' WHERE seq = 17")
+    history = History(path)
+    try:
+        with pytest.raises(KnownError):
+            history.open_cases()
+    finally:
+        history.close()

@@ -118,10 +118,10 @@ async def test_a_caller_that_vanishes(house: House, era: str, when: str, monkeyp
     withdraw = house.engine.withdraw
     monkeypatch.setattr(house.engine, "withdraw", lambda *said: (withdrawn.append(said), withdraw(*said)))
 
-    def store(*_what: object) -> str:
+    def store(*_what: object) -> dict[str, object]:
         storing.set()
         assert stored.wait(10)
-        return ""
+        return {"artifact": ""}
 
     async with house.calling(era):
         question = await house.question()

@@ -1,0 +1,137 @@
+"""The last signed head, remembered outside the ledger: a ledger that lacks it was rolled back, cut or replaced."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+log = logging.getLogger("assent.ledger")
+
+EVERY = 30.0
+"""Seconds between two writes at least: a keyring is no place for every entry."""
+CLOSING = 0.5
+"""Seconds that the end waits for the last write. One that is lost leaves the ledger ahead, which is no fault."""
+MISMATCH = (
+    "If you did not restore a backup yourself, treat this history as rewritten: keep the file for inspection and begin"
+    " a new history. Nothing is signed until then."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A signed head of one ledger. The ledger may be ahead of it, never behind."""
+
+    ledger: str
+    """Hash of the first entry: it holds a random number, so no two ledgers share it."""
+    seq: int
+    hash: str
+
+    def text(self) -> str:
+        """Return the form that is kept beside the key."""
+        return json.dumps(asdict(self))
+
+
+def parsed(text: str | None) -> Anchor | None:
+    """Return the anchor that `text` holds, None where there is none. Raises KnownError where it is damaged."""
+    if not text:
+        return None
+    try:
+        data = json.loads(text)
+        anchor = Anchor(data["ledger"], data["seq"], data["hash"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        anchor = None
+    if anchor and type(anchor.seq) is int and isinstance(anchor.ledger, str) and isinstance(anchor.hash, str):
+        return anchor
+    raise KnownError(
+        "What is kept beside the signing key about the end of the history cannot be read.",
+        "Begin a new history; until then a history that was rolled back would not be noticed.",
+    )
+
+
+def difference(path: Path, anchor: Anchor) -> KnownError | None:
+    """Return why the ledger at `path` is not the one that `anchor` was taken from, or None where it is.
+
+    Looks at two entries only; that everything between them is as it was written is the work of `verify`.
+    """
+    connection = connect_to_read(path)
+    try:
+        found = dict(
+            connection.execute("SELECT seq, hash FROM entries WHERE seq IN (1, ?)", (anchor.seq,)).fetchall(),
+        )
+        (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM entries").fetchone()
+    except DAMAGE as error:
+        raise explained(error, path) from error
+    finally:
+        connection.close()
+    if found.get(1) != anchor.ledger:
+        what = "This is not the history that Assent last signed here: that one was removed or replaced."
+    elif anchor.seq not in found:
+        what = (
+            f"The history ends with entry {last:,}, but entries up to {anchor.seq:,} were signed: it is an older copy,"
+            " or its end was removed."
+        )
+    elif found[anchor.seq] != anchor.hash:
+        what = f"The history was rewritten: entry {anchor.seq:,} is not the one that was signed."
+    else:
+        return None
+    return KnownError(what, MISMATCH)
+
+
+class AnchorKeeper:
+    """Writes the newest anchor on a thread of its own, at most once in `every` seconds and once at the end."""
+
+    def __init__(self, write: Callable[[Anchor], object], every: float = EVERY) -> None:
+        """`write` may take its time and may raise KnownError."""
+        self._write = write
+        self._every = every
+        self._newest: Anchor | None = None
+        self._written: Anchor | None = None
+        self._closing = threading.Event()
+        self._news = threading.Condition()
+        # A daemon: a keyring that does not answer must not keep the process alive.
+        self._thread = threading.Thread(target=self._run, name="ledger-anchor", daemon=True)
+        self._thread.start()
+
+    def signed(self, anchor: Anchor) -> None:
+        """Take note of a newer signed head. Any thread; never waits for the writing."""
+        with self._news:
+            self._newest = anchor
+            self._news.notify()
+
+    def close(self, timeout: float = CLOSING) -> bool:
+        """Write the newest and end; False where that took longer than `timeout` seconds."""
+        with self._news:
+            self._closing.set()
+            self._news.notify()
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while True:
+            with self._news:
+                while self._newest == self._written and not self._closing.is_set():
+                    self._news.wait()
+                newest, last = self._newest, self._closing.is_set()
+            if newest is not None and newest != self._written:
+                self._keep(newest)
+            if last:
+                return
+            self._closing.wait(self._every)
+
+    def _keep(self, anchor: Anchor) -> None:
+        try:
+            self._write(anchor)
+        except KnownError as error:
+            log.warning("the end of the history could not be noted beside its key: %s", error)
+        # Also after a failure: the next signed head is the next try.
+        self._written = anchor
