@@ -114,7 +114,7 @@ class Engine:
         self._troubles: dict[str, EngineTroubled] = {}
         self._closing = ""
         self._opening: asyncio.Task[None] | None = None
-        rooms.agents.listen(lambda _agent: self.publish(AgentsChanged()), self._revoked_elsewhere)
+        rooms.agents.listen(lambda _agent: self.publish(AgentsChanged()), self._revoked_elsewhere, self._tell_agents)
 
     # ---- the path of one request ----
 
@@ -503,6 +503,7 @@ class Engine:
     async def start(self, *, gateway: bool = True) -> None:
         """Open the rooms in order. What the world keeps from opening is told as trouble, not raised."""
         self._tell_settings()
+        self._tell_agents()
         await self._open("ledger", self.rooms.open_ledger)
         self._opening = spawn("open sandbox", self._open("sandbox", self.rooms.open_sandbox))
         try:
@@ -539,6 +540,13 @@ class Engine:
             self.trouble("grants", problem, "Repair it, or begin anew under Rules; until then everything is asked.")
         else:
             self.clear("grants")
+
+    def _tell_agents(self) -> None:
+        """A list of agents that could not be read keeps all of them out."""
+        if problem := self.rooms.agents.problem:
+            self.trouble("agents", problem, "Restore the file, or add the agents again.")
+        else:
+            self.clear("agents")
 
     async def open_gateway(self) -> None:
         await self._open("gateway", lambda: self.rooms.open_gateway(self))

@@ -52,6 +52,11 @@ class Places:
         return self.config / "agents.json"
 
     @property
+    def seen(self) -> Path:
+        """When each agent was last seen."""
+        return self.state / "agents-seen.json"
+
+    @property
     def grants(self) -> Path:
         return self.config / "grants.json"
 
