@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from runner.policy.rules import Rules
     from runner.request import Request
     from runner.sandbox.output import Transcript
+    from runner.secrets import Secrets
     from runner.submission import Submission
 
 
@@ -56,6 +57,8 @@ class Bridge(QObject):
     """Request id, a person's Version of it, and the Draft it makes or why there is none."""
     earlier_known = Signal(str, object)
     """Request id, and the Earlier version that was approved, or None."""
+    reloaded = Signal()
+    """Saved settings count, asked for with `reload_settings`."""
     all_held = Signal(bool, object)
     """True for paused, False for going on again; and the ids of the runs that cannot be paused."""
     failed = Signal(str)
@@ -261,7 +264,16 @@ class Bridge(QObject):
 
     def reload_settings(self) -> None:
         """Take up saved settings that need no restart."""
-        self._host.post(lambda engine: engine.reload())
+        if not self._host.started:
+            # It may have read them before they were saved.
+            self._host.post(lambda engine: engine.reload())
+            self.reloaded.emit()
+            return
+        self._ask(lambda engine: engine.take_up_settings(), lambda _: self.reloaded.emit())
+
+    def secrets(self) -> Secrets | None:
+        """Where the engine keeps its secrets; None before it is there."""
+        return self._host.engine.rooms.secrets if self._host.started else None
 
     def transcript(self, request_id: str) -> Transcript | None:
         """Live output of a run; None before it runs."""

@@ -13,6 +13,8 @@ from runner.secrets import Secrets, Vault, Where
 from runner.settings import load
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.banners import Banners
     from runner.places import Places
 
@@ -22,10 +24,18 @@ BANNER = "vault"
 class VaultNotice(QObject):
     """A keyring may take its time to answer, or ask for its password: it is asked on a thread of its own."""
 
-    def __init__(self, banners: Banners, places: Places, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        banners: Banners,
+        places: Places,
+        secrets: Callable[[], Secrets | None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`secrets` gives those of the engine, None as long as there is none."""
         super().__init__(parent)
         self._banners = banners
         self._places = places
+        self._secrets = secrets
         self._errands = Errands("vault", self)
 
     @Slot()
@@ -34,6 +44,8 @@ class VaultNotice(QObject):
         self._errands.send(self._where, self._tell, self._failed)
 
     def _where(self) -> Where:
+        if (used := self._secrets()) is not None:
+            return used.where
         return Secrets(self._places, load(self._places, os.environ).settings).where
 
     def _tell(self, where: Where) -> None:

@@ -63,7 +63,7 @@ class Window(QWidget):
         self._painted = False
         self.toolbar = Toolbar(cases, look)
         self.banners = Banners(cases, look)
-        self.vault = VaultNotice(self.banners, places, self)
+        self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
         self.navigation = Navigation(look)
         self.fatigue = Fatigue(cases, parent=self)
         self.deciding = Deciding(cases, bridge, look)
@@ -137,7 +137,7 @@ class Window(QWidget):
         from app.settings.panel import SettingsPanel
 
         panel = SettingsPanel(self._bridge, self._look, self._places)
-        panel.saved.connect(self.vault.look_again)
+        self._bridge.reloaded.connect(self.vault.look_again)
         return panel
 
     def _make_doctor(self) -> QWidget:

@@ -530,6 +530,14 @@ class Engine:
         self.rooms.reload()
         self._tell_settings()
 
+    async def take_up_settings(self) -> None:
+        """Take up saved settings and rules, also where secrets are kept."""
+        self.reload()
+        try:
+            await self.rooms.follow_agreement()
+        except KnownError as error:
+            self.trouble("secrets", error.what, error.remedy)
+
     def _tell_settings(self) -> None:
         """Settings, rules or grants that could not be read are a standing trouble: everything is asked meanwhile."""
         if problems := self.rooms.problems:

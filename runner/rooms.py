@@ -290,6 +290,12 @@ class Rooms:
         if self._choice is not None:
             spawn("warm pool anew", self._warm())
 
+    async def follow_agreement(self) -> None:
+        """Keep secrets where the settings say now. The keyring may take its time. Raises KnownError."""
+        secrets = self.secrets
+        agreed = self.settings.secrets_file
+        await asyncio.to_thread(secrets.agree_to_file if agreed else secrets.withdraw_agreement)
+
     def _make_policy(self) -> Policy:
         unreadable = bool(self.problems or self.grants.problem)
         return Policy(self.settings, self.rules, ask_everything=unreadable)

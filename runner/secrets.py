@@ -106,12 +106,18 @@ class Secrets:
                 self._write(kept)
 
     def agree_to_file(self) -> None:
-        """The person agreed: what is in memory goes to the file. Raises KnownError where it cannot be written."""
+        """The person agreed: what is in memory goes to the file. Raises KnownError where it cannot be written; the
+        agreement counts only once it could."""
         with self._lock:
-            self._agreed = True
             if self._memory and not self._keyring.works():
                 self._write({**self._read(), **self._memory})
                 self._memory.clear()
+            self._agreed = True
+
+    def withdraw_agreement(self) -> None:
+        """What comes from now on is not written to the file; what is in it already stays and is found."""
+        with self._lock:
+            self._agreed = False
 
     def _read(self) -> dict[str, str]:
         try:
@@ -121,7 +127,7 @@ class Secrets:
             return {str(name): str(value) for name, value in data["secrets"].items()}
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise KnownError(
                 f"The file with the secrets, {self._file}, cannot be read ({type(error).__name__}).",
                 "Move it away; what was in it is made anew.",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from runner.policy.grants import Grant
     from runner.policy.rules import Rules
     from runner.sandbox.output import Transcript
+    from runner.secrets import Secrets
 
 _numbers = itertools.count(1)
 PROTECTIONS = ("no network (namespace)", "read-only system", "private /tmp", "memory limit")
@@ -115,6 +116,9 @@ class RecordingBridge(Bridge):
 
     def rules(self) -> Rules | None:
         return self.written
+
+    def secrets(self) -> Secrets | None:
+        return None
 
     def grants(self) -> tuple[Grant, ...]:
         return self.kept
