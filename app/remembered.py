@@ -17,7 +17,7 @@ class Remembered:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._values: dict[str, str] = {}
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, RecursionError):
             read = json.loads(path.read_text("utf-8"))
             if isinstance(read, dict):
                 self._values = {key: value for key, value in read.items() if isinstance(value, str)}

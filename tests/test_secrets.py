@@ -239,7 +239,9 @@ def test_what_was_in_memory_goes_to_the_file_once_agreed(places: Places) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"schema": 2, "secrets": {}}', '{"schema": 1}', '{"schema": 1, "secrets": 3}']
+    "text",
+    ["", "{", "[]", '{"schema": 2, "secrets": {}}', '{"schema": 1}', '{"schema": 1, "secrets": 3}', "[" * 100_000],
+    ids=range(7),
 )
 def test_a_broken_file_is_told_and_never_written_over(places: Places, text: str) -> None:
     places.secrets.write_text(text)
