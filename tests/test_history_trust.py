@@ -198,7 +198,7 @@ async def test_a_console_that_is_killed_before_it_notes_its_last_head_is_no_alar
 async def test_a_history_of_an_earlier_version_is_taken_over(
     places: Places, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It has no note beside the key, its key entry is not signed itself, and its artifacts have no hash."""
+    """It has no note beside the key; that is made at the next start."""
     await session(places, "print(1)")
     secrets = Secrets(places, load(places, {}).settings)
     signer.forget_anchor(secrets)

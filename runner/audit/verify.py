@@ -187,8 +187,8 @@ class _Walk:
         if broken:
             return broken.what
         whole = f"All {self.last_seq:,} entries are as they were written."
-        if not self.own:
-            # Without the key this is all that the hashes can say.
+        if self._unsure:
+            # Without signatures this is all that the hashes can say.
             whole = f"All {self.last_seq:,} entries fit together."
         return f"{whole} {self._altered}".strip()
 
