@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.parts.fold import Folding, in_sight, reveal
 from app.queue.panel import QueuePanel
+from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
 from runner.events import QuestionAsked
 
@@ -53,7 +54,11 @@ class Deciding(QWidget):
         self.review.answered.connect(self._next)
         self.review.move_on.connect(self._next)
         cases.happened.connect(self._take)
-        self._key("A", lambda: self._answer(self.review.press_approve))
+        self.keystrokes = Keystrokes(self)
+        self.keystrokes.swallowed.connect(self._swallowed)
+        self._too_quick = ""
+        """The key that was ignored last, by its letter."""
+        self._key("A", lambda: self._answer(self._press_approve))
         self._key("D", lambda: self._answer(self.review.press_deny))
         self._key("E", lambda: self._answer(self.review.press_edit))
         self._key("L", lambda: self._answer(self.review.press_limits))
@@ -75,13 +80,31 @@ class Deciding(QWidget):
         urgent = self._cases.most_urgent()
         if urgent is not None and (shown is None or not (shown.waiting or shown.missed)):
             self.show_request(urgent.id)
-            self.review.invite()
+            self._invite()
         elif shown is not None and not in_sight(self.review.foot):
             # Large text: what the key would do has been scrolled away.
             reveal(self.review.foot)
-            self.review.invite()
+            self._invite()
         else:
             press()
+
+    def _invite(self) -> None:
+        """The key has not done what it stands for, so a text that follows it does nothing either."""
+        self._too_quick = ""
+        self.keystrokes.swallow()
+        self.review.invite()
+
+    def _press_approve(self) -> None:
+        """A approves when it was pressed by itself: in a text that is typed without looking it is a letter."""
+        if self.review.can_approve and not (self.keystrokes.alone and self.review.press_approve()):
+            self._too_quick = "A"
+            self.keystrokes.swallow()
+            self._swallowed()
+
+    @Slot()
+    def _swallowed(self) -> None:
+        """Say that nothing was decided."""
+        self.review.hint(f"Too quick: press {self._too_quick or 'the key'} again.")
 
     @Slot(object)
     def _ask_batch(self, chosen: tuple[str, ...]) -> None:
@@ -112,6 +135,11 @@ class Deciding(QWidget):
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         shortcut.setAutoRepeat(letter in "JK")
         shortcut.activated.connect(act)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if (window := self.window().windowHandle()) is not None:
+            window.installEventFilter(self.keystrokes)
 
     # ---- holding Approve by keyboard ----
 

@@ -30,11 +30,12 @@ class DecisionButton(QPushButton):
         self.setAutoDefault(False)
         self.clicked.connect(self._clicked)
 
-    def press_key(self) -> None:
-        """The button's letter was pressed."""
-        if self.isEnabled() and self.isVisible():
-            self._turn = None
-            self._clicked()
+    def press_key(self) -> bool:
+        """The button's letter was pressed; False where it came too early to count."""
+        if not self.isEnabled() or not self.isVisible():
+            return True
+        self._turn = None
+        return self._press_and_release()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._turn = self._guard.press()
@@ -49,10 +50,15 @@ class DecisionButton(QPushButton):
 
     @Slot()
     def _clicked(self) -> None:
+        self._press_and_release()
+
+    def _press_and_release(self) -> bool:
+        """Whether it counted."""
         # Without a press of the mouse it was a key or a screen reader: press and release in one.
         turn = self._guard.press() if self._turn is None else self._turn
-        if self._guard.counts(turn):
+        if counted := self._guard.counts(turn):
             self.decided.emit()
+        return counted
 
 
 class ApproveButton(DecisionButton):
@@ -98,10 +104,9 @@ class ApproveButton(DecisionButton):
         self.release_hold()
         super().mouseReleaseEvent(event)
 
-    @Slot()
-    def _clicked(self) -> None:
-        if not self._holding:
-            super()._clicked()
+    def _press_and_release(self) -> bool:
+        # One that is to be held is not too early: it is not the way at all.
+        return True if self._holding else super()._press_and_release()
 
     @Slot()
     def _frame(self) -> None:

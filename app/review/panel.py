@@ -93,6 +93,7 @@ class ReviewPanel(QFrame):
         """Those that the person chose; None for the request's own."""
         self._looked = ""
         """The request whose countdown this panel has paused."""
+        self._hint = ""
         self.guard = Guard(self._can_be_answered)
         self.setProperty("card", True)
         self.header = Header(look)
@@ -196,7 +197,7 @@ class ReviewPanel(QFrame):
         self._draft = self._earlier = None
         self._sent = self._invited = self._finishing = False
         self._assessing = self._limits = None
-        self._looked = ""
+        self._looked = self._hint = ""
 
     def _can_be_answered(self) -> bool:
         """Asked at every press: a move that nobody has been told of yet is told first."""
@@ -212,20 +213,34 @@ class ReviewPanel(QFrame):
 
     # ---- answers ----
 
-    def press_approve(self) -> None:
-        """The key of Approve: never enough where the button is to be held."""
-        self.approve.press_key()
+    @property
+    def can_approve(self) -> bool:
+        """Whether the key of Approve stands for something, at once or in a moment."""
+        return self.approve.isVisible() and not self._sent
+
+    def press_approve(self) -> bool:
+        """The key of Approve: never enough where the button is to be held. False where it came too early to count."""
+        self._hint = ""
+        return not self._rest.isActive() and self.approve.press_key()
 
     def press_deny(self) -> None:
-        """The key of Deny: asks for the reason."""
-        if self.deny.isEnabled() and self.deny.isVisible():
+        """The key of Deny: asks for the reason. That decides nothing, so it counts while the guard rests as well."""
+        if self._card is not None and self._card.waiting and not self._sent and self.deny.isVisible():
             self._ask_reason()
 
     @Slot()
     def press_remember(self) -> None:
         """The button or its key: opens a dialog and answers nothing."""
-        if self.remember.isEnabled() and self.remember.isVisible():
+        card = self._card
+        if card is None or self._sent or not self.remember.isVisible():
+            return
+        if not approval.never_remembered(card, self._why_not(self.shown or card)):
             self.remember_wanted.emit()
+
+    def hint(self, words: str) -> None:
+        """Say `words` before what is said of the request, until a key counts or another request is shown."""
+        self._hint = words
+        self._show_state()
 
     @Slot()
     def press_edit(self) -> None:
@@ -266,6 +281,7 @@ class ReviewPanel(QFrame):
 
     @Slot()
     def _ask_reason(self) -> None:
+        self._hint = ""
         self._look_at()
         self.foot.setCurrentWidget(self.denial)
         self.denial.open()
@@ -545,7 +561,7 @@ class ReviewPanel(QFrame):
         why_not = self._why_not(shown)
         open_, resting = card.waiting or card.missed, self._rest.isActive()
         holding = open_ and approval.needs_holding(shown)
-        self.foot.say(self._sentence(shown, why_not, holding))
+        self.foot.say(f"{self._hint} {self._sentence(shown, why_not, holding)}".strip())
         free = not self._sent and not resting
         self.approve.setEnabled(not why_not and free)
         self.approve.set_holding(holding)

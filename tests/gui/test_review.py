@@ -101,7 +101,6 @@ def test_what_has_just_appeared_takes_no_answer(desk: Desk) -> None:
     for act in (lambda: click(desk, desk.review.approve), lambda: desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)):
         act()
     click(desk, desk.review.deny)
-    desk.qtbot.keyClick(desk.window, Qt.Key.Key_D)
     assert desk.answers == []
     assert not desk.review.denial.isVisible()
 
