@@ -33,6 +33,8 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CONNECT_SECONDS = 5.0
 GOODBYE_SECONDS = 0.5
 PARSE_ERROR, INVALID_REQUEST, OWN_ERROR = -32700, -32600, -32000
+LEAST: Json = {"capabilities": {}, "clientInfo": {"name": "unknown", "version": "0"}}
+"""What `initialize` has besides the version."""
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods whose subject goes into the `Mcp-Name` header of the modern era."""
 
@@ -196,6 +198,10 @@ class Bridge:
             self._answer_alone(message, str(why))
         except (OSError, http.client.HTTPException):
             self._client.fail(message, LOST)
+        except Exception as error:
+            # A bug of ours, in a thread that nobody looks after: the client must not wait for ever.
+            sys.stderr.write(f"assent mcp: {error!r}\n")
+            self._client.fail(message, LOST)
 
     def _exchange(self, message: Json, *, again: bool) -> None:
         """Send one message and hand back all that comes. Raises Unreachable before, OSError after it was sent."""
@@ -268,8 +274,12 @@ class Bridge:
             if self._session or self._introduction is None:
                 return
             host, port = self._address()
+            # What the client left out it was told by `_greet`, or the console refused it.
+            version = _asked_version(self._introduction) or self._version or HANDSHAKES[-1]
+            params = self._introduction.get("params")
+            complete = {**LEAST, **(params if isinstance(params, dict) else {}), "protocolVersion": version}
             for message in (
-                {**self._introduction, "id": "assent-bridge"},
+                {**self._introduction, "id": "assent-bridge", "params": complete},
                 {"jsonrpc": "2.0", "method": "notifications/initialized"},
             ):
                 line = Line(host, port)
@@ -281,7 +291,7 @@ class Bridge:
                     self._session = response.getheader("mcp-session-id") or self._session
                 finally:
                     line.close()
-            self._version = self._version or str(self._introduction["params"]["protocolVersion"])
+            self._version = self._version or version
 
     def _address(self) -> tuple[str, int]:
         """Where the console listens. Raises Unreachable with what to tell the agent."""
@@ -341,9 +351,8 @@ class Bridge:
             self._client.fail(message, why)
 
     def _greet(self, request: Json) -> Json:
-        params = request.get("params")
-        asked = params.get("protocolVersion") if isinstance(params, dict) else None
-        self._version = asked if isinstance(asked, str) and asked in HANDSHAKES else HANDSHAKES[-1]
+        asked = _asked_version(request)
+        self._version = asked if asked in HANDSHAKES else HANDSHAKES[-1]
         return {
             "protocolVersion": self._version,
             "capabilities": {"tools": {}},
@@ -367,6 +376,13 @@ def main(argv: list[str]) -> int:
     # Not sys.exit: threads that wait for an answer nobody will read must not keep the process.
     sys.stderr.flush()
     os._exit(0)
+
+
+def _asked_version(introduction: Json) -> str:
+    """The protocol version that an `initialize` asks for; empty where it names none."""
+    params = introduction.get("params")
+    asked = params.get("protocolVersion") if isinstance(params, dict) else None
+    return asked if isinstance(asked, str) else ""
 
 
 def _events(response: http.client.HTTPResponse) -> Any:

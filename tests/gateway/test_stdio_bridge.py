@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import sys
@@ -13,12 +14,14 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+from runner.agents import Agents
+from runner.gateway import bridge as carrier
 from runner.gateway import door
 from runner.gateway.server import Gateway
 from runner.places import Places
 from runner.tasks import spawn
-from tests.gateway.counter import Terms
-from tests.gateway.stage import PRINT, introduction, modern, staged
+from tests.gateway.counter import PaperCounter, Terms
+from tests.gateway.stage import AGENT, PRINT, introduction, modern, staged
 from tests.gateway.test_mcp_calls import Progress, data, text
 
 if TYPE_CHECKING:
@@ -214,6 +217,55 @@ async def test_lines_that_are_no_messages(stage: Stage, tmp_path: Path) -> None:
         assert "error" in await pipe.read()
         await pipe.send(introduction())
         assert (await pipe.read())["result"]["serverInfo"]["name"] == "assent"
+
+
+INCOMPLETE = pytest.mark.parametrize("params", [None, {}, {"protocolVersion": 7}, [1]])
+CALL = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "code_execute", "arguments": PRINT}}
+
+
+@INCOMPLETE
+async def test_what_follows_a_handshake_without_a_version_is_answered(
+    stage: Stage, tmp_path: Path, params: object
+) -> None:
+    stage.answers()
+    async with piped(tmp_path, stage.token) as pipe:
+        await pipe.send(introduction() | {"params": params})
+        assert "error" in await pipe.read()
+        await pipe.send(CALL)
+        answer = await pipe.read()
+        assert answer["id"] == 2 and answer.keys() & {"result", "error"}
+        await pipe.send(introduction())
+        assert (await pipe.read())["result"]["serverInfo"]["name"] == "assent"
+
+
+@INCOMPLETE
+async def test_a_handshake_without_a_version_is_completed_for_a_console_that_starts_later(
+    tmp_path: Path, params: object
+) -> None:
+    token = Agents(Places.under(tmp_path)).add(AGENT)
+    async with piped(tmp_path, token) as pipe:
+        await pipe.send(introduction() | {"params": params})
+        assert (await pipe.read())["result"]["protocolVersion"] == "2025-11-25"
+        counter = PaperCounter(Terms())
+        gateway = Gateway(counter, Agents(Places.under(tmp_path)), counter.terms, Places.under(tmp_path))
+        await gateway.open()
+        try:
+            await pipe.send({**CALL, "params": {"name": "code_result", "arguments": {"request_id": "none"}}})
+            answer = await pipe.read()
+        finally:
+            await gateway.close("The console is closing.")
+    assert answer["id"] == 2 and "connection to Assent broke" not in answer["result"]["content"][0]["text"]
+
+
+async def test_a_bug_in_the_bridge_answers_the_request(tmp_path: Path) -> None:
+    """No request may be left without an answer, or the client waits for ever."""
+    out = io.BytesIO()
+    bridge = carrier.Bridge(Places.under(tmp_path), "token", "", carrier.Client(out))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bridge, "_exchange", lambda _message, again: {}["protocolVersion"])
+        bridge.carry(CALL)
+    answer = json.loads(out.getvalue())
+    assert answer["id"] == 2 and answer["result"]["isError"]
 
 
 async def test_a_message_over_the_limit(stage: Stage, tmp_path: Path) -> None:
