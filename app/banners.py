@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from app.look import Look
     from runner.events import Event
 
-GRAVE = frozenset({"ledger", "gateway", "sandbox"})
-"""While one of these is in trouble nothing can be run."""
+GRAVE = frozenset({"start", "ledger", "gateway", "sandbox"})
+"""While one of these is in trouble nothing can be run, or only some of it."""
 SHOWN = 1
 """Notices at a time: two took a sixth of a window 600 high from what is to be decided."""
 ACTIONS = {

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 STOPPED = "Stopped by a person."
 REMOVED = "A person removed it."
 REVOKED = "Revoked by a person."
+ENDED = "The engine of Assent is not running, so nothing can be done: see the fault log, then start Assent again."
 
 
 class Bridge(QObject):
@@ -313,7 +314,7 @@ class Bridge(QObject):
 
     def _ask(self, work: Callable[[Engine], Coroutine[Any, Any, Any]], told: Callable[[Any], None]) -> None:
         if not self._host.started:
-            self.failed.emit("Assent is still starting. Try again in a moment.")
+            self.failed.emit(ENDED if self._host.ended else "Assent is still starting. Try again in a moment.")
             return
         self._host.call(work).add_done_callback(lambda future: self._returned.emit(future, told))
 

@@ -84,6 +84,13 @@ HELD, RESUMED = "held", "resumed"
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 INTERRUPTED = "The console stopped before anybody answered. Nothing was run; ask again."
 BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
+OPENING = {
+    "ledger": "opening the history",
+    "sandbox": "finding a sandbox",
+    "secrets": "finding the key that signs the history",
+    "gateway": "opening the port for agents",
+}
+SEE_FAULTS = "The fault log has more. Repair the installation, then start Assent again."
 LOST = "The console stopped while this was running; the run was ended and its output is lost."
 STOPPED = "Stopped by a person."
 GONE = "The agent went away."
@@ -501,7 +508,7 @@ class Engine:
     # ---- opening and closing ----
 
     async def start(self, *, gateway: bool = True) -> None:
-        """Open the rooms in order. What the world keeps from opening is told as trouble, not raised."""
+        """Open the rooms in order. What keeps one from opening is told as trouble, not raised."""
         self._tell_settings()
         self._tell_agents()
         await self._open("ledger", self.rooms.open_ledger)
@@ -583,6 +590,11 @@ class Engine:
             await opened()
         except KnownError as error:
             self.trouble(room, error.what, error.remedy)
+        except Exception as error:
+            # A bug of ours or a broken installation: what else there is must open, and the person has to know.
+            self.trouble(room, f"Assent itself failed at {OPENING[room]}: {fault_words(error)}", SEE_FAULTS)
+            told = {"message": f"while opening the {room}", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(told)
         else:
             self.clear(room)
 
@@ -646,6 +658,11 @@ class Engine:
         await self.sandboxes.close(why)
         await self.rooms.close(why)
         self._worker.shutdown(wait=False, cancel_futures=True)
+
+
+def fault_words(error: BaseException) -> str:
+    """An unexpected error in one line."""
+    return f"{type(error).__name__}: {error}".rstrip(".: ") + "."
 
 
 def _changes(case: Case) -> tuple[str, str]:

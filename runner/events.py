@@ -160,7 +160,7 @@ class EngineTroubled:
     """Something keeps Assent from working; while it lasts nothing is approved."""
 
     room: str
-    """`ledger`, `gateway`, `sandbox`, `settings`, `grants` or `secrets`."""
+    """`ledger`, `gateway`, `sandbox`, `settings`, `grants`, `secrets`, or `start` where that failed as a whole."""
     what: str
     remedy: str
 

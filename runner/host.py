@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -46,7 +47,12 @@ class EngineThread:
     @property
     def started(self) -> bool:
         """The engine is there and takes calls."""
-        return self._ready.is_set() and self._engine is not None
+        return self._ready.is_set() and self._engine is not None and self._thread.is_alive()
+
+    @property
+    def ended(self) -> bool:
+        """The engine is gone, or could not be built: it will take no calls any more."""
+        return self._ready.is_set() and not self.started
 
     def call(self, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> Future[T]:
         """Run `work(engine)` on the engine's loop. Any thread."""
@@ -57,8 +63,10 @@ class EngineThread:
     def post(self, work: Callable[[Engine], object]) -> None:
         """Do something short on the engine's loop. Any thread; nothing comes back."""
         self._ready.wait()
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(work, self.engine)
+        if self._loop is not None and self._engine is not None:
+            # The loop may end at any moment; then there is nothing left to do.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(work, self._engine)
 
     def close(self, why: str, timeout: float = 2.0) -> bool:
         """Close the engine and end the thread, within `timeout` seconds; False when it took longer."""
@@ -67,7 +75,8 @@ class EngineThread:
         self._ready.wait(timeout)
         if self._loop is not None and self._stop is not None:
             self._why = why
-            self._loop.call_soon_threadsafe(self._stop.set)
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
@@ -87,7 +96,14 @@ class EngineThread:
         self._stop = asyncio.Event()
         self._engine = self._build()
         self._ready.set()
-        await self._engine.start()
+        try:
+            await self._engine.start()
+        except Exception as error:
+            # The loop lives on: a person must be able to stop, to lock down and to close what did start.
+            from runner.engine import SEE_FAULTS, fault_words
+
+            self._tell(error, "while starting")
+            self._engine.trouble("start", f"Assent has not started completely: {fault_words(error)}", SEE_FAULTS)
         await self._stop.wait()
         await self._engine.close(self._why)
 

@@ -23,6 +23,14 @@ def test_a_trouble_stays_until_it_is_over(desk: Desk) -> None:
     assert not desk.window.banners.isVisible()
 
 
+def test_a_start_that_failed_is_said_first_and_cannot_be_closed(desk: Desk) -> None:
+    banners = desk.window.banners
+    banners.say("one", Tone.WARN, "one")
+    desk.hear((EngineTroubled("start", "Assent has not started completely.", "See the fault log."),))
+    assert banners.text("start") == "Assent has not started completely. See the fault log."
+    assert [name for name, one in banners._notices.items() if one.isVisible()] == ["start"]
+
+
 def test_one_banner_at_a_time_the_grave_one_first(desk: Desk) -> None:
     """Four of them leave no room to work in a window of 600 lines."""
     banners = desk.window.banners
