@@ -310,9 +310,10 @@ class Rooms:
         # Half a second of imports: here, so that the window is painted first.
         from runner.gateway.server import Gateway
 
-        gateway = Gateway(engine, self.agents, self.settings, self.places)
-        await gateway.open()
-        self._gateway = gateway
+        # Known before it opens: whatever becomes of that, somebody closes it.
+        if self._gateway is None:
+            self._gateway = Gateway(engine, self.agents, self.settings, self.places)
+        await self._gateway.open()
 
     async def close(self, why: str) -> None:
         """In reverse: no more calls, no more runs, then the last entry and its seal."""

@@ -88,24 +88,40 @@ class Gateway:
         """URL of the MCP endpoint; empty while closed."""
 
     async def open(self) -> str:
-        """Take the port and serve; the address. Raises KnownError where the port cannot be had."""
+        """Take the port and serve; the address. What is open already stays so.
+
+        Raises KnownError where the port cannot be had, or where the address cannot be written down for the stdio
+        bridge: then agents with HTTP are served all the same, and another try only writes.
+        """
+        if not self.address:
+            self.address = f"http://{HOST}:{await self._serve()}{PATH}"
+        self._announce()
+        return self.address
+
+    async def _serve(self) -> int:
+        """Serve, and return the port. `close` ends it, also where this was cancelled half-way."""
         listener = _listen(self._settings.port, self._places)
-        port = listener.getsockname()[1]
+        port = int(listener.getsockname()[1])
         self._guard = Guard(self._application(), self._doorway(port))
         self._server = _Server(_config(self._guard))
         self._serving = spawn("gateway", self._server.serve(sockets=[listener]))
         while not self._server.started:
             if self._serving.done():
+                self._server = None
+                listener.close()
                 await self._serving
                 raise AssertionError("the server ended before it started")
             await asyncio.sleep(0.005)
-        self.address = f"http://{HOST}:{port}{PATH}"
+        return port
+
+    def _announce(self) -> None:
+        port = int(self.address.removesuffix(PATH).rpartition(":")[2])
         try:
             door.write(self._places, door.Door(HOST, port, os.getpid(), time.time()))
         except OSError as error:
             what = f"The address could not be written to {self._places.door}: {error.strerror}."
-            raise KnownError(what, "Agents with the stdio bridge cannot find Assent until that is possible.") from error
-        return self.address
+            fix = "Agents with the stdio bridge cannot find Assent. Make that possible, then start Assent again."
+            raise KnownError(what, fix) from error
 
     async def close(self, why: str) -> None:
         """Answer every waiting call, then stop; within about a second and a half, usually far less."""

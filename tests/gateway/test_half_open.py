@@ -1,0 +1,51 @@
+"""A gateway that opens only half: told, closed properly, and opened by a second try."""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.events import EngineTroubled, TroubleCleared
+from runner.gateway import door
+from runner.places import Places
+from tests.gateway.house import opened
+from tests.gateway.stage import Address
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.asyncio
+async def test_an_address_that_cannot_be_written_leaves_the_gateway_open_and_closable(tmp_path: Path) -> None:
+    places = Places.under(tmp_path)
+    (places.door / "in the way").mkdir(parents=True)
+    async with opened(tmp_path) as house:
+        assert house.engine._troubles["gateway"].what.startswith("The address could not be written")
+        await house.works()
+        (places.door / "in the way").rmdir()
+        places.door.rmdir()
+        before = house.engine.rooms.address
+        await house.engine.open_gateway()
+        assert house.engine.rooms.address == before
+        assert "gateway" not in house.engine._troubles and TroubleCleared("gateway") in house.heard
+        assert door.read(places) is not None
+        port = Address(before, "").port
+    with socket.create_server(("127.0.0.1", port)):
+        assert not places.door.exists()
+
+
+@pytest.mark.asyncio
+async def test_a_port_that_was_taken_is_opened_by_a_second_try(tmp_path: Path) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = int(listener.getsockname()[1])
+    async with opened(tmp_path, {"ASSENT_PORT": str(port)}) as house:
+        trouble = house.engine._troubles["gateway"]
+        assert isinstance(trouble, EngineTroubled) and f"process {os.getpid()}" in trouble.what
+        assert house.engine.rooms.address == ""
+        listener.close()
+        await house.engine.open_gateway()
+        assert Address(house.engine.rooms.address, "").port == port
+        assert "gateway" not in house.engine._troubles
