@@ -202,12 +202,14 @@ def _add_agent(arguments: argparse.Namespace, places: Places) -> int:
 
     from runner.agents import Agents
     from runner.gateway.snippets import configurations, own_command
+    from runner.places import variables
     from runner.settings import load
 
     port = load(places, os.environ).settings.port
     token = Agents(places).add(arguments.name)
     print(f"Token of {arguments.name}, shown this once:\n\n    {token}\n")
-    for snippet in configurations(arguments.name, token, f"http://127.0.0.1:{port}/mcp", own_command()):
+    address = f"http://127.0.0.1:{port}/mcp"
+    for snippet in configurations(arguments.name, token, address, own_command(), variables(os.environ)):
         where = f"put into {snippet.file}" if snippet.file else "run"
         print(f"--- {snippet.client}: {where}\n{snippet.text.rstrip()}\n")
     return 0

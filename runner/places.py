@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DOOR = "door.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +21,8 @@ class Places:
     data: Path
     state: Path
     runtime: Path
+    home: Path | None = None
+    """The person's home folder; None where everything stands under one folder of its own."""
 
     @classmethod
     def standard(cls) -> Places:
@@ -23,11 +31,13 @@ class Places:
             return cls.under(Path(root))
         home = Path.home()
         state = _xdg("XDG_STATE_HOME", home / ".local/state")
+        session = os.environ.get("XDG_RUNTIME_DIR", "")
         return cls(
             config=_xdg("XDG_CONFIG_HOME", home / ".config"),
             data=_xdg("XDG_DATA_HOME", home / ".local/share"),
             state=state,
-            runtime=_xdg("XDG_RUNTIME_DIR", state),
+            runtime=Path(session) / "assent" if session.startswith("/") else state,
+            home=home,
         )
 
     @classmethod
@@ -76,7 +86,26 @@ class Places:
     @property
     def door(self) -> Path:
         """Address and process of the running console, for the bridge."""
-        return self.runtime / "door.json"
+        return self.runtime / DOOR
+
+    @property
+    def doors(self) -> tuple[Path, ...]:
+        """Where the console writes its address: `door`, and a path that follows from the home folder alone.
+
+        Most clients start the bridge without the variables of the session.
+        """
+        return (self.door,) if self.home is None else _each_once(self.door, self._door_at_home(self.home))
+
+    @property
+    def known_doors(self) -> tuple[Path, ...]:
+        """Where the address of a console may be written, in the order in which it is looked for."""
+        if self.home is None:
+            return (self.door,)
+        return _each_once(self.door, Path(f"/run/user/{os.getuid()}/assent", DOOR), self._door_at_home(self.home))
+
+    @staticmethod
+    def _door_at_home(home: Path) -> Path:
+        return home / ".local/state/assent" / DOOR
 
     @property
     def socket(self) -> Path:
@@ -95,6 +124,19 @@ class Places:
 def resources() -> Path:
     """The bundled resources, in a checkout and in a packaged build alike."""
     return Path(__file__).resolve().parent.parent / "resources"
+
+
+def variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Those of `environment` without which another process would look for these folders elsewhere."""
+    if root := environment.get("ASSENT_HOME"):
+        return {"ASSENT_HOME": os.path.abspath(root)}
+    state = environment.get("XDG_STATE_HOME", "")
+    usual = Path.home() / ".local/state"
+    return {"XDG_STATE_HOME": state} if state.startswith("/") and Path(state) != usual else {}
+
+
+def _each_once(*paths: Path) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(paths))
 
 
 def _xdg(variable: str, default: Path) -> Path:

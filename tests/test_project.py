@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ import sys
 import tomllib
 import zipfile
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions
 from pathlib import Path
 
 import pytest
@@ -213,3 +214,40 @@ def test_make_lists_the_commands_it_has() -> None:
     named = re.findall(r"(?m)^make (\w+)", said)
     (phony,) = re.findall(r"(?m)^\.PHONY: (.*)", (ROOT / "Makefile").read_text("utf-8"))
     assert named == [name for name in phony.split() if name != "help"]
+
+
+def imported(path: Path) -> set[str]:
+    """The first names of all modules that a file imports, also inside functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def at_run_time() -> set[str]:
+    """The distributions that come with the project's own dependencies, those of theirs too."""
+    found: set[str] = set()
+    waiting = [Requirement(text) for text in project()["dependencies"]]  # type: ignore[attr-defined]
+    while waiting:
+        one = waiting.pop()
+        name = canonicalize_name(one.name)
+        if name in found or (one.marker is not None and not one.marker.evaluate({"extra": ""})):
+            continue
+        found.add(name)
+        waiting += [Requirement(text) for text in distribution(name).requires or ()]
+    return found
+
+
+def test_everything_that_is_imported_is_there_without_the_tools_of_development() -> None:
+    pins = re.findall(r"^([A-Za-z0-9._-]+)==", (LOCKS / "run.txt").read_text(), re.MULTILINE)
+    there = at_run_time() & {canonicalize_name(name) for name in pins}
+    by_module = packages_distributions()
+    missing = []
+    for path in sorted((*(ROOT / "runner").rglob("*.py"), *(ROOT / "app").rglob("*.py"))):
+        for name in sorted(imported(path) - sys.stdlib_module_names - {"runner", "app", "images", "resources"}):
+            if there.isdisjoint(map(canonicalize_name, by_module.get(name, ()))):
+                missing.append(f"{path.relative_to(ROOT)}: {name}")
+    assert not missing

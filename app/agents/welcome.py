@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -22,6 +23,7 @@ from app.parts.fold import FoldingRow
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from runner.gateway.snippets import Snippet, configurations, own_command
+from runner.places import variables
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -81,7 +83,8 @@ class Welcome(QFrame):
         self.token.setText(token)
         self.token.setCursorPosition(0)
         self.copy_token.set_text_to_copy(token)
-        self._snippets = configurations(name, token, address, own_command()) if address else ()
+        command, needed = own_command(), variables(os.environ)
+        self._snippets = configurations(name, token, address, command, needed) if address else ()
         self.client.blockSignals(True)
         self.client.clear()
         self.client.addItems([snippet.client for snippet in self._snippets])

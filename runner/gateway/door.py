@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import stat
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +15,13 @@ if TYPE_CHECKING:
 
 LISTENING = "0A"
 """State of a listening socket in /proc/net/tcp (include/net/tcp_states.h)."""
+# Addresses are written there as numbers of four bytes, in the machine's own order of bytes.
+_LOOPBACK = f"{int.from_bytes(bytes((127, 0, 0, 1)), sys.byteorder):08X}"
+_MAPPED = "0" * 16 + f"{int.from_bytes(bytes((0, 0, 255, 255)), sys.byteorder):08X}"
+LOCAL = frozenset({_LOOPBACK, _MAPPED + _LOOPBACK})
+EVERYWHERE = frozenset({"0" * 8, "0" * 32, _MAPPED + "0" * 8})
+MOST_BYTES = 10_000
+"""Of a door file."""
 
 
 class Door(NamedTuple):
@@ -29,29 +39,38 @@ class Holder(NamedTuple):
     name: str
 
 
+class _Listener(NamedTuple):
+    """A socket that listens, as /proc/net/tcp and tcp6 tell of it."""
+
+    address: str
+    user: int
+    inode: str
+
+
 def write(places: Places, door: Door) -> None:
-    """Tell where the console listens; readable by its owner alone. Raises OSError."""
-    places.door.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = places.door.with_name(f"{places.door.name}.{door.pid}.new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-        json.dump(door._asdict(), out)
-    os.replace(temporary, places.door)
+    """Tell where the console listens; readable by its owner alone. Raises OSError where no path can be written."""
+    failures = []
+    for path in places.doors:
+        try:
+            _write(path, door)
+        except OSError as failure:
+            failures.append(failure)
+    if len(failures) == len(places.doors):
+        raise failures[0]
 
 
 def read(places: Places) -> Door | None:
-    """Where a console listens or last listened; None where nothing readable is written."""
-    try:
-        data = json.loads(places.door.read_text("utf-8"))
-        return Door(str(data["host"]), int(data["port"]), int(data["pid"]), float(data["started"]))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    """Where a console listens; where none does, one that listened last. None where nothing readable is written."""
+    found = [door for door in map(_read, places.known_doors) if door is not None]
+    return next(filter(_alive, found), found[0] if found else None)
 
 
 def remove(places: Places, pid: int) -> None:
-    """Take the file away if it is still that of process `pid`: a second console may have written its own."""
-    if (door := read(places)) is not None and door.pid == pid:
-        places.door.unlink(missing_ok=True)
+    """Take the files away if they are still those of process `pid`: a second console may have written its own."""
+    for path in places.doors:
+        if (door := _read(path)) is not None and door.pid == pid:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
 def foreign(port: int) -> bool:
@@ -60,28 +79,84 @@ def foreign(port: int) -> bool:
     The port outlives the console and any account of this machine may take it. Where the kernel does
     not tell who listens (no /proc), nobody is taken to be foreign.
     """
-    try:
-        rows = Path("/proc/net/tcp").read_text("ascii").splitlines()[1:]
-    except OSError:
-        return False
-    wanted = f":{port:04X}"
-    for row in rows:
-        fields = row.split()
-        if fields[3] == LISTENING and fields[1].endswith(wanted) and int(fields[7]) != os.getuid():
-            return True
-    return False
+    return any(listener.user != os.getuid() for listener in _reached(port))
 
 
 def holder(port: int) -> Holder | None:
     """The process that listens on `port` of this machine; None where it is not ours to see."""
-    # Imported here: it is needed when something has gone wrong, and the bridge must start fast.
-    import psutil
-
-    try:
-        for connection in psutil.net_connections("tcp"):
-            local = connection.laddr
-            if connection.status == psutil.CONN_LISTEN and local and local.port == port and connection.pid:
-                return Holder(connection.pid, psutil.Process(connection.pid).name())
-    except psutil.Error:
+    inodes = {listener.inode for listener in _listeners(port)}
+    if not inodes:
         return None
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdecimal() and not inodes.isdisjoint(_sockets(folder)):
+            with contextlib.suppress(OSError):
+                return Holder(int(folder.name), (folder / "comm").read_text("utf-8", "replace").strip())
     return None
+
+
+def _write(path: Path, door: Door) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    temporary = path.with_name(f"{path.name}.{door.pid}.new")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            json.dump(door._asdict(), out)
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _read(path: Path) -> Door | None:
+    """What is written at `path` by this account and writable by no other."""
+    try:
+        # Not to wait for ever where the path is a pipe.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+                return None
+            data = json.loads(os.read(descriptor, MOST_BYTES))
+        finally:
+            os.close(descriptor)
+        return Door(str(data["host"]), int(data["port"]), int(data["pid"]), float(data["started"]))
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        return None
+
+
+def _alive(door: Door) -> bool:
+    """Whether the process that wrote `door` listens there."""
+    sockets = _sockets(Path("/proc", str(door.pid)))
+    return any(listener.user == os.getuid() and listener.inode in sockets for listener in _reached(door.port))
+
+
+def _reached(port: int) -> list[_Listener]:
+    """Who gets a connection to 127.0.0.1:`port`: one that listens there, else those that listen everywhere."""
+    found = _listeners(port)
+    return [one for one in found if one.address in LOCAL] or [one for one in found if one.address in EVERYWHERE]
+
+
+def _listeners(port: int) -> list[_Listener]:
+    found = []
+    for table in ("tcp", "tcp6"):
+        try:
+            rows = Path("/proc/net", table).read_text("ascii").splitlines()[1:]
+        except OSError:
+            continue
+        for fields in map(str.split, rows):
+            address, _, number = fields[1].rpartition(":")
+            if fields[3] == LISTENING and int(number, 16) == port:
+                found.append(_Listener(address, int(fields[7]), fields[9]))
+    return found
+
+
+def _sockets(process: Path) -> set[str]:
+    """The inodes of the sockets that a process has open; none where it is not ours or gone."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for link in (process / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                target = os.readlink(link)
+                if target.startswith("socket:["):
+                    found.add(target[8:-1])
+    return found

@@ -7,7 +7,10 @@ import os
 import shlex
 import shutil
 import sys
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LONG_WAIT = 200
 """Seconds a call may take in clients whose limit can be set."""
@@ -25,20 +28,24 @@ class Snippet(NamedTuple):
     text: str
 
 
-def configurations(agent: str, token: str, url: str, command: str = "assent") -> tuple[Snippet, ...]:
+def configurations(
+    agent: str, token: str, url: str, command: str = "assent", variables: Mapping[str, str] | None = None
+) -> tuple[Snippet, ...]:
     """What to paste for `agent`. Every text holds the token: show it once, keep it nowhere.
 
     Where a client's own time limit is raised, the same text tells Assent how long it may hold a call.
-    `command` starts the stdio bridge, followed by `mcp`.
+    `command` starts the stdio bridge, followed by `mcp`. `variables` are what the bridge needs to find a console
+    whose folders are not the usual ones: clients start it without those of the session.
     """
+    bridge = {"ASSENT_TOKEN": token, **(variables or {})}
     return (
         _claude_code(token, url),
         _codex(token, url),
         _gemini(token, url),
         _cursor(token, url),
         _vs_code(token, url),
-        _bridge(token, command),
-        _bridge_codex(token, command),
+        _bridge(bridge, command),
+        _bridge_codex(bridge, command),
     )
 
 
@@ -87,20 +94,21 @@ def _vs_code(token: str, url: str) -> Snippet:
     return Snippet("VS Code", ".vscode/mcp.json", _json({"servers": {"assent": server}}))
 
 
-def _bridge(token: str, command: str) -> Snippet:
+def _bridge(variables: Mapping[str, str], command: str) -> Snippet:
     program, *arguments = shlex.split(command)
-    environment = {"ASSENT_TOKEN": token, "ASSENT_HOLD": str(SHORT_HOLD)}
+    environment = {**variables, "ASSENT_HOLD": str(SHORT_HOLD)}
     server = {"command": program, "args": [*arguments, "mcp"], "env": environment}
     return Snippet("Any client that starts a command", "its mcpServers", _json({"mcpServers": {"assent": server}}))
 
 
-def _bridge_codex(token: str, command: str) -> Snippet:
+def _bridge_codex(variables: Mapping[str, str], command: str) -> Snippet:
     program, *arguments = shlex.split(command)
+    environment = {**variables, "ASSENT_HOLD": str(LONG_HOLD)}
     text = (
         "[mcp_servers.assent]\n"
         f"command = {_toml(program)}\n"
         f"args = [{', '.join(_toml(part) for part in (*arguments, 'mcp'))}]\n"
-        f'env = {{ "ASSENT_TOKEN" = {_toml(token)}, "ASSENT_HOLD" = "{LONG_HOLD}" }}\n'
+        "env = { " + ", ".join(f"{_toml(name)} = {_toml(value)}" for name, value in environment.items()) + " }\n"
         f"tool_timeout_sec = {LONG_WAIT}\n"
         'default_tools_approval_mode = "approve"\n'
     )

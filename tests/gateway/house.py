@@ -81,9 +81,9 @@ class House(Address):
 
 
 @asynccontextmanager
-async def opened(root: Path, environment: dict[str, str] | None = None) -> AsyncIterator[House]:
+async def opened(root: Path | Places, environment: dict[str, str] | None = None) -> AsyncIterator[House]:
     """An engine with all its doors open; closed again at the end."""
-    places, sandbox = Places.under(root), HeldSandbox()
+    places, sandbox = root if isinstance(root, Places) else Places.under(root), HeldSandbox()
     settings = load(places, {"ASSENT_PORT": "0", **(environment or {})})
     assert not settings.problems
     engine = Engine(Rooms(places, settings, (sandbox,)))
