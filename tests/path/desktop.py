@@ -85,6 +85,10 @@ class Desktop:
         """A real key event. The window is given the focus first, as a window manager would do."""
         self._hand("windowfocus", "key", key)
 
+    def type(self, text: str) -> None:
+        """Real keys, as fast as a person types who does not look."""
+        self._hand("windowfocus", "type", "--delay", "160", text)
+
     def click(self, x: int, y: int) -> None:
         """A real click of the mouse at a place of the screen."""
         self._hand("windowfocus", "mousemove", str(x), str(y), "click", "1")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio
 GUARD_SECONDS = 0.6
+QUIET_SECONDS = 1.0
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,8 @@ async def approve(desktop: Desktop) -> None:
     async with asyncio.timeout(20):
         while desktop.phase() == "asked":
             desktop.press("a")
-            await asyncio.sleep(GUARD_SECONDS / 3)
+            # After one that was ignored the keyboard has to be quiet.
+            await asyncio.sleep(QUIET_SECONDS * 1.2)
 
 
 async def test_a_key_approves_and_the_agent_gets_the_output(desktop: Desktop) -> None:
@@ -83,6 +85,25 @@ async def test_a_key_approves_and_the_agent_gets_the_output(desktop: Desktop) ->
     assert record.decision is not None
     assert (record.decision.verdict, record.decision.by) == (Verdict.APPROVED, Decider.PERSON)
     assert record.decision.after_seconds >= GUARD_SECONDS
+
+
+async def test_texts_typed_without_looking_approve_nothing(desktop: Desktop) -> None:
+    async with desktop.client() as client:
+        call = ask(client, "echo never")
+        await until(lambda: desktop.phase() == "asked")
+        desktop.type("so many thanks to tom")
+        assert desktop.phase() == "asked"
+        await asyncio.sleep(QUIET_SECONDS * 1.2)
+        desktop.press("d")
+        desktop.type("stop that now")
+        assert desktop.phase() == "asked"
+        desktop.press("ctrl+Return")
+        assert "stop that now" in text(await call)
+    assert desktop.quit() == 0
+    (record,) = desktop.records()
+    assert record.decision is not None
+    assert (record.decision.verdict, record.decision.reason) == (Verdict.DENIED, "stop that now")
+    assert record.result is None
 
 
 async def test_killed_while_asked_approves_nothing(desktop: Desktop) -> None:
