@@ -9,7 +9,7 @@ import pytest
 
 from runner.decision import Decider, Verdict
 from tests.path.desktop import until
-from tests.path.test_console import GUARD_SECONDS, approve, ask, desktop, display, text
+from tests.path.test_console import GUARD_SECONDS, QUIET_SECONDS, approve, ask, desktop, display, text
 
 if TYPE_CHECKING:
     from tests.path.desktop import Desktop
@@ -28,7 +28,7 @@ async def press_until(desktop: Desktop, key: str, kind: str) -> None:
     async with asyncio.timeout(20):
         while kind not in kinds(desktop):
             desktop.press(key)
-            await asyncio.sleep(GUARD_SECONDS / 3)
+            await asyncio.sleep(QUIET_SECONDS * 1.2)
 
 
 async def test_a_persons_version_runs_and_the_agent_gets_the_difference(desktop: Desktop) -> None:
@@ -43,7 +43,7 @@ async def test_a_persons_version_runs_and_the_agent_gets_the_difference(desktop:
         async with asyncio.timeout(20):
             while desktop.phase() == "asked":
                 desktop.press("ctrl+Return")
-                await asyncio.sleep(GUARD_SECONDS)
+                await asyncio.sleep(QUIET_SECONDS * 1.2)
                 desktop.press("a")
         told = text(await call)
     assert told.startswith("2\n")
