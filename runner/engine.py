@@ -43,6 +43,7 @@ from runner.refusals import Refusals
 from runner.remembering import Remembering
 from runner.request import Language, Tool
 from runner.result import Meta, Outcome, Result
+from runner.risk.handed import size
 from runner.sandbox.contract import Haltable, Job
 from runner.sandboxes import CONTENT, Sandboxes
 from runner.tasks import spawn
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LONG_CODE = 20_000
-"""Characters above which code is assessed off the loop; below, the switch costs more than the work."""
+"""Characters above which a request is assessed off the loop; below, the switch costs more than the work."""
 RETRY_SECONDS = 1.0
 CLOSING_SECONDS = 1.2
 """For stopped runs to be recorded at the end; the whole way out has 2 s."""
@@ -181,7 +182,7 @@ class Engine:
     async def assess(self, request: Request) -> Assessment:
         """The classifier's verdict, raised to what the rules say."""
         assess = self.rooms.dangers.assess
-        if len(request.code) > LONG_CODE:
+        if size(request) > LONG_CODE:
             assessment = await asyncio.get_running_loop().run_in_executor(self._worker, assess, request)
         else:
             assessment = assess(request)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from runner.assessment import Assessment, Capability, Finding, Level, Span
 from runner.request import Language, Request
 from runner.risk.acts import Act, Budget, Place, TooMuch, Trail
+from runner.risk.handed import Handed, assess_handed, size
 from runner.risk.knowledge import Knowledge, bundled
 from runner.risk.lines import Lines, shorten
 from runner.risk.machine import TooDeep
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MOST_CHARACTERS = 2_000_000
-"""Code longer than this is not read at all (twice what the gateway takes by default)."""
+"""Code that is longer, with its input and variables, is not read at all (twice what the gateway takes by default)."""
 
 STEPS = 1_500_000
 """Steps an assessment may take, some two seconds; 20,000 ordinary lines need a quarter of them."""
@@ -36,7 +37,7 @@ TOP: Place = (1, 0, 1, 0)
 
 
 def assess(request: Request) -> Assessment:
-    """What the code of `request` would do, and how much that matters. Pure; never raises, whatever the code is.
+    """What `request` would do, by its code and what is handed to it. Pure; never raises, whatever they are.
 
     Levels are those of spec R1: running code is at least HIGH, network access is CRITICAL.
     """
@@ -51,7 +52,7 @@ class Classifier:
 
     def assess(self, request: Request) -> Assessment:
         """As the function of the same name."""
-        if len(request.code) > MOST_CHARACTERS:
+        if size(request) > MOST_CHARACTERS:
             return unreadable(TOO_LARGE)
         lines = Lines(request.code)
         trail = Trail(Budget(STEPS, SECONDS))
@@ -59,6 +60,8 @@ class Classifier:
         try:
             nested = self._follow(request, trail)
             nested.finish()
+            if (handed := Handed.to(request)) is not None:
+                findings += assess_handed(request, handed, nested)
         except TooMuch:
             findings.append(_unread(TOO_LARGE, "risk.too-large"))
         except (TooDeep, RecursionError):

@@ -1,0 +1,346 @@
+"""Whether code can run what it reads: anything that runs a text or starts a program, and all that is not understood.
+
+Each answer is the part of the code that can, in a few words; '' where nothing can. In doubt it can.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+import tree_sitter_bash
+import tree_sitter_javascript
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser
+
+from runner.request import Language
+from runner.risk.python import Unparsed, parse
+from runner.risk.value import HOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from runner.risk.acts import Act
+
+BASH = Grammar(tree_sitter_bash.language())
+JAVASCRIPT = Grammar(tree_sitter_javascript.language())
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+ACTS = _words(
+    "execute run start starts shell command module native unpickle reduce worker evaluates remote-run container "
+    "connect-shell listen-shell builtins-by-class install package-setup schedule"
+)
+"""What the classifier has found that ends in another program or in more code."""
+PUTS = frozenset({"write", "append", "copy", "move", "link", "extract"})
+LOADED = re.compile(r"\.(?:py\w?|pth|so|sh|bash|js|cjs|mjs|node|wasm|pl|rb|php|egg|whl|zip)\Z|\A[^.]*\Z")
+"""Files that interpreters load or start by themselves, or that have no ending to tell."""
+
+
+def executes(language: Language | None, code: str, acts: Iterable[Act]) -> str:
+    """What in `code` can run a text that it gets; `acts` are those that following it has found. Never raises."""
+    try:
+        match language:
+            case Language.SHELL:
+                return _shell(code)
+            case Language.PYTHON:
+                return _of_acts(acts) or _python(code)
+            case Language.JAVASCRIPT:
+                return _of_acts(acts) or _javascript(code)
+            case _:
+                return "its language is not known"
+    except RecursionError:
+        return "it is nested too deeply"
+
+
+def _of_acts(acts: Iterable[Act]) -> str:
+    for act in acts:
+        if act.kind in ACTS:
+            return act.name[:60] or act.kind
+        if act.kind in PUTS:
+            path = act.get("path").text.rpartition(HOLE)[2] if act.get("path").texts else ""
+            if LOADED.search(path.rpartition("/")[2]):
+                return f"{act.name[:60]} to a file that may be a program"
+    return ""
+
+
+# ---- Python ----
+
+PYTHON_NAMES = _words("exec eval compile __import__ execfile reload globals locals vars breakpoint __builtins__ help")
+PYTHON_MODULES = _words(
+    "subprocess commands pty popen2 runpy code codeop pdb bdb importlib imp pkgutil zipimport pickle _pickle cPickle "
+    "cloudpickle dill joblib shelve marshal ctypes _ctypes cffi multiprocessing timeit doctest trace profile cProfile "
+    "builtins __builtin__ types gc site venv ensurepip pexpect sh plumbum fabric invoke jinja2 mako numexpr sympy "
+    "torch IPython pip setuptools distutils antigravity xmlrpc rlcompleter _posixsubprocess posix nt pydoc"
+)
+PYTHON_ATTRIBUTES = _words(
+    "system popen startfile posix_spawn posix_spawnp create_subprocess_exec create_subprocess_shell subprocess_exec "
+    "subprocess_shell eval query exec compile modules meta_path path_hooks exec_module load_module run_path run_module "
+    "import_module __import__ __builtins__ __globals__ __code__ __subclasses__ __getattribute__ __dict__ __reduce__ "
+    "__reduce_ex__ __setstate__ __loader__ __spec__ __mro__ __base__ __bases__ methodcaller attrgetter unsafe_load "
+    "full_load read_pickle enable_load_extension load_extension settrace setprofile displayhook excepthook f_globals "
+    "f_builtins gi_frame tb_frame dictConfig fileConfig listen runeval runctx runcode runsource interact "
+    "get_type_hints _getframe allow_pickle"
+)
+BY_NAME = frozenset({"getattr", "setattr", "delattr"})
+PYTHON_PREFIXES = ("exec", "spawn", "fork", "_posix")
+
+
+def _python(code: str) -> str:
+    try:
+        tree, repaired = parse(code)
+    except Unparsed:
+        return "it cannot be parsed"
+    if repaired:
+        return "it is not Python 3"
+    asked, called = 0, 0
+    for node in ast.walk(tree):
+        if found := _of_python(node):
+            return found
+        asked += isinstance(node, ast.Name) and node.id in BY_NAME
+        called += isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_NAME
+    return "getattr" if asked > called else ""
+
+
+def _of_python(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name) if name in PYTHON_NAMES:
+            return name
+        case ast.Attribute(value=ast.Name(id="re" | "regex"), attr="compile"):
+            return ""
+        case ast.Attribute(attr=name) if name in PYTHON_ATTRIBUTES or name.startswith(PYTHON_PREFIXES):
+            return name
+        case ast.Call(func=ast.Name(id=by), args=[_, ast.Constant(value=str(name)), *_]) if by in BY_NAME:
+            return name if name in PYTHON_ATTRIBUTES or name.startswith(("__", *PYTHON_PREFIXES)) else ""
+        case ast.Call(func=ast.Name(id=by)) if by in BY_NAME:
+            return f"{by} with a name that is not fixed"
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="yaml"), attr="load" | "load_all")):
+            return "yaml.load"
+        case ast.keyword(arg="allow_pickle"):
+            return "allow_pickle"
+        case ast.Import(names=names):
+            return next((one.name for one in names if one.name.partition(".")[0] in PYTHON_MODULES), "")
+        case ast.ImportFrom(module=module, names=names):
+            if (module or "").partition(".")[0] in PYTHON_MODULES:
+                return module or ""
+            forbidden = PYTHON_ATTRIBUTES | PYTHON_MODULES | {"*"}
+            if module in ("re", "regex"):
+                return ""
+            bad = (one.name for one in names if one.name in forbidden or one.name.startswith(PYTHON_PREFIXES))
+            return next(bad, "")
+        case _:
+            return ""
+
+
+# ---- JavaScript ----
+
+JS_WORDS = re.compile(
+    r"\b(?:eval|Function|AsyncFunction|GeneratorFunction|__proto__|__defineGetter__|child_process|cluster|vm"
+    r"|worker_threads|Worker|WebAssembly|repl|inspector|Reflect|Proxy|createRequire|getBuiltinModule|binding|_linkedBinding"
+    r"|dlopen|mainModule|_load|_compile|runIn\w*Context|compileFunction|execPath|globalThis|global|window|self"
+    r"|getPrototypeOf|setPrototypeOf|_extensions|Bun|Deno)\b"
+)
+ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
+NUMBERS = frozenset({"number"})
+
+
+def _javascript(code: str) -> str:
+    plain = ESCAPE.sub(lambda found: chr(min(int(found[1] or found[2] or found[3], 16), 0x10FFFF)), code)
+    for one in (code, plain):
+        if (word := JS_WORDS.search(one)) is not None:
+            return word.group()
+    root = Parser(JAVASCRIPT).parse(code.encode("utf-8", "surrogatepass")).root_node
+    if root.has_error:
+        return "it cannot be parsed"
+    picked: set[bytes] = set()
+    called: list[Node] = []
+    constructors = 0
+    for node in _walk(root):
+        if node.text == b"require" and (node.parent is None or node.parent.type != "call_expression"):
+            return "require"
+        constructors += node.type == "method_definition" and _named(node) == b"constructor"
+        if node.type in ("variable_declarator", "assignment_expression"):
+            value = node.child_by_field_name("value") or node.child_by_field_name("right")
+            target = node.child_by_field_name("name") or node.child_by_field_name("left")
+            if value is not None and target is not None and _picks(value):
+                picked.add(target.text or b"")
+        elif node.type in ("call_expression", "new_expression"):
+            called.append(node)
+    if plain.count("constructor") > constructors:
+        return "constructor"
+    for node in called:
+        function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+        if function is None or _picks(function) or function.text in picked:
+            return "it calls what it picks by a name that is not fixed"
+        if function.type == "call_expression" or (function.text in (b"require", b"import") and not _fixed(node)):
+            return "it calls or loads what is not fixed"
+    return ""
+
+
+def _named(node: Node) -> bytes:
+    name = node.child_by_field_name("name")
+    return b"" if name is None else name.text or b""
+
+
+def _picks(node: Node) -> bool:
+    """Whether the value is `something[name]`, with a name that is no number."""
+    while node.type in ("parenthesized_expression", "await_expression") and node.named_children:
+        node = node.named_children[0]
+    index = node.child_by_field_name("index")
+    return node.type == "subscript_expression" and (index is None or index.type not in NUMBERS)
+
+
+def _fixed(call: Node) -> bool:
+    arguments = call.child_by_field_name("arguments")
+    return arguments is not None and len(arguments.named_children) == 1 and arguments.named_children[0].type == "string"
+
+
+# ---- Shell ----
+
+ANYTHING = _words(
+    "echo cat head tail wc cut tr uniq rev tac nl fold paste column comm seq basename dirname sleep true false : pwd "
+    "date cksum md5sum sha1sum sha256sum sha512sum base64 base32 ls mkdir touch rm cp mv grep egrep fgrep jq join "
+    "expand unexpand od xxd hexdump iconv numfmt shuf tee diff cmp stat file du df cd realpath readlink exit return "
+    "break continue shift"
+)
+"""Commands that run nothing, whatever they are told."""
+FIXED = _words("sort printf read mapfile readarray sed awk gawk mawk set unset wait export local")
+"""Commands that run nothing as long as every word of theirs is fixed and looks as in FIXED_WORDS."""
+FIXED_WORDS = {
+    "sort": re.compile(r"(?!--comp)[^\0]*"),
+    "printf": re.compile(r"(?!-v)[^\0]*"),
+    "read": re.compile(r"-[rsenptdua0-9]+|\w*|,|:|;|\|"),
+    "mapfile": re.compile(r"-t|\w+"),
+    "readarray": re.compile(r"-t|\w+"),
+    "sed": re.compile(r"-[nErsu]+|-e|s([/|,#])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiI0-9]*|[0-9,$ ]*[pdq=]|/[^/]*/!?[pdI]+"),
+    "set": re.compile(r"[-+][euxo]+|pipefail"),
+    "unset": re.compile(r"\w+"),
+    "wait": re.compile(r""),
+    "export": re.compile(r"\w+"),
+    "local": re.compile(r"\w+"),
+}
+AWK = re.compile(r"system|getline|\||@|extension|include|load|^-(?!F|v\Z|v\w+=)")
+STEERED = re.compile(
+    r"PATH|LD_\w*|IFS|ENV|BASH\w*|\w*_(?:OPTIONS|OPTS|FLAGS)|\w*PAGER|PYTHON\w*|NODE_\w*|PERL\w*|GIT_\w*"
+)
+PLAIN_NODES = _words(
+    "program word raw_string ansi_c_string string string_content simple_expansion variable_name special_variable_name "
+    "command_substitution pipeline list redirected_statement file_redirect heredoc_redirect heredoc_start heredoc_body "
+    "heredoc_end heredoc_content herestring_redirect file_descriptor if_statement elif_clause else_clause "
+    "while_statement do_group case_statement case_item comment number concatenation compound_statement "
+    "subshell negated_command command_name extglob_pattern function_definition process_substitution regex "
+    "test_operator unary_expression binary_expression parenthesized_expression negation_expression"
+)
+ARITHMETIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+FIXED_NODES = frozenset({"word", "raw_string", "number", "ansi_c_string"})
+SIMPLE_EXPANSION = re.compile(rb"\$\{#?\w+(?::?[-=+?][\w ./-]*)?\}")
+
+
+def _shell(code: str) -> str:
+    root = Parser(BASH).parse(code.encode("utf-8", "surrogatepass")).root_node
+    if root.has_error:
+        return "it cannot be parsed"
+    defined = {
+        (name.text or b"").decode("utf-8", "replace")
+        for node in _walk(root)
+        if node.type == "function_definition" and (name := node.child_by_field_name("name")) is not None
+    }
+    return next((found for node in _walk(root) if node.is_named and (found := _of_shell(node, defined))), "")
+
+
+def _of_shell(node: Node, defined: set[str]) -> str:
+    match node.type:
+        case "command":
+            return _command(node, defined)
+        case "variable_assignment":
+            name = node.child_by_field_name("name")
+            if name is None or name.type != "variable_name" or STEERED.fullmatch((name.text or b"").decode()):
+                return _said(node)
+            return ""
+        case "declaration_command":
+            kind = (node.children[0].text or b"").decode()
+            plain = all(
+                child.type in ("variable_assignment", "variable_name") or child.text == b"-r"
+                for child in node.named_children
+            )
+            return "" if plain and kind in ("export", "local", "readonly") else _said(node)
+        case "for_statement":
+            name = node.child_by_field_name("variable")
+            return _said(node) if name is None or STEERED.fullmatch((name.text or b"").decode()) else ""
+        case "expansion":
+            return "" if SIMPLE_EXPANSION.fullmatch(node.text or b"") else _said(node)
+        case "test_command":
+            return _test(node)
+        case kind if kind in PLAIN_NODES:
+            return ""
+        case _:
+            return _said(node)
+
+
+def _command(node: Node, defined: set[str]) -> str:
+    name = node.child_by_field_name("name")
+    if name is None:
+        return ""
+    parts = name.named_children
+    if len(parts) != 1 or parts[0].type != "word":
+        return _said(name)
+    known = (name.text or b"").decode("utf-8", "replace")
+    arguments = node.children_by_field_name("argument")
+    if known in defined or known in ANYTHING:
+        return ""
+    if known not in FIXED:
+        return known[:60]
+    words = [_word(one) for one in arguments]
+    if any(word is None for word in words):
+        return (
+            "" if known == "printf" and words and words[0] and FIXED_WORDS[known].fullmatch(words[0]) else _said(node)
+        )
+    fixed = [word for word in words if word is not None]
+    if any(map(STEERED.fullmatch, fixed)):
+        return _said(node)
+    if known.endswith("awk"):
+        return _said(node) if any(map(AWK.search, fixed)) else ""
+    return "" if all(map(FIXED_WORDS[known].fullmatch, fixed)) else _said(node)
+
+
+def _test(node: Node) -> str:
+    """`[ ... ]` and `[[ ... ]]`: the second one calculates, and calculating runs what stands in an index."""
+    double = node.children[0].type != "["
+    for one in _walk(node):
+        text = (one.text or b"").decode("utf-8", "replace")
+        operator = one.type == "test_operator" or not one.is_named
+        if operator and (text in ("-v", "-R", "((") or (double and text in ARITHMETIC)):
+            return _said(node)
+        if one.type in ("word", "raw_string", "string") and text.strip("'\"") in ("-v", "-R"):
+            return _said(node)
+        if not double and one.type == "simple_expansion" and (one.parent is None or one.parent.type != "string"):
+            return _said(node)
+    return ""
+
+
+def _word(node: Node) -> str | None:
+    """The word as fixed text; None where it is not."""
+    text = (node.text or b"").decode("utf-8", "replace")
+    if node.type == "string" and all(child.type == "string_content" for child in node.named_children):
+        return text[1:-1]
+    if node.type in FIXED_NODES:
+        return text.strip("'") if node.type == "raw_string" else text
+    return None
+
+
+def _said(node: Node) -> str:
+    text = " ".join((node.text or b"").decode("utf-8", "replace").split())
+    return text if len(text) <= 60 else text[:59] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _walk(root: Node) -> Iterator[Node]:
+    todo: list[Node] = [root]
+    while todo:
+        node = todo.pop()
+        yield node
+        children: Sequence[Node] = node.children
+        todo += reversed(children)

@@ -1,0 +1,189 @@
+"""What is handed to the code beside it, its standard input and its variables: data, unless the code can run it."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tree_sitter import Parser
+
+from runner.assessment import Capability, Finding, Level, Span
+from runner.request import Language, Request
+from runner.risk import javascript, shell
+from runner.risk.executing import executes
+from runner.risk.lines import Lines, shorten
+from runner.risk.python import Unparsed, parse
+from runner.risk.text import tricks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from runner.risk.acts import Place
+    from runner.risk.nested import Nested
+
+WHOLE = Span(1, 0, 1, 0)
+PLACE: Place = (1, 0, 1, 0)
+DEEPEST = 200
+"""Lists in lists of variables that are walked, beyond which they are read as one text; the gateway takes far fewer."""
+MOST_TEXTS = 40
+"""Texts that are read as code one by one. Where code can run them the request is CRITICAL, however many there are."""
+LONGEST_TEXT = 60_000
+"""Characters of a text among the variables, or of the input of code that runs only parts of it, read as code."""
+
+STEERING = re.compile(
+    r"LD_\w*|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_TUNABLES|MALLOC_\w*|PATH|IFS|ENV|CDPATH|GLOBIGNORE|SHELL|SHELLOPTS|PS4"
+    r"|PROMPT_COMMAND|POSIXLY_CORRECT|BASH\w*|ZDOTDIR|HOME|TMPDIR|TEMP|TMP|XDG_\w*"
+    r"|NODE_\w*|NPM_\w*|npm_\w*|YARN_\w*|DENO_\w*|BUN_\w*|PYTHON\w*|PIP_\w*|UV_\w*|CONDA_\w*|VIRTUAL_ENV|PERL\w*|RUBY\w*"
+    r"|GEM_\w*|BUNDLE_\w*|PHP\w*|LUA_\w*|TCL\w*|R_\w*|JAVA_\w*|_JAVA_\w*|JDK_\w*|CLASSPATH|MAVEN_\w*|GRADLE_\w*|GO\w+"
+    r"|CGO_\w*|CARGO\w*|RUST\w*|CC|CXX|CPP|AR|AS|LD|CFLAGS|CXXFLAGS|LDFLAGS|GCC_\w*|COMPILER_PATH|LIBRARY_PATH|CPATH"
+    r"|MAKE\w*|MFLAGS|CMAKE_\w*|GIT_\w*|SSH_\w*|RSYNC_\w*|HG\w*|SVN_\w*|DOCKER_\w*|KUBE\w*|AWS_\w*"
+    r"|EDITOR|VISUAL|FCEDIT|\w*PAGER|LESS\w*|MORE|BROWSER|TERMINFO\w*|TERMCAP|INPUTRC"
+    r"|TAR_\w*|TAPE|GZIP|BZIP2?|XZ_\w*|ZSTD_\w*|ZIPOPT|UNZIP\w*|\w*_(?:OPTIONS?|OPTS|FLAGS|ARGS|COMMAND)|GREP_\w*"
+    r"|OPENSSL_\w*|SSL_\w*|CURL_\w*|WGETRC|(?i:\w*_proxy)|EXINIT|VIMINIT|GVIMINIT|PG\w+|MYSQL_\w*|SQLITE_\w*|ASSENT_\w*"
+)
+"""Names of environment variables that tell programs what to load, to start or to trust, and where to look for it."""
+
+PROGRAM = re.compile(
+    r"(?:cat[ \t]*(?:-[ \t]*)?\|[ \t]*)?(?:(?:/usr)?/bin/)?"
+    r"(?:(?P<shell>(?:ba|da)?sh)(?:[ \t]+-s?)?|(?P<python>python3?)(?:[ \t]+-)?|(?P<javascript>node)(?:[ \t]+-)?)"
+)
+"""Shell code that does nothing but run all of its input as a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """The input and every text among the variables, their names included."""
+
+    stdin: str
+    texts: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def to(cls, request: Request) -> Handed | None:
+        """None where the code gets nothing."""
+        if not request.stdin and request.context in ("", "{}"):
+            return None
+        try:
+            data = json.loads(request.context or "{}")
+            texts = list(_texts(data))
+        except (ValueError, RecursionError):
+            data, texts = {}, [request.context]
+        names = tuple(data) if isinstance(data, dict) else ()
+        return cls(request.stdin, tuple(dict.fromkeys(filter(str.strip, texts))), names)
+
+
+def size(request: Request) -> int:
+    """Characters that there are to assess."""
+    return len(request.code) + len(request.stdin) + len(request.context)
+
+
+def assess_handed(request: Request, handed: Handed, nested: Nested) -> Iterator[Finding]:
+    """Findings about what is handed in; acts of what is run of it go to the trail. The code has been followed already.
+
+    Where the code contains anything that runs texts or starts programs, what is handed in is read as code and the
+    request is CRITICAL. The one exception is shell code that only runs all of its input as one program: that program
+    is assessed like code, under the same rule. Everywhere else it is data, and only tricks in its text count.
+    """
+    yield from _tricks(handed)
+    if request.language is Language.SHELL:
+        yield from _steering(handed.names)
+    language, code, acts = request.language, request.code, list(nested.trail.acts)
+    program = _program(request)
+    if program is not None:
+        language, code = program, handed.stdin
+        if _read_as(nested, program, code):
+            acts = nested.trail.acts[len(acts) :]
+            how = executes(language, code, acts)
+        else:
+            how = "it cannot be parsed"
+    else:
+        how = executes(language, code, acts)
+    if not how:
+        return
+    for known in (handed.stdin, *handed.texts)[:MOST_TEXTS]:
+        for one in Language:
+            if known.strip() and (known is not handed.stdin or program is not one):
+                _read_as(nested, one, known[:LONGEST_TEXT])
+    reason = f"The code can run what it gets as input or variables, or start programs that do: {how}."
+    evidence = shorten(next((known for known in (handed.stdin, *handed.texts) if known.strip()), ""))
+    yield Finding("input.executed", Level.CRITICAL, Capability.OBFUSCATION, WHOLE, evidence, reason, "CWE-94")
+
+
+def _texts(data: object, depth: int = 0) -> Iterator[str]:
+    """Every text in the variables, names too. Raises RecursionError where they are nested too deeply to walk."""
+    if depth > DEEPEST:
+        raise RecursionError
+    match data:
+        case str():
+            yield data
+        case dict():
+            for name, value in data.items():
+                yield str(name)
+                yield from _texts(value, depth + 1)
+        case list():
+            for value in data:
+                yield from _texts(value, depth + 1)
+        case _:
+            pass
+
+
+def _tricks(handed: Handed) -> Iterator[Finding]:
+    # A mark of the byte order begins many a table; inside a text it is still a trick.
+    parts = (("input", (handed.stdin.removeprefix("\ufeff"),)), ("variables", handed.texts))
+    for what, texts in parts:
+        told: set[str] = set()
+        for finding in tricks(Lines("\n".join(texts))):
+            if finding.id not in told:
+                told.add(finding.id)
+                yield replace(finding, span=WHOLE, reason=f"In the {what}: {finding.reason}")
+
+
+def _steering(names: Iterable[str]) -> Iterator[Finding]:
+    reason = "A variable of this name changes which programs run, or what they run besides."
+    for name in names:
+        if STEERING.fullmatch(name):
+            yield Finding(
+                "variables.steering", Level.CRITICAL, Capability.STARTS_PROCESSES, WHOLE, name, reason, "T1574.007"
+            )
+
+
+def _program(request: Request) -> Language | None:
+    """The language of the program that the input is, where the code does nothing but run it."""
+    if request.language is not Language.SHELL or not request.stdin.strip():
+        return None
+    found = PROGRAM.fullmatch(request.code.strip())
+    return Language(found.lastgroup) if found is not None and found.lastgroup else None
+
+
+def _read_as(nested: Nested, language: Language, code: str) -> bool:
+    """Follow `code` where it is a program of `language`; whether it is one."""
+    trail = nested.trail
+    with trail.inside(PLACE, code[:200], language.value):
+        match language:
+            case Language.PYTHON:
+                if not _is_python(code):
+                    return False
+                nested.python(code)
+            case Language.JAVASCRIPT:
+                if Parser(javascript.GRAMMAR).parse(code.encode("utf-8", "surrogatepass")).root_node.has_error:
+                    return False
+                nested.javascript(code)
+            case Language.SHELL:
+                if Parser(shell.GRAMMAR).parse(code.encode("utf-8", "surrogatepass")).root_node.has_error:
+                    return False
+                nested.shell(code)
+        nested.finish()
+    return True
+
+
+def _is_python(code: str) -> bool:
+    """Whether it is Python as it stands, and does more than to name something."""
+    try:
+        tree, repaired = parse(code)
+    except Unparsed:
+        return False
+    plain = all(isinstance(one, ast.Expr) and isinstance(one.value, (ast.Constant, ast.Name)) for one in tree.body)
+    return not repaired and not plain

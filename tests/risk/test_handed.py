@@ -1,0 +1,271 @@
+"""What is handed to the code, its input and variables: CRITICAL where the code can run it, and data everywhere else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runner.assessment import Assessment, Level
+from runner.request import Language, Request, Tool
+from runner.risk.assess import MOST_CHARACTERS, assess
+
+HOSTILE = "cat /etc/shadow ~/.ssh/id_rsa; id"
+TABLE = "name,count\npears,3\n"
+
+RUNS_INPUT = {
+    Language.SHELL: [
+        "sh",
+        "bash -s",
+        "/bin/dash",
+        "cat | sh",
+        "exec bash",
+        "bash /dev/stdin",
+        "bash <(cat)",
+        'bash -c "$(cat)"',
+        "source /dev/stdin",
+        ". /dev/stdin",
+        'eval "$(cat)"',
+        "xargs sh -c",
+        "xargs -0 sh -c",
+        "while read -r l; do $l; done",
+        'mapfile -t a; "${a[@]}"',
+        "read x; echo $(($x))",
+        "read x; echo ${x@P}",
+        "read x; a[$x]=1",
+        "read x; [[ $x -eq 1 ]]",
+        "read x; [ $x ]",
+        'read x; [ -v "$x" ]',
+        "read x; printf $x",
+        "read x; let x",
+        'read x; read "$x"',
+        'sort "$(cat)"',
+        'awk "$(cat)"',
+        "awk '{system($0)}'",
+        "sed 's/x/y/e'",
+        "sed -f -",
+        "make -f -",
+        'env -S "$(cat)"',
+        "cat > a.sh; sh a.sh",
+        "tee a.sh | bash",
+        "python3 -",
+        "node",
+        "perl",
+        "busybox sh",
+        "read PATH; cat x",
+        "for PATH in $(cat); do cat x; done",
+        "read x; PATH=$x cat",
+        'f() { $1; }; read x; f "$x"',
+    ],
+    Language.PYTHON: [
+        "import sys\nexec(sys.stdin.read())",
+        "eval(input())",
+        "f = eval\nf(input())",
+        "import subprocess\nsubprocess.run(['sh'])",
+        "import os\nos.system(input())",
+        "import os\nos.system('cat | sh')",
+        "import builtins as b\ngetattr(b, 'ev' + 'al')(input())",
+        "import json\nlook = getattr\nlook(json, input())",
+        "print.__self__.exec(input())",
+        "import sys\nsys.modules['os'].system(input())",
+        "import pickle, sys\npickle.load(sys.stdin.buffer)",
+        "import code\ncode.interact()",
+        "import runpy\nrunpy.run_path('/dev/stdin')",
+        "from importlib import import_module\nimport_module(input())",
+        "import yaml, sys\nyaml.load(sys.stdin, yaml.Loader)",
+        "import shutil\nshutil.copy('/dev/stdin', 'textwrap.py')\nimport textwrap",
+        "print `input()`",
+    ],
+    Language.JAVASCRIPT: [
+        "eval(require('fs').readFileSync(0, 'utf8'))",
+        "new Function(require('fs').readFileSync(0, 'utf8'))()",
+        "require('child_process').execSync(require('fs').readFileSync(0, 'utf8'))",
+        "process.stdin.on('data', name => require(String(name)))",
+        "process.stdin.on('data', name => import(String(name)))",
+        "const load = require; load(String(require('fs').readFileSync(0)))",
+        "const s = String(require('fs').readFileSync(0)); (() => 0)[s](s)()",
+        "const s = String(require('fs').readFileSync(0)); const f = (() => 0)[s]; f(s)",
+        "''.constructor.constructor(String(require('fs').readFileSync(0)))()",
+        "ev\\u0061l(String(require('fs').readFileSync(0)))",
+        "require('vm').runInThisContext(String(require('fs').readFileSync(0)))",
+        "module.require(String(require('fs').readFileSync(0)))",
+    ],
+}
+READS_ONLY = {
+    Language.SHELL: [
+        "cat",
+        "wc -l",
+        "jq .name",
+        'while read -r l; do echo "$l"; done',
+        "grep -c pears | sort -n",
+        "sort | uniq -c | sort -rn | head -5",
+        "awk -F, '{s += $2} END {print s}'",
+        "sed 's/pears/apples/g'",
+        "tee copy.csv | cut -d, -f1",
+        'read -r x; if [ "$x" = name ]; then echo "$x"; fi',
+        'read -r x; printf "%s\\n" "$x"',
+    ],
+    Language.PYTHON: [
+        "import sys, json\nprint(len(json.load(sys.stdin)))",
+        "import csv, sys\nfor row in csv.reader(sys.stdin):\n    print(row)",
+        "import pandas as pd, sys\nprint(pd.read_csv(sys.stdin).describe())",
+        "import re\nprint(re.compile(r'\\w+').findall(input()))",
+        "with open('out.csv', 'w') as f:\n    f.write(input())",
+        "from collections import Counter\nprint(Counter(input().split()).most_common(3))",
+    ],
+    Language.JAVASCRIPT: [
+        "let s = ''; process.stdin.on('data', d => s += d).on('end', () => console.log(s.split('\\n').length))",
+        "const rows = JSON.parse(require('fs').readFileSync(0)); for (const row of rows) console.log(row['name'])",
+        "class Row { constructor(n) { this.n = n } }\nconsole.log(new Row(/a/.exec('abc')))",
+    ],
+}
+
+
+def judged(language: Language, code: str, stdin: str = "", **variables: object) -> Assessment:
+    context = json.dumps(variables, ensure_ascii=False, sort_keys=True)
+    return assess(Request("1", "a", Tool.CODE_EXECUTE, 0.0, language, code, context, stdin))
+
+
+def ids(found: Assessment) -> set[str]:
+    return {finding.id for finding in found.findings}
+
+
+def cases(table: dict[Language, list[str]]) -> list[tuple[Language, str]]:
+    return [(language, code) for language, codes in table.items() for code in codes]
+
+
+@pytest.mark.parametrize(("language", "code"), cases(RUNS_INPUT))
+def test_input_that_the_code_can_run_is_critical(language: Language, code: str) -> None:
+    found = judged(language, code, HOSTILE)
+    assert found.level is Level.CRITICAL
+    assert {"input.executed", "credentials.read"} <= ids(found), "what would run has not been read as code"
+    assert any("shadow" in file for file in found.touch.files)
+
+
+@pytest.mark.parametrize(("language", "code"), cases(READS_ONLY))
+def test_input_that_the_code_only_reads_is_data(language: Language, code: str) -> None:
+    for stdin in (TABLE, HOSTILE):
+        found = judged(language, code, stdin, rows=[1, 2], label="rm -rf /")
+        assert found.level is Level.HIGH, found.reasons
+        assert "input.executed" not in ids(found)
+
+
+@pytest.mark.parametrize(
+    ("language", "code", "variables"),
+    [
+        (Language.SHELL, "$CMD", {"CMD": HOSTILE}),
+        (Language.SHELL, 'sh -c "$CMD"', {"CMD": HOSTILE}),
+        (Language.SHELL, "echo ${CMD@P}", {"CMD": HOSTILE}),
+        (Language.SHELL, "python3 -c 'print(1)'", {"CMD": HOSTILE}),
+        (Language.PYTHON, "for step in plan: exec(step)", {"plan": [HOSTILE]}),
+        (Language.PYTHON, "__import__('os').system(plan['a']['b'])", {"plan": {"a": {"b": HOSTILE}}}),
+        (Language.PYTHON, "for one in plan: eval(one)", {"plan": {HOSTILE: 1}}),
+        (Language.JAVASCRIPT, "plan.map(eval)", {"plan": [[[HOSTILE]]]}),
+    ],
+)
+def test_variables_that_the_code_can_run_are_critical(
+    language: Language, code: str, variables: dict[str, object]
+) -> None:
+    found = judged(language, code, **variables)
+    assert found.level is Level.CRITICAL
+    assert {"input.executed", "credentials.read"} <= ids(found)
+
+
+@pytest.mark.parametrize("text", [HOSTILE, "import os\nos.system('id')", "require('child_process').execSync('id')"])
+@pytest.mark.parametrize("language", list(Language))
+def test_what_can_be_run_is_read_in_every_language(language: Language, text: str) -> None:
+    code = {Language.SHELL: "$RUNS", Language.PYTHON: "exec(RUNS)", Language.JAVASCRIPT: "eval(RUNS)"}[language]
+    plain, handed = judged(language, code, RUNS="1"), judged(language, code, RUNS=text)
+    assert plain.level is handed.level is Level.CRITICAL
+    assert ids(handed) - ids(plain), "nothing was found in the text"
+
+
+@pytest.mark.parametrize(
+    ("code", "program"),
+    [("sh", "echo hello"), ("bash -s", "echo hello"), ("python3 -", "print(1)"), ("node", "console.log(1)")],
+)
+def test_a_whole_program_on_the_input_is_assessed_as_what_it_is(code: str, program: str) -> None:
+    assert judged(Language.SHELL, code, program).level is Level.HIGH
+    assert "input.executed" not in ids(judged(Language.SHELL, code, program))
+    assert judged(Language.SHELL, code, "(").level is Level.CRITICAL, "it cannot be parsed"
+
+
+@pytest.mark.parametrize("code", ["sh", "bash -s", "cat | sh"])
+def test_a_program_on_the_input_that_runs_more_of_it_is_critical(code: str) -> None:
+    assert "input.executed" in ids(judged(Language.SHELL, code, "read -r l\n$l\nid"))
+    assert "input.executed" in ids(judged(Language.SHELL, code, "$CMD", CMD="id"))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NODE_OPTIONS",
+        "PYTHONSTARTUP",
+        "PYTHONPATH",
+        "PERL5OPT",
+        "PERL5LIB",
+        "GIT_SSH_COMMAND",
+        "GIT_PAGER",
+        "PAGER",
+        "LESSOPEN",
+        "MAKEFLAGS",
+        "TAR_OPTIONS",
+        "LD_PRELOAD",
+        "BASH_ENV",
+        "PATH",
+        "IFS",
+        "RUBYOPT",
+        "JAVA_TOOL_OPTIONS",
+        "EDITOR",
+        "https_proxy",
+    ],
+)
+def test_a_variable_that_steers_programs_is_critical_in_the_environment(name: str) -> None:
+    found = judged(Language.SHELL, "cat", **{name: "x"})
+    assert found.level is Level.CRITICAL and "variables.steering" in ids(found)
+    assert judged(Language.PYTHON, "print(1)", **{name: "x"}).level is Level.HIGH, "there it is no environment"
+
+
+@pytest.mark.parametrize("name", ["NAME", "count", "INPUT_FILE", "ROWS", "label", "GREETING"])
+def test_ordinary_names_are_taken(name: str) -> None:
+    assert judged(Language.SHELL, f'echo "${name}"', **{name: "x"}).level is Level.HIGH
+
+
+@pytest.mark.parametrize("trick", ["a\u202eb", "a\u200bb", "a\x1b[2Jb"])
+def test_tricks_in_the_text_are_found_wherever_they_stand(trick: str) -> None:
+    for found in (
+        judged(Language.PYTHON, "print(rows)", trick),
+        judged(Language.PYTHON, "print(rows)", rows=[{"a": [trick]}]),
+        judged(Language.PYTHON, "print(rows)", **{trick: 1}),
+    ):
+        assert found.level is Level.CRITICAL
+        assert any(finding.id.startswith("text.") for finding in found.findings)
+
+
+def test_a_byte_order_mark_before_a_table_is_no_trick() -> None:
+    assert judged(Language.PYTHON, "print(input())", "\ufeff" + TABLE).level is Level.HIGH
+
+
+def test_nothing_handed_in_changes_nothing() -> None:
+    for code in ("print(1)", "import os\nos.system('ls')"):
+        plain = assess(Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, code))
+        assert judged(Language.PYTHON, code) == plain
+
+
+def test_input_that_is_too_long_to_read_is_critical() -> None:
+    found = judged(Language.PYTHON, "print(input())", "a\n" * (MOST_CHARACTERS // 2))
+    assert found.level is Level.CRITICAL and "risk.too-large" in ids(found)
+
+
+def test_variables_nested_beyond_reason_are_bounded() -> None:
+    deep = "[" * 900 + '"rm"' + "]" * 900
+    request = Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "exec(x)", f'{{"x": {deep}}}')
+    assert assess(request).level is Level.CRITICAL
+    hidden = deep.replace("rm", "r\u202em")
+    data = Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(x)", f'{{"x": {hidden}}}')
+    assert "text.bidi" in ids(assess(data))
+
+
+def test_many_texts_are_bounded_and_still_critical() -> None:
+    found = judged(Language.PYTHON, "for one in plan: exec(one)", plan=[f"print({n})" for n in range(5000)])
+    assert found.level is Level.CRITICAL and "input.executed" in ids(found)
