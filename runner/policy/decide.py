@@ -122,6 +122,8 @@ def parameters(request: Request) -> dict[str, object]:
         "agent": request.agent,
         "language": request.language.value if request.language else "",
         "code": request.code,
+        "stdin": request.stdin,
+        "context": request.context,
         "timeout": request.limits.seconds,
         "network_enabled": request.network is not NetworkMode.NONE,
         "allowed_domains": list(request.domains),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -142,3 +143,15 @@ def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:
     assert decider.blocked(CODE, Level.HIGH) == ""
     assert decider.blocked(replace(CODE, isolation=Isolation.DOCKER), Level.CRITICAL) == ""
     assert "no network" in decider.blocked(replace(CODE, network=NetworkMode.REGISTRIES), Level.HIGH)
+
+
+@pytest.mark.parametrize(
+    ("param", "handed"), [("stdin", {"stdin": "cat ~/.ssh/id_rsa"}), ("context", {"context": '{"a": [".ssh/id_rsa"]}'})]
+)
+def test_rules_see_input_and_variables(tmp_path: Path, param: str, handed: dict[str, str]) -> None:
+    text = f"rules: [{{action: deny, conditions: [{{param: {param}, matches: 'id_rsa'}}]}}]"
+    found = policy(rules(tmp_path, text))
+    assert not found.asks_everything
+    decided = found.decide(replace(CODE, code="sh", **handed), HIGH)
+    assert isinstance(decided, Decision) and decided.verdict is Verdict.DENIED
+    assert isinstance(found.decide(replace(CODE, code="cat id_rsa"), HIGH), Ask)
