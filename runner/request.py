@@ -64,6 +64,18 @@ class Limits:
     processes: int = 64
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the texts of a request that decide what happens."""
+
+    name: str
+    text: str
+
+
+CODE, VARIABLES, INPUT = "Code", "Variables", "Input"
+"""Names of the parts."""
+
+
 @dataclass(frozen=True)
 class Request:
     """Everything that decides what would happen, plus who asked and when.
@@ -103,7 +115,18 @@ class Request:
         """SHA-256 (hex) over canonical JSON of all that decides (spec, *Words*)."""
         return hashlib.sha256(canonical(self.deciding())).hexdigest()
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Every text that decides; a person has seen each to its end before the request is approved.
+
+        The rest of `deciding` is a few words each, shown beside them.
+        """
+        variables = "" if self.context == "{}" else self.context
+        named = ((CODE, self.code), (VARIABLES, variables), (INPUT, self.stdin))
+        return tuple(Part(name, text) for name, text in named if text)
+
     def deciding(self) -> dict[str, object]:
+        """All that decides, by name."""
         whole = asdict(self)
         for outside in ("id", "received_at", "title"):
             del whole[outside]

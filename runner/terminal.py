@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import signal
 import sys
 import termios
@@ -21,9 +22,12 @@ from runner.events import (
     RequestDecided,
     RunFinished,
 )
+from runner.request import CODE
 from runner.tasks import spawn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from runner.assessment import Assessment
     from runner.engine import Engine
     from runner.events import Event
@@ -35,6 +39,23 @@ CLOSING = "The console was closed. Nothing was run; ask again when it is back."
 def visible(text: str) -> str:
     """`text` with everything that a terminal would obey or hide written out."""
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\u{{{ord(c):x}}}" for c in text)
+
+
+IN_HEADING = ("agent", "tool", "language")
+
+
+def _decides(request: Request) -> Iterator[str]:
+    """All that decides beside the heading: the texts with their lines numbered, then the rest that is not empty."""
+    parts = request.parts
+    for part in parts:
+        if part.name != CODE:
+            yield f"{part.name}:"
+        for number, line in enumerate(part.text.split("\n"), 1):
+            yield f"{number:>5}  {line}"
+    texts = ("code", "context", "stdin")
+    for name, value in request.deciding().items():
+        if value and name not in (*IN_HEADING, *texts):
+            yield f"  {name.replace('_', ' ')}: {json.dumps(value, ensure_ascii=False)}"
 
 
 class Terminal:
@@ -122,7 +143,7 @@ class Terminal:
         lines = [
             f"\n{assessment.level.name}  {request.agent} asks for {request.tool} ({request.language})",
             f"Runs in the {where}. Digest {request.digest[:16]}. {question.window:.0f} s to answer.",
-            *(f"{n:>5}  {line}" for n, line in enumerate(request.code.split("\n"), 1)),
+            *_decides(request),
             *(f"  line {f.span.line}: {f.reason}" for f in assessment.findings),
             *(f"  {reason}" for reason in assessment.reasons),
         ]

@@ -40,3 +40,13 @@ def test_what_does_not_decide_leaves_the_digest(change: dict[str, object]) -> No
 
 def test_isolation_is_ordered_from_weak_to_strong() -> None:
     assert [i.strength for i in (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR)] == [0, 1, 2]
+
+
+def test_every_text_that_decides_is_a_part() -> None:
+    one = Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)", '{"a": 1}', "yes")
+    assert [(part.name, part.text) for part in one.parts] == [
+        ("Code", "print(1)"),
+        ("Variables", '{"a": 1}'),
+        ("Input", "yes"),
+    ]
+    assert Request("1", "a", Tool.CODE_LIST_FILES, 0.0).parts == ()

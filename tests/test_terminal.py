@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import json
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 import pytest_asyncio
 
-from runner.terminal import visible
+from runner.assessment import Assessment, Level
+from runner.events import QuestionAsked
+from runner.request import Language, NetworkMode, Request, Tool
+from runner.terminal import Terminal, visible
 from tests.components import require
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from runner.engine import Engine
 
 PATIENCE = 30.0
 
@@ -29,6 +36,41 @@ def test_nothing_a_terminal_obeys_or_hides_gets_through(hostile: str) -> None:
 
 def test_ordinary_text_stays() -> None:
     assert visible("größe\tπ\n") == "größe\tπ\n"
+
+
+def test_all_that_decides_is_printed_and_none_of_it_commands_the_terminal() -> None:
+    """Every value in the digest, also of parameters that are added some day, unless it is empty."""
+    request = Request(
+        "1",
+        "claude",
+        Tool.CODE_EXECUTE,
+        0.0,
+        Language.PYTHON,
+        "print(rows)\nprint(2)",
+        '{"rows": "first\x1b[2Jrow"}',
+        "one\ntwo\x9b1mthree\nInput:",
+        packages=("numpy==2",),
+        network=NetworkMode.DOMAINS,
+        domains=("example.org\x1b[0m",),
+        image="image:1",
+        sandbox="sandbox-7",
+        files=("notes.txt",),
+        executable=True,
+        offset=5,
+        most_bytes=9,
+    )
+    sink = io.StringIO()
+    terminal = Terminal(cast("Engine", None), io.StringIO(), sink)
+    terminal._show(request, Assessment(Level.HIGH, ("Runs code.",)), QuestionAsked("1", 60.0, 60.0, ""))
+    shown = sink.getvalue()
+    assert 'Variables:\n    1  {"rows": "first\\u{1b}[2Jrow"}' in shown
+    assert "Input:\n    1  one\n    2  two\\u{9b}1mthree\n    3  Input:" in shown, "a line of the input is no heading"
+    for name, value in request.deciding().items():
+        words = value if isinstance(value, str) else json.dumps(value)
+        assert name.replace("_", " ") in shown or all(visible(line) in shown for line in words.split("\n")), name
+    for known in ("numpy==2", "example.org", "image:1", "sandbox-7", "notes.txt", "domains"):
+        assert known in shown
+    assert "\x1b" not in shown and "\x9b" not in shown
 
 
 class Talk:
@@ -82,11 +124,12 @@ async def console() -> AsyncIterator[Talk]:
     assert console.process.returncode == 0
 
 
-async def submit(tmp_path: Path, code: str) -> Talk:
+async def submit(tmp_path: Path, code: str, stdin: str = "") -> Talk:
     file = tmp_path / "ask.py"
     file.write_text(code)
     asking = await Talk.begin("-m", "app", "run", str(file))
     assert asking.process.stdin is not None
+    asking.process.stdin.write(stdin.encode())
     asking.process.stdin.close()
     return asking
 
@@ -102,6 +145,16 @@ async def test_what_is_approved_on_the_terminal_runs(console: Talk, tmp_path: Pa
     console.say("approve")
     assert " ok after " in await console.until(" after ")
     assert await asking.end() == "42\n"
+
+
+@pytest.mark.asyncio
+async def test_input_is_shown_before_it_is_approved(console: Talk, tmp_path: Path) -> None:
+    asking = await submit(tmp_path, "print(input())\n", "pears\n")
+    shown = await console.until("Type 'approve' to run it")
+    assert "Input:\n    1  pears\n" in shown
+    console.say("approve")
+    await console.until(" after ")
+    assert await asking.end() == "pears\n"
 
 
 @pytest.mark.asyncio
