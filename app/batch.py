@@ -21,6 +21,7 @@ from app.review.guard import REST_SECONDS, Guard
 from app.review.steady import Steady
 from runner.assessment import Level
 from runner.events import EngineTroubled, RequestAssessed, RequestDecided, TroubleCleared
+from runner.request import CODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -227,8 +228,4 @@ def _joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
 
 
 def _whole(card: Card) -> str:
-    request = card.request
-    extra = [f"Variables: {request.context}"] if request.context not in ("", "{}") else []
-    if request.stdin:
-        extra.append(f"Input: {request.stdin}")
-    return "\n".join([request.code, *extra])
+    return "\n".join(part.text if part.name == CODE else f"{part.name}: {part.text}" for part in card.request.parts)

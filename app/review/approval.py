@@ -9,9 +9,10 @@ from app.parts.amounts import counted
 from runner.assessment import Level
 from runner.decision import Decider, Verdict
 from runner.policy.grants import offered
+from runner.request import CODE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from app.cases import Card
     from runner.decision import Decision
@@ -21,8 +22,8 @@ STOPPERS = ("ledger", "sandbox")
 """Rooms whose trouble keeps everything from running."""
 
 
-def why_not(card: Card, seen_all: bool, troubles: Mapping[str, EngineTroubled]) -> str:
-    """Why `card` cannot be approved now; empty when it can."""
+def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTroubled]) -> str:
+    """Why `card` cannot be approved now; empty when it can. `unseen` are the parts whose end was not on the screen."""
     if card.missed and card.armed is not None:
         return f"Approved for later: it runs once, when {phrases.visible(card.request.agent)} sends exactly this again."
     if not card.waiting and not card.missed:
@@ -34,9 +35,17 @@ def why_not(card: Card, seen_all: bool, troubles: Mapping[str, EngineTroubled]) 
         return card.blocked
     if card.assessment is None:
         return "Not assessed yet."
-    if not seen_all:
+    return to_look_at(unseen)
+
+
+def to_look_at(unseen: Sequence[str]) -> str:
+    """What is to be looked at before approving; empty when nothing is."""
+    if not unseen:
+        return ""
+    if list(unseen) == [CODE]:
         return "Scroll to the end of the code to approve."
-    return ""
+    names = " and ".join(filter(None, (", ".join(unseen[:-1]), unseen[-1])))
+    return f"Look at {names} to the end to approve."
 
 
 def needs_holding(card: Card) -> bool:

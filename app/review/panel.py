@@ -36,6 +36,7 @@ from runner.events import (
     RunFinished,
     TroubleCleared,
 )
+from runner.request import CODE as CODE_PART
 from runner.request import Tool
 from runner.risk.writes import language_of
 
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from app.cases import Card, Cases
     from app.look import Look
     from runner.events import Event
-    from runner.request import Limits
+    from runner.request import Limits, Part
 
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
 LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
@@ -55,6 +56,9 @@ UNFINISHED = "One of the limits is not a number that can be taken."
 COMPARING_MS = 100
 """On screen before an earlier version is looked for."""
 CODE, CHANGES = 0, 1
+FIRST = {Tool.CODE_EXECUTE: CODE_PART, Tool.CODE_WRITE_FILE: "Content"}
+"""Names of the first tab; that of every other tool is "Request"."""
+UNSEEN = "(end not seen)"
 WITHOUT_CODE = {
     Tool.CODE_WRITE_FILE: "The file would be empty.",
     Tool.CODE_READ_FILE: "The agent gets what the file holds. No code runs.",
@@ -94,6 +98,8 @@ class ReviewPanel(QFrame):
         self._looked = ""
         """The request whose countdown this panel has paused."""
         self._hint = ""
+        self._seen: set[Part] = set()
+        """Variables and input whose end has been on the screen."""
         self.guard = Guard(self._can_be_answered)
         self.setProperty("card", True)
         self.header = Header(look)
@@ -178,8 +184,13 @@ class ReviewPanel(QFrame):
         self._show_state()
 
     @property
-    def _seen_all(self) -> bool:
-        return self.subject is self.codeless or self.code.is_seen_to_end
+    def _unseen(self) -> list[str]:
+        """Names of the parts whose end has not been on the screen."""
+        shown = self.shown
+        return [] if shown is None else [part.name for part in shown.request.parts if not self._is_seen(part)]
+
+    def _is_seen(self, part: Part) -> bool:
+        return self.code.is_seen_to_end if part.name == CODE_PART else part in self._seen
 
     @property
     def subject(self) -> QWidget:
@@ -198,6 +209,7 @@ class ReviewPanel(QFrame):
         self._sent = self._invited = self._finishing = False
         self._assessing = self._limits = None
         self._looked = self._hint = ""
+        self._seen = set()
 
     def _can_be_answered(self) -> bool:
         """Asked at every press: a move that nobody has been told of yet is told first."""
@@ -550,7 +562,7 @@ class ReviewPanel(QFrame):
             return ASSESSING
         if shown.waiting and not self.limits.whole:
             return UNFINISHED
-        return approval.why_not(shown, self._seen_all, self._cases.troubles)
+        return approval.why_not(shown, self._unseen, self._cases.troubles)
 
     @Slot()
     def _show_state(self) -> None:
@@ -558,6 +570,7 @@ class ReviewPanel(QFrame):
         card, shown = self._card, self.shown
         if card is None or shown is None:
             return
+        self._mark_unseen(card)
         why_not = self._why_not(shown)
         open_, resting = card.waiting or card.missed, self._rest.isActive()
         holding = open_ and approval.needs_holding(shown)
@@ -585,7 +598,7 @@ class ReviewPanel(QFrame):
     def _sentence(self, shown: Card, why_not: str, holding: bool) -> str:
         if self._sent:
             return "Recording your answer\N{HORIZONTAL ELLIPSIS}"
-        if self._rest.isActive() and not self._seen_all and (shown.waiting or shown.missed):
+        if self._rest.isActive() and self._unseen and (shown.waiting or shown.missed):
             # Whether it fits is known once it has been painted.
             return shown.blocked
         words = why_not or (LATER_WORDS if shown.missed else HOLD_WORDS if holding else "")
@@ -601,8 +614,11 @@ class ReviewPanel(QFrame):
         self.tabs.blockSignals(True)
         while self.tabs.count():
             self.tabs.removeTab(0)
-        for name, text in _parts(card):
-            self.tabs.setTabData(self.tabs.addTab(name), text)
+        self.tabs.addTab(FIRST.get(card.request.tool, "Request"))
+        self.tabs.addTab("Changes")
+        for part in card.request.parts:
+            if part.name != CODE_PART:
+                self.tabs.setTabData(self.tabs.addTab(part.name), part)
         self.tabs.setCurrentIndex(CODE)
         self.tabs.blockSignals(False)
         self.changes.show_asking()
@@ -624,8 +640,32 @@ class ReviewPanel(QFrame):
     @Slot(int)
     def _show_part(self, tab: int) -> None:
         if tab > CHANGES:
-            self.extra.set_code(self.tabs.tabData(tab), "", ())
+            part = self.tabs.tabData(tab)
+            self.extra.set_code(part.text, "", ())
+            self.extra.setAccessibleName(f"{part.name}, {counted(self.extra.line_count, 'line')}")
         self._reading.setCurrentWidget(self.subject if tab <= CODE else self.changes if tab == CHANGES else self.extra)
+
+    @Slot(bool)
+    def _extra_seen(self, to_end: bool) -> None:
+        """Counts for the part on screen alone: another one begins with its end unseen."""
+        if to_end and self.extra.is_seen_to_end and self.tabs.currentIndex() > CHANGES:
+            self._seen.add(self.tabs.tabData(self.tabs.currentIndex()))
+            self._show_state()
+
+    def _mark_unseen(self, card: Card) -> None:
+        """Each tab says it while its end has still to be looked at; the code's once it has been painted."""
+        open_ = card.waiting or card.missed
+        unseen = self._unseen if open_ else []
+        for tab in range(self.tabs.count()):
+            part = self.tabs.tabData(tab)
+            name = part.name if part is not None else CODE_PART if tab == CODE else ""
+            words = part.name if part is not None else FIRST.get(card.request.tool, "Request")
+            if not name:
+                continue
+            if name in unseen and not (tab == CODE and self._rest.isActive()):
+                words = f"{words} {UNSEEN}"
+            if self.tabs.tabText(tab) != words:
+                self.tabs.setTabText(tab, words)
 
     @Slot(int)
     def _go_to(self, line: int) -> None:
@@ -707,6 +747,7 @@ class ReviewPanel(QFrame):
         self.editor.done.connect(self._finish_edit)
         self.editor.discarded.connect(self._discard_edit)
         self.code.seen_to_end.connect(self._show_state)
+        self.extra.seen_to_end.connect(self._extra_seen)
         self.tabs.currentChanged.connect(self._show_part)
         self.facts.line_picked.connect(self._go_to)
         self.limits.changed.connect(self._limit)
@@ -752,15 +793,3 @@ class ReviewPanel(QFrame):
             self.facts.setMaximumWidth(_ANY_WIDTH)
         else:
             self.facts.setFixedWidth(min(px(340), max(px(224), round(self.width() * 0.3))))
-
-
-def _parts(card: Card) -> list[tuple[str, str]]:
-    """The tabs: code, what has changed, and what else decides."""
-    request = card.request
-    first = {Tool.CODE_EXECUTE: "Code", Tool.CODE_WRITE_FILE: "Content"}.get(request.tool, "Request")
-    parts = [(first, request.code), ("Changes", "")]
-    if request.context not in ("", "{}"):
-        parts.append(("Variables", request.context))
-    if request.stdin:
-        parts.append(("Input", request.stdin))
-    return parts

@@ -363,6 +363,25 @@ def test_a_batch_approves_exactly_what_it_lists_once_and_never_what_is_critical(
     assert desk.answers == [("approve", one.id, one.digest) for one in requests]
 
 
+def test_a_batch_shows_every_part_that_decides_and_waits_for_its_end(desk: Desk) -> None:
+    requests = [
+        desk.ask(feed.request(f"print({number})", context='{"a": 1}', stdin="last\n" * 300)) for number in (1, 2)
+    ]
+    desk.window.deciding.queue.bar.mark.click()
+    desk.window.deciding.queue.model.marked.update(one.id for one in requests)
+    found = batch(desk)
+    assert len(found.listed) == 2
+    found.code.select_all()
+    shown = found.code.selected_text()
+    for one in requests:
+        for part in one.parts:
+            assert part.text in shown
+    desk.qtbot.waitUntil(lambda: not found._rest.isActive())
+    assert not found.yes.isEnabled()
+    found.code.verticalScrollBar().setValue(found.code.verticalScrollBar().maximum())
+    desk.qtbot.waitUntil(found.yes.isEnabled)
+
+
 def test_what_changes_while_the_batch_is_open_leaves_it(desk: Desk) -> None:
     first, second = alike(desk, 2)
     desk.window.deciding.queue.bar.mark.click()

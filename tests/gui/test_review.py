@@ -405,15 +405,71 @@ def test_text_of_agents_is_shown_letter_by_letter(desk: Desk) -> None:
     assert "\u202e" not in title.text()
 
 
-def test_variables_and_input_have_tabs(desk: Desk) -> None:
+def tabs(desk: Desk) -> list[str]:
+    return [desk.review.tabs.tabText(number) for number in range(desk.review.tabs.count())]
+
+
+UNSEEN = "(end not seen)"
+
+
+def test_variables_and_input_have_tabs_that_say_what_has_not_been_seen(desk: Desk) -> None:
     desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin="yes"))
-    assert [desk.review.tabs.tabText(number) for number in range(desk.review.tabs.count())] == [
-        "Code",
-        "Changes",
-        "Variables",
-        "Input",
-    ]
+    desk.rested()
+    assert tabs(desk) == ["Code", "Changes", f"Variables {UNSEEN}", f"Input {UNSEEN}"]
     assert desk.review.tabs.isVisible()
+
+
+def test_nothing_is_approved_before_variables_and_input_were_seen(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin=LONG))
+    desk.rested()
+    review = desk.review
+    assert review.sentence.text() == "Look at Variables and Input to the end to approve."
+    click(desk, review.approve)
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    assert desk.answers == [] and not review.approve.isEnabled() and not review.remember.isEnabled()
+    review.tabs.setCurrentIndex(2)
+    desk.qtbot.waitUntil(lambda: tabs(desk)[2] == "Variables")
+    assert review.sentence.text() == "Look at Input to the end to approve."
+    review.tabs.setCurrentIndex(3)
+    desk.qtbot.waitUntil(lambda: review.extra.line_count == 400)
+    bar = review.extra.verticalScrollBar()
+    desk.qtbot.waitUntil(lambda: bar.maximum() > 0)
+    assert tabs(desk)[3] == f"Input {UNSEEN}", "its beginning is not its end"
+    assert not review.approve.isEnabled()
+    bar.setValue(bar.maximum())
+    desk.qtbot.waitUntil(review.approve.isEnabled)
+    assert tabs(desk) == ["Code", "Changes", "Variables", "Input"]
+    review.tabs.setCurrentIndex(2)
+    assert review.approve.isEnabled(), "what has been seen need not be seen again"
+    click(desk, review.approve)
+    assert desk.answers == [("approve", one.id, one.digest)]
+
+
+def test_having_seen_the_input_of_one_does_not_count_for_another(desk: Desk) -> None:
+    desk.ask(feed.request("print(1)", stdin="yes"))
+    other = desk.ask(feed.request("print(2)", stdin="yes"))
+    desk.rested()
+    desk.review.tabs.setCurrentIndex(2)
+    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
+    desk.window.deciding.show_request(other.id)
+    desk.rested()
+    assert tabs(desk)[2] == f"Input {UNSEEN}"
+    assert not desk.review.approve.isEnabled()
+
+
+def test_the_tab_of_code_whose_end_was_not_seen_says_so(desk: Desk) -> None:
+    desk.ask(feed.request(LONG))
+    desk.rested()
+    assert tabs(desk)[0] == f"Code {UNSEEN}"
+    desk.review.code.verticalScrollBar().setValue(desk.review.code.verticalScrollBar().maximum())
+    desk.qtbot.waitUntil(lambda: tabs(desk)[0] == "Code")
+
+
+def test_what_is_over_has_nothing_left_to_be_seen(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)", stdin="yes"))
+    desk.rested()
+    desk.hear(feed.decided(one, Verdict.WITHDRAWN, Decider.AGENT))
+    assert tabs(desk) == ["Code", "Changes", "Input"]
 
 
 def test_the_digest_can_be_copied_whole(desk: Desk) -> None:
