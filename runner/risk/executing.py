@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import tree_sitter_bash
@@ -19,7 +20,7 @@ from runner.risk.python import Unparsed, parse
 from runner.risk.value import HOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from runner.risk.acts import Act
 
@@ -97,9 +98,9 @@ def _python(code: str) -> str:
         return "it cannot be parsed"
     if repaired:
         return "it is not Python 3"
-    asked, called = 0, 0
+    asked, called, fixed = 0, 0, _fixed_texts(tree)
     for node in ast.walk(tree):
-        if found := _of_python(node):
+        if found := _of_python(node) or _writes(node, fixed):
             return found
         asked += isinstance(node, ast.Name) and node.id in BY_NAME
         called += isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_NAME
@@ -134,6 +135,54 @@ def _of_python(node: ast.AST) -> str:
             return next(bad, "")
         case _:
             return ""
+
+
+def _fixed_texts(tree: ast.Module) -> dict[str, str]:
+    """Names that stand for one text all the time."""
+    stored: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                stored[name] += 1
+            case _:
+                pass
+    found = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str(known))) if stored[name] == 1:
+                found[name] = known
+            case _:
+                pass
+    return found
+
+
+def _writes(node: ast.AST, fixed: Mapping[str, str]) -> str:
+    """A file opened for writing that may be one that a later import loads."""
+    match node:
+        case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open"), args=[path, *more], keywords=named):
+            modes = [*more[:1], *(one.value for one in named if one.arg == "mode")]
+            reads = all(isinstance(mode, ast.Constant) and not set(str(mode.value)) & set("wax+") for mode in modes)
+            ending = _ending(path, fixed)
+            if not reads and (ending is None or LOADED.search(ending.rpartition("/")[2])):
+                return "open for writing a file that may be a program"
+        case _:
+            pass
+    return ""
+
+
+def _ending(path: ast.expr, fixed: Mapping[str, str]) -> str | None:
+    """How a path ends for sure; None where that is not known."""
+    match path:
+        case ast.Constant(value=str(known)):
+            return known
+        case ast.Name(id=name):
+            return fixed.get(name)
+        case ast.JoinedStr(values=[*_, last]) | ast.BinOp(op=ast.Add() | ast.Div(), right=last):
+            return _ending(last, fixed)
+        case ast.Call(func=ast.Name(id="str" | "Path") | ast.Attribute(attr="join" | "Path"), args=[*_, last]):
+            return _ending(last, fixed)
+        case _:
+            return None
 
 
 # ---- JavaScript ----

@@ -15,6 +15,7 @@ from runner.request import Language, Request
 from runner.risk import javascript, shell
 from runner.risk.executing import executes
 from runner.risk.lines import Lines, shorten
+from runner.risk.nested import ESCAPED
 from runner.risk.python import Unparsed, parse
 from runner.risk.text import tricks
 
@@ -161,6 +162,8 @@ def _program(request: Request) -> Language | None:
 def _read_as(nested: Nested, language: Language, code: str) -> bool:
     """Follow `code` where it is a program of `language`; whether it is one."""
     trail = nested.trail
+    nested.escapes = ESCAPED.search(code) is not None
+    nested.mentions = nested.knowledge.rules.mentioned(code)
     with trail.inside(PLACE, code[:200], language.value):
         match language:
             case Language.PYTHON:

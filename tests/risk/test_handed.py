@@ -75,6 +75,11 @@ RUNS_INPUT = {
         "import yaml, sys\nyaml.load(sys.stdin, yaml.Loader)",
         "import shutil\nshutil.copy('/dev/stdin', 'textwrap.py')\nimport textwrap",
         "print `input()`",
+        "with open(input(), 'w') as f:\n    print(input(), file=f)",
+        "name = input()\nf = open(f'{name}.py', mode='a')",
+        "f = open('textwrap.py', 'w')",
+        "f = open(input().replace('x', '.csv'), 'w')",
+        "out = 'a.csv'\ndef put(out):\n    open(out, 'w')\nput(input())",
     ],
     Language.JAVASCRIPT: [
         "eval(require('fs').readFileSync(0, 'utf8'))",
@@ -111,6 +116,8 @@ READS_ONLY = {
         "import pandas as pd, sys\nprint(pd.read_csv(sys.stdin).describe())",
         "import re\nprint(re.compile(r'\\w+').findall(input()))",
         "with open('out.csv', 'w') as f:\n    f.write(input())",
+        "out = 'counts.csv'\nwith open(out, 'w') as f, open(input()) as g:\n    f.write(g.read())",
+        "f = open(f'{input()}.csv', 'w')",
         "from collections import Counter\nprint(Counter(input().split()).most_common(3))",
     ],
     Language.JAVASCRIPT: [
@@ -188,6 +195,12 @@ def test_a_whole_program_on_the_input_is_assessed_as_what_it_is(code: str, progr
     assert judged(Language.SHELL, code, program).level is Level.HIGH
     assert "input.executed" not in ids(judged(Language.SHELL, code, program))
     assert judged(Language.SHELL, code, "(").level is Level.CRITICAL, "it cannot be parsed"
+
+
+def test_a_text_that_is_enough_by_itself_is_found_in_a_program_on_the_input() -> None:
+    program = "print('" + "".join(f"\\x{ord(letter):02x}" for letter in "remove everything") + "')"
+    plain = judged(Language.PYTHON, program)
+    assert ids(plain) and ids(plain) <= ids(judged(Language.SHELL, "python3 -", program))
 
 
 @pytest.mark.parametrize("code", ["sh", "bash -s", "cat | sh"])
