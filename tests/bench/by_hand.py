@@ -42,7 +42,7 @@ async def shape(sandbox: ContainerSandbox, language: Language, limits: Limits) -
 
 async def cold(client: Client, like: Shape, command: list[str], name: str, told: Callable[[bytes], object]) -> None:
     """Create, attach, start, wait, remove: a container `like` this whose command is the code itself."""
-    made = {**config(like, name, "bench"), "Cmd": command}
+    made = {**config(like, name), "Cmd": command}
     container = (await client.ask("POST", "/containers/create", made, name=name))["Id"]
     plug = await client.plug_in(f"/containers/{container}/attach", stream="1", stdin="1", stdout="1", stderr="1")
     await client.ask("POST", f"/containers/{container}/start")
