@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner import bounds, intake
-from runner.audit.codec import encode
 from runner.audit.ledger import LedgerFailed
 from runner.audit.search import Filter, History
+from runner.codec import encode
 from runner.decision import Decision, Verdict
 from runner.desk import Taken
 from runner.difference import difference

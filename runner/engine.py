@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from runner import bounds, intake
 from runner.answer import Answer
-from runner.audit.codec import encode
 from runner.audit.ledger import LedgerFailed
 from runner.case import Case
 from runner.cases import Cases
+from runner.codec import encode
 from runner.decision import Ask, Decider, Decision, Verdict
 from runner.desk import Desk, Taken
 from runner.difference import as_text, difference

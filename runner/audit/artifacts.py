@@ -9,8 +9,8 @@ import secrets
 import time
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.codec import encode
 from runner.audit.redact import SOURCE, redacted
+from runner.codec import encode
 from runner.request import Language
 from runner.result import Outcome
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from runner.assessment import Assessment, Level
-from runner.audit.codec import Unreadable, decode
+from runner.codec import Unreadable, decode
 from runner.decision import Decider, Decision, Verdict
 from runner.lifecycle import Phase, check
 from runner.request import Language, Request, Tool

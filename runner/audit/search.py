@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.assessment import Assessment, Level
-from runner.audit.codec import decode
 from runner.audit.entry import Entry, stored_entry
 from runner.audit.row import COLUMNS, Row, from_columns
 from runner.audit.tables import DAMAGE, connect_to_read, explained
+from runner.codec import decode
 from runner.decision import Decision, Verdict
 from runner.errors import KnownError
 from runner.lifecycle import Phase

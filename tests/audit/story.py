@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
-from runner.audit.codec import encode
 from runner.audit.ledger import Ledger
+from runner.codec import encode
 from runner.decision import Decider, Decision, Verdict
 from runner.request import Language, Request, Tool
 from runner.result import Meta, Outcome, Result, Usage

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runner.assessment import Level
-from runner.audit.codec import encode
+from runner.codec import encode
 from runner.decision import Decider, Decision, Verdict
 from runner.request import Language
 from runner.result import Outcome, Usage

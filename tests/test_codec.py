@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.assessment import Assessment, Level, Span
-from runner.audit.codec import DEEPEST, Unreadable, decode, encode
+from runner.codec import DEEPEST, Unreadable, decode, encode
 from runner.decision import Ask, Decider, Decision, Verdict
 from runner.request import Limits, NetworkMode, Request, canonical
 from runner.result import Meta, Result
