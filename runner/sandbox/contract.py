@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from runner.imported import Import
     from runner.result import Result, Usage
     from runner.sandbox.output import Transcript
 
@@ -56,6 +57,8 @@ class Job:
     """JSON object: variables for the code."""
     stdin: str = ""
     imports: Imports = field(default_factory=Imports)
+    imported: tuple[Import, ...] | None = None
+    """What the code imports, where somebody has looked already; None has the sandbox look."""
     network: NetworkMode = NetworkMode.NONE
     image: str = ""
     """Id of the container image that was approved; '' takes the one there is now."""

@@ -1,15 +1,13 @@
-"""Reads the imports of Python code before it runs and says which are not allowed (spec R6)."""
+"""Says which imports of Python code are not allowed, before it runs (spec R6)."""
 
 from __future__ import annotations
 
-import ast
-import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from runner.imported import imported
 
+if TYPE_CHECKING:
+    from runner.imported import Import
     from runner.sandbox.contract import Imports
 
 INSTEAD = {
@@ -21,28 +19,16 @@ INSTEAD = {
 """What does the job of a commonly blocked module. Given only where the rule itself allows it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
-    module: str
-    line: int
+def binds(rule: Imports) -> bool:
+    """Whether `rule` forbids anything."""
+    return rule.allowed is not None or bool(rule.blocked)
 
 
-def refused(code: str, rule: Imports) -> tuple[Import, ...]:
-    """Imports in `code` that `rule` does not allow, in order. Code that does not parse has none: it will not run.
-
-    Sees `import`, `from`, and `__import__` and `import_module` called with a literal; what is computed is
-    refused while the code runs.
-    """
-    if rule.allowed is None and not rule.blocked:
+def refused(code: str, rule: Imports, found: tuple[Import, ...] | None = None) -> tuple[Import, ...]:
+    """Return the imports in `code` that `rule` does not allow, in order; `found` are all, where they are known."""
+    if not binds(rule):
         return ()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(code)
-        found = [entry for node in ast.walk(tree) for entry in _imported(node)]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    return tuple(sorted((e for e in found if not permitted(e.module, rule)), key=lambda entry: entry.line))
+    return tuple(entry for entry in (imported(code) if found is None else found) if not permitted(entry.module, rule))
 
 
 def permitted(module: str, rule: Imports) -> bool:
@@ -69,21 +55,3 @@ def told(found: tuple[Import, ...], rule: Imports) -> str:
         if rule.allowed is None and root in INSTEAD:
             lines.append(f"Instead of {root}: {INSTEAD[root]}.")
     return "\n".join([*lines, hint(rule), "Nothing was run."]) + "\n"
-
-
-def _imported(node: ast.AST) -> Iterator[Import]:
-    match node:
-        case ast.Import(names=names):
-            yield from (Import(alias.name, node.lineno) for alias in names)
-        case ast.ImportFrom(module=str(module), level=0, names=names):
-            yield Import(module, node.lineno)
-        case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]) if _imports(function):
-            if not name.startswith("."):
-                yield Import(name, node.lineno)
-
-
-def _imports(function: ast.expr) -> bool:
-    match function:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name in ("__import__", "import_module")
-    return False

@@ -99,7 +99,7 @@ def refused(job: Job, setting: Setting) -> Result | None:
     """The result when the code's imports already say that it may not run."""
     if job.language is not Language.PYTHON:
         return None
-    if not (found := imports.refused(job.code, job.imports)):
+    if not (found := imports.refused(job.code, job.imports, job.imported)):
         return None
     names = tuple(dict.fromkeys(entry.module for entry in found))
     error = f"Import of {', '.join(names)} is not allowed"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from runner.imported import Import
 from runner.sandbox.contract import Imports
-from runner.sandbox.imports import Import, hint, permitted, refused, told
+from runner.sandbox.imports import hint, permitted, refused, told
 
 BLOCK = Imports(None, ("os", "subprocess"))
 
@@ -60,3 +61,8 @@ def test_words() -> None:
     assert text.endswith("Nothing was run.\n")
     assert hint(Imports(())) == "Allowed: nothing."
     assert hint(Imports(("math", "os"), ("os",))) == "Allowed: math."
+
+
+def test_what_is_known_to_be_imported_is_not_looked_for_again() -> None:
+    assert refused("import os", BLOCK, ()) == ()
+    assert refused("", BLOCK, (Import("os", 1), Import("json", 2))) == (Import("os", 1),)
