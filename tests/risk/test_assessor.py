@@ -1,0 +1,296 @@
+"""Agents' code is read in processes of their own: what hangs, dies or talks nonsense there is CRITICAL and no more."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from runner.assessment import Assessment, Level
+from runner.imported import Import
+from runner.request import Language, Request, Tool
+from runner.risk import calls
+from runner.risk.assess import TOO_LARGE
+from runner.risk.assessor import CLOSING, DEADLINE, MOST_PROCESSES, Assessor
+from runner.risk.calls import Assessed, Failed, Garbage, Outline, pack, unpack
+from runner.risk.process import Process
+from runner.risk.tools import weigh
+from runner.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = pytest.mark.asyncio
+GUARD = 60.0
+"""Seconds after which a test that hangs is ended."""
+SHORT = 1.0
+"""Deadline of a call where one is to be overrun."""
+STANDS_IN = """\
+import sys, time
+sys.path[:] = sys.argv[4:]
+from runner.risk import worker
+real = worker.answer
+def answer(call, rules):
+    code = getattr(call, "code", "") or call.request.code
+    if "HANG" in code:
+        import re
+        re.match("(a+)+$", "a" * 60 + "b")  # the interpreter is not let go of
+    if "SLOW" in code:
+        time.sleep(3600)
+    if "BUG" in code:
+        raise ValueError("a bug")
+    if "MEMORY" in code:
+        return len(bytearray(1 << 40))
+    if "WRONG" in code:
+        return worker.Outlined("not what was asked")
+    if "LOW" in code:
+        from runner.assessment import Assessment, Level
+        return worker.Assessed(Assessment(Level.LOW, ("Harmless.",)))
+    if "EXIT" in code:
+        import os
+        os._exit(3)
+    return real(call, rules)
+worker.answer = answer
+if "GARBAGE" in sys.argv[0]:
+    worker.pack = lambda _message: b"\\0" * 7 + b"\\x05hello"
+worker.main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))
+"""
+"""The worker, but that some words in the code have it misbehave."""
+
+
+class StandIn(Process):
+    """`made` holds every one."""
+
+    made: list[StandIn] = []
+
+    def __init__(self, rules: Path, seconds: float = SHORT, code: str = STANDS_IN) -> None:
+        arguments = (str(rules), str(os.getpid()), str(seconds), *filter(None, sys.path))
+        super().__init__(rules, seconds, (sys.executable, "-I", "-c", code, *arguments))
+        self.made.append(self)
+
+
+@pytest_asyncio.fixture
+async def assessor(tmp_path: Path) -> AsyncIterator[Assessor]:
+    StandIn.made = []
+    assessor = Assessor(tmp_path / "rules", StandIn)
+    async with asyncio.timeout(GUARD):
+        yield assessor
+        await assessor.close()
+
+
+def request(code: str, agent: str = "agent", tool: Tool = Tool.CODE_EXECUTE) -> Request:
+    return Request("id", agent, tool, 0.0, Language.PYTHON, code)
+
+
+async def test_the_answer_is_that_of_the_classifier(assessor: Assessor) -> None:
+    for code in ("print(1)", "import os; os.system('rm -rf /')", "'\ud800\u202e'", "def f(:"):
+        assert await assessor.assess(request(code)) == weigh(request(code))
+    assert await assessor.outline(Language.PYTHON, "print(1)") == "print(\0)"
+    assert await assessor.imported("import os\nimport json", agent="a") == (Import("os", 1), Import("json", 2))
+    assert len(StandIn.made) == 1
+
+
+async def test_what_does_not_end_is_critical_and_the_next_call_works(assessor: Assessor) -> None:
+    for code in ("HANG", "SLOW"):
+        assessment = await assessor.assess(request(code))
+        assert (assessment.level, assessment.reasons) == (Level.CRITICAL, (TOO_LARGE,))
+        assert [finding.id for finding in assessment.findings] == ["risk.too-large"]
+        assert (await assessor.assess(request("print(1)"))).level is Level.HIGH
+    assert await assessor.outline(Language.PYTHON, "HANG") == ""
+    assert await assessor.imported("SLOW", agent="a") is None
+
+
+@pytest.mark.parametrize("code", ["EXIT", "WRONG", "LOW", "MEMORY"])
+@pytest.mark.errors_expected
+async def test_what_dies_or_says_what_cannot_be_is_critical(assessor: Assessor, code: str) -> None:
+    assert (await assessor.assess(request(code))).level is Level.CRITICAL
+    assert (await assessor.assess(request("print(1)"))).level is Level.HIGH
+
+
+@pytest.mark.errors_expected
+async def test_a_bug_of_the_classifier_is_critical_and_logged(
+    assessor: Assessor, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert (await assessor.assess(request("BUG"))).level is Level.CRITICAL
+    assert "ValueError: a bug" in caplog.text
+
+
+async def test_a_killed_process_costs_one_request_at_most(assessor: Assessor) -> None:
+    slow = spawn("slow", assessor.assess(request("SLOW")))
+    while not StandIn.made or not StandIn.made[0].alive:
+        await asyncio.sleep(0.01)
+    os.kill(StandIn.made[0].pid, signal.SIGKILL)
+    assert (await slow).level is Level.CRITICAL
+    assert (await assessor.assess(request("print(1)"))).level is Level.HIGH
+    idle = StandIn.made[-1]
+    os.kill(idle.pid, signal.SIGKILL)
+    while idle.alive:
+        await asyncio.sleep(0.01)
+    assert (await assessor.assess(request("print(1)"))).level is Level.HIGH, "one that died idle costs nothing"
+
+
+async def test_processes_that_cannot_start_make_everything_critical_and_are_tried_again(tmp_path: Path) -> None:
+    broken = functools.partial(StandIn, code="raise SystemExit(1)")
+    nonsense = functools.partial(StandIn, code=STANDS_IN.replace('"GARBAGE" in sys.argv[0]', "True"))
+    StandIn.made = []
+    makers = iter((broken, nonsense))
+    assessor = Assessor(tmp_path, lambda rules: next(makers, StandIn)(rules))
+    async with asyncio.timeout(GUARD):
+        levels = [(await assessor.assess(request("print(1)"))).level for _ in range(2)]
+        assert len(StandIn.made) == 2, "no process is started that nobody asked for"
+        levels.append((await assessor.assess(request("print(1)"))).level)
+        await assessor.close()
+    assert levels == [Level.CRITICAL, Level.CRITICAL, Level.HIGH]
+
+
+async def test_an_agent_with_bombs_holds_neither_other_agents_nor_the_person_up(assessor: Assessor) -> None:
+    ended: list[str] = []
+
+    async def one(name: str, code: str, *, person: bool = False) -> None:
+        await assessor.assess(request(code, name), person=person)
+        ended.append("person" if person else name)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(3):
+            group.create_task(one("bomber", "HANG"))
+        group.create_task(one("other", "print(1)"))
+        group.create_task(one("bomber", "print(1)", person=True))
+    assert sorted(ended[:2]) == ["other", "person"] and ended[2:] == ["bomber"] * 3
+    assert len(assessor._processes) <= MOST_PROCESSES
+
+
+async def test_closing_ends_what_is_being_read_at_once(tmp_path: Path) -> None:
+    StandIn.made = []
+    assessor = Assessor(tmp_path, lambda rules: StandIn(rules, 3600))
+    waiting = [spawn("hang", assessor.assess(request("HANG"))) for _ in range(3)]
+    while not StandIn.made or not StandIn.made[0].alive:
+        await asyncio.sleep(0.01)
+    pid = StandIn.made[0].pid
+    async with asyncio.timeout(GUARD):
+        await assessor.close()
+        assert [one.reasons for one in await asyncio.gather(*waiting)] == [(CLOSING,)] * 3
+        assert (await assessor.assess(request("print(1)"))).level is Level.CRITICAL
+    assert not Path(f"/proc/{pid}").exists()
+    await assessor.close()
+
+
+async def test_the_persons_own_rules_count_and_are_read_again(tmp_path: Path) -> None:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    assessor = Assessor(rules, StandIn)
+    heard: list[tuple[str, ...]] = []
+    assessor.listen(heard.append)
+    deploy = replace(request("deploy --now"), language=Language.SHELL)
+
+    async def found() -> bool:
+        return "own.deploy" in [finding.id for finding in (await assessor.assess(deploy)).findings]
+
+    async with asyncio.timeout(GUARD):
+        assert not await found()
+        (rules / "own.yaml").write_text(OWN)
+        assert not await found(), "what is saved counts when it is taken up"
+        assessor.reload()
+        assert await found()
+        (rules / "own.yaml").write_text("nonsense")
+        assessor.reload()
+        assert not await found()
+        await assessor.close()
+    assert heard[:2] == [(), ()] and len(heard[2]) == 1
+
+
+async def test_no_process_outlives_a_console_that_is_killed(tmp_path: Path) -> None:
+    console = subprocess.Popen([sys.executable, "-c", CONSOLE, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert console.stdout is not None
+    pid = int(console.stdout.readline())
+    process = os.pidfd_open(pid)
+    console.kill()
+    console.wait()
+    console.stdout.close()
+    # Readable once it has ended, although it is inside a match that lasts for ever.
+    ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    asyncio.get_running_loop().add_reader(process, lambda: ended.done() or ended.set_result(None))
+    async with asyncio.timeout(GUARD):
+        await ended
+    asyncio.get_running_loop().remove_reader(process)
+    os.close(process)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'"Assessed"',
+        b"[" * 100_000,
+        b"\xff\xfe",
+        b'{"kind":"Assessed"}',
+        b'{"kind":"Outlined","values":{"outline":""}}',
+        b'{"kind":"Assessed","values":{"assessment":{"level":"NONE","reasons":[]}}}',
+        b'{"kind":"Assessed","values":{"assessment":{"level":"HIGH","reasons":"x"}}}',
+        b'{"kind":["Assessed"],"values":{}}',
+    ],
+)
+async def test_what_is_no_answer_is_never_taken_for_one(body: bytes) -> None:
+    with pytest.raises(Garbage):
+        unpack(Assessed, body)
+
+
+async def test_messages_come_out_as_they_went_in() -> None:
+    for message in (Outline(None, "\ud800\0\n"), calls.Assess(request("x"))):
+        assert calls.unpack_call(pack(message)[calls.HEADER.size :]) == message
+    answer = Assessed(Assessment(Level.HIGH, ("why",)))
+    assert unpack(Assessed, pack(answer)[calls.HEADER.size :]) == answer
+    assert unpack(Assessed, pack(Failed("why"))[calls.HEADER.size :]) == Failed("why")
+
+
+async def test_the_real_processes_have_the_deadline(tmp_path: Path) -> None:
+    """The one that the engine uses, with the code of this process and nothing from its surroundings."""
+    assessor = Assessor(tmp_path)
+    made = assessor._make(tmp_path)
+    assert made._seconds == DEADLINE
+    async with asyncio.timeout(GUARD):
+        assert (await assessor.assess(request("print(1)"))).level is Level.HIGH
+        process = next(iter(assessor._processes))
+        links = [os.readlink(f"/proc/{process.pid}/fd/{name}") for name in os.listdir(f"/proc/{process.pid}/fd")]
+        await assessor.close()
+    assert sorted(link.partition(":")[0] for link in links if link != "/dev/null") == ["socket"]
+    assert len(links) <= 5
+
+
+OWN = """\
+schema: 1
+rules:
+  - id: own.deploy
+    when: command
+    name: deploy
+    level: critical
+    capability: starts processes
+    reason: Puts a version into production.
+"""
+CONSOLE = """\
+import asyncio, sys
+from pathlib import Path
+from runner.request import Language, Request, Tool
+from runner.risk.assessor import Assessor
+from tests.risk.test_assessor import StandIn
+async def main():
+    assessor = Assessor(Path(sys.argv[1]), lambda rules: StandIn(rules, 3600))
+    hangs = Request("", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "HANG")
+    work = asyncio.get_running_loop().create_task(assessor.assess(hangs))
+    while not (StandIn.made and StandIn.made[0].alive and not assessor._idle and not assessor._starting):
+        await asyncio.sleep(0.01)
+    print(StandIn.made[0].pid, flush=True)
+    await work
+asyncio.run(main())
+"""

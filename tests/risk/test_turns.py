@@ -1,0 +1,48 @@
+"""Whose call is next."""
+
+from __future__ import annotations
+
+from runner.risk.turns import PERSON, Turns
+
+
+def taken(turns: Turns[int]) -> tuple[str, int]:
+    turn = turns.take()
+    assert turn is not None
+    return turn
+
+
+def test_one_at_a_time_for_each_and_agents_in_turn() -> None:
+    turns: Turns[int] = Turns(2)
+    for number in range(3):
+        turns.put("a", number)
+    turns.put("b", 10)
+    turns.put("c", 20)
+    assert [taken(turns), taken(turns), turns.take()] == [("a", 0), ("b", 10), None]
+    turns.done("a")
+    assert [taken(turns), turns.take()] == [("c", 20), None], "the one that has just had its turn is the last"
+    turns.done("b")
+    assert taken(turns) == ("a", 1)
+    turns.done("a")
+    turns.done("c")
+    assert [taken(turns), turns.ready, turns.take()] == [("a", 2), False, None]
+
+
+def test_the_person_is_first_and_does_not_count_as_an_agent() -> None:
+    turns: Turns[int] = Turns(1)
+    turns.put("a", 1)
+    turns.put("b", 2)
+    assert taken(turns) == ("a", 1)
+    turns.put(PERSON, 3)
+    turns.put(PERSON, 4)
+    assert [taken(turns), turns.take()] == [(PERSON, 3), None]
+    turns.done("a")
+    assert taken(turns) == ("b", 2)
+    turns.done(PERSON)
+    assert taken(turns) == (PERSON, 4)
+
+
+def test_what_is_drained_waits_no_more() -> None:
+    turns: Turns[int] = Turns(2)
+    for asker in ("a", "a", "b", PERSON):
+        turns.put(asker, len(asker))
+    assert sorted(turns.drain()) == [0, 1, 1, 1] and not turns.ready
