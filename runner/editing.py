@@ -80,7 +80,7 @@ class Editing:
         request = intake.edited(case.request, code, settings)
         if limits is not None:
             request = replace(request, limits=bounds.checked(case.request, limits, settings))
-        assessment = await self._engine.assess(request)
+        assessment = await self._engine.assess(request, person=True)
         settled = self._engine.rooms.policy.decide(request, assessment)
         if isinstance(settled, Decision):
             blocked = settled.reason if settled.verdict is Verdict.DENIED else ""

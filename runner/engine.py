@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner import bounds, intake
@@ -43,8 +44,8 @@ from runner.refusals import Refusals
 from runner.remembering import Remembering
 from runner.request import Language, Tool
 from runner.result import Meta, Outcome, Result
-from runner.risk.handed import size
 from runner.sandbox.contract import Haltable, Job
+from runner.sandbox.imports import binds
 from runner.sandboxes import CONTENT, Sandboxes
 from runner.tasks import spawn
 from runner.ticket import Ticket
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from runner.agents import Agent
     from runner.assessment import Assessment
     from runner.events import Event
+    from runner.imported import Import
     from runner.kept import Kept
     from runner.request import Request
     from runner.rooms import Rooms
@@ -64,8 +66,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LONG_CODE = 20_000
-"""Characters above which a request is assessed off the loop; below, the switch costs more than the work."""
 RETRY_SECONDS = 1.0
 CLOSING_SECONDS = 1.2
 """For stopped runs to be recorded at the end; the whole way out has 2 s."""
@@ -115,13 +115,14 @@ class Engine:
         self.modes = Modes(self)
         self.sandboxes = Sandboxes(self)
         self._refusals = Refusals(self._tell_refused)
-        self._worker = ThreadPoolExecutor(1, "assent-worker")
+        self._worker = ThreadPoolExecutor(1, "assent-storing")
         self._runs: dict[str, Run] = {}
         self._held: set[str] = set()
         self._listeners: list[Callable[[Event], None]] = []
         self._troubles: dict[str, EngineTroubled] = {}
         self._closing = ""
         self._opening: asyncio.Task[None] | None = None
+        rooms.assessor.listen(self._compare_rules)
         rooms.agents.listen(lambda _agent: self.publish(AgentsChanged()), self._revoked_elsewhere, self._tell_agents)
 
     # ---- the path of one request ----
@@ -179,14 +180,9 @@ class Engine:
         await self._write(case, Phase(settled.verdict.value), settled, RequestDecided(case.request.id, settled))
         return settled
 
-    async def assess(self, request: Request) -> Assessment:
-        """The classifier's verdict, raised to what the rules say."""
-        assess = self.rooms.dangers.assess
-        if size(request) > LONG_CODE:
-            assessment = await asyncio.get_running_loop().run_in_executor(self._worker, assess, request)
-        else:
-            assessment = assess(request)
-        return self.rooms.policy.weigh(request, assessment)
+    async def assess(self, request: Request, *, person: bool = False) -> Assessment:
+        """The classifier's verdict, raised to what the rules say. `person`: it is a person's version."""
+        return self.rooms.policy.weigh(request, await self.rooms.assess(request, person=person))
 
     async def _assess(self, case: Case) -> Assessment:
         request = case.request
@@ -250,7 +246,7 @@ class Engine:
         protections = (await self.rooms.sandbox.check()).protections
         told = {"protections": list(protections), "chosen": self.rooms.why_this_sandbox}
         await self._write(case, Phase.RUNNING, told, RunStarted(request.id, protections))
-        job = self._job(request)
+        job = replace(self._job(request), imported=await self._imported(request))
         run = await place.start(job, lambda usage: self.publish(RunMeasured(request.id, usage)))
         case.transcript = run.transcript
         self._runs[request.id] = run
@@ -276,6 +272,15 @@ class Engine:
             image=request.image,
             collect=self._collect(request.id),
         )
+
+    async def _imported(self, request: Request) -> tuple[Import, ...] | None:
+        """What Python code imports, where a rule is about that; None where none is. Raises KnownError."""
+        if request.language is not Language.PYTHON or not binds(imports(self.rooms.settings)):
+            return None
+        found = await self.rooms.assessor.imported(request.code, agent=request.agent)
+        if found is None:
+            raise KnownError("What this code imports could not be read.", "Nothing was run. Send less code.")
+        return found
 
     def _collect(self, request_id: str) -> Collect | None:
         """Where what the run creates goes; without room for it the run goes on."""
@@ -519,6 +524,7 @@ class Engine:
         except KnownError as error:
             self.rooms.doubt = error
             self._ledger_works()
+        self.rooms.assessor.warm()
         spawn("seal", self._seal())
         if gateway:
             await self.open_gateway()
@@ -545,6 +551,11 @@ class Engine:
             await self.rooms.follow_agreement()
         except KnownError as error:
             self.trouble("secrets", error.what, error.remedy)
+
+    def _compare_rules(self, problems: tuple[str, ...]) -> None:
+        """Where a process that assesses finds other mistakes in the person's rules, they have changed since."""
+        if problems != self.rooms.dangers.problems:
+            self.reload()
 
     def _tell_settings(self) -> None:
         """Settings, rules or grants that could not be read are a standing trouble: everything is asked meanwhile."""
@@ -652,6 +663,7 @@ class Engine:
             self._opening.cancel()
         self.stop_all(why)
         self.modes.close()
+        await self.rooms.assessor.close()
         waiting = [case.answer for case in self._cases.active()]
         if waiting:
             await asyncio.wait(waiting, timeout=CLOSING_SECONDS)

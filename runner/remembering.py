@@ -14,9 +14,10 @@ from runner.audit.search import History
 from runner.decision import Decider, Decision, Verdict
 from runner.errors import KnownError
 from runner.events import GrantsChanged
+from runner.outlines import Outlines
 from runner.policy.explain import explain
 from runner.policy.grantfile import plain
-from runner.policy.grants import make, program
+from runner.policy.grants import Subject, make, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from runner.cases import Cases
     from runner.engine import Engine
     from runner.policy.explain import Explanation
-    from runner.policy.grants import Choice, Grant
+    from runner.policy.grants import Choice, Grant, Outline
     from runner.request import Request
     from runner.rooms import Rooms
     from runner.submission import Submission
@@ -97,8 +98,13 @@ class Remembering:
         assert assessment is not None
         if self._rooms.policy.closed_to_grants(request, assessment.level):
             return None
+        grants, registered = self._rooms.grants, self._registered(request.agent)
+        outline = Outlines(self._rooms.assessor, request.agent)
+        grants.find(request, assessment, registered, outline)
+        while await outline.learn():
+            grants.find(request, assessment, registered, outline)
         try:
-            grant = await self._rooms.grants.claim(request, assessment, self._registered(request.agent))
+            grant = await grants.claim(request, assessment, registered, outline)
         except KnownError as failure:
             self._engine.trouble("grants", failure.what, f"{failure.remedy} Until then you are asked.")
             return None
@@ -119,7 +125,7 @@ class Remembering:
         request, assessment = await self._about(request_id)
         if request.digest != digest:
             raise KnownError("What was on screen is not this request.", "Look at it again.")
-        grant = self._make(request, assessment, choice)
+        grant = await self._make(request, assessment, choice)
         await self._rooms.book.append(MADE, "", {"request": request_id, **plain(grant)})
         await self._rooms.grants.add(grant)
         self._engine.publish(GrantsChanged())
@@ -157,8 +163,13 @@ class Remembering:
     async def preview(self, request_id: str, choice: Choice) -> Preview:
         """What the grant would be, and which of the last requests it would have covered. Raises KnownError."""
         request, assessment = await self._about(request_id)
-        grant = self._make(request, assessment, choice)
-        return await asyncio.to_thread(self._look_back, grant)
+        grant = await self._make(request, assessment, choice)
+        records = await asyncio.to_thread(self._latest)
+        outline = Outlines(self._rooms.assessor)
+        preview = await asyncio.to_thread(self._look_back, grant, records, outline)
+        while await outline.learn():
+            preview = await asyncio.to_thread(self._look_back, grant, records, outline)
+        return preview
 
     async def explain_past(self, request_id: str) -> Explanation:
         """What would happen to the same call today. Raises KnownError where there is no such request."""
@@ -171,22 +182,40 @@ class Remembering:
 
     async def suggestions(self) -> tuple[Suggestion, ...]:
         """Programs that were approved often, never denied, and are not remembered; the most frequent first."""
-        return await asyncio.to_thread(self._often)
+        groups = await asyncio.to_thread(self._often)
+        outline = Outlines(self._rooms.assessor)
+        found = await asyncio.to_thread(self._unremembered, groups, outline)
+        while await outline.learn():
+            found = await asyncio.to_thread(self._unremembered, groups, outline)
+        return tuple(sorted(map(_suggestion, found), key=lambda one: (-one.times, -one.latest.at))[:MOST_SUGGESTED])
 
     async def _explain(self, request: Request) -> Explanation:
-        assessed = await asyncio.to_thread(self._rooms.dangers.assess, request)
-        rooms, registered = self._rooms, self._registered(request.agent)
-        return explain(self._engine.modes, rooms.policy, rooms.grants, request, assessed, registered)
+        rooms, modes, registered = self._rooms, self._engine.modes, self._registered(request.agent)
+        assessed = await rooms.assess(request, person=True)
+
+        outline = Outlines(rooms.assessor)
+
+        def explained() -> Explanation:
+            return explain(modes, rooms.policy, rooms.grants, request, assessed, registered, outline)
+
+        explanation = explained()
+        while await outline.learn():
+            explanation = explained()
+        return explanation
 
     def _registered(self, agent: str) -> float:
         """When the agent of that name was added, in seconds since the epoch; 0 for one that nobody added."""
         return max((one.created_at for one in self._rooms.agents.all() if one.name == agent), default=0.0)
 
-    def _make(self, request: Request, assessment: Assessment, choice: Choice) -> Grant:
+    async def _make(self, request: Request, assessment: Assessment, choice: Choice) -> Grant:
+        """Raises KnownError."""
+        code = ""
+        if choice.subject is Subject.SHAPE:
+            code = await self._rooms.assessor.outline(request.language, request.code)
         if why := self._rooms.policy.closed_to_grants(request, assessment.level):
             raise KnownError(why, "Approve it each time.")
         grants = self._rooms.grants
-        return make(request, assessment, choice, grants.now(), grants.session, grants.outline)
+        return make(request, assessment, choice, grants.now(), grants.session, lambda _request: code)
 
     async def _about(self, request_id: str) -> tuple[Request, Assessment]:
         case = self._cases.find(request_id)
@@ -199,38 +228,31 @@ class Remembering:
 
     # ---- on a thread of their own: two hundred requests of a megabyte take their time ----
 
-    def _look_back(self, grant: Grant) -> Preview:
-        records = self._latest()
-        return Preview(grant, len(records), tuple(_past(one) for one in records if self._covered(grant, one)))
+    def _look_back(self, grant: Grant, records: list[Record], outline: Outline) -> Preview:
+        covered = tuple(_past(one) for one in records if self._covered(grant, one, outline))
+        return Preview(grant, len(records), covered)
 
-    def _covered(self, grant: Grant, record: Record) -> bool:
+    def _covered(self, grant: Grant, record: Record, outline: Outline) -> bool:
         if record.assessment is None:
             return False
         weighed = self._rooms.policy.weigh(record.request, record.assessment)
-        return grant.covers(record.request, weighed, self._rooms.grants.outline)
+        return grant.covers(record.request, weighed, outline)
 
-    def _often(self) -> tuple[Suggestion, ...]:
+    def _often(self) -> list[list[Record]]:
+        """What was approved often, the same program of the same agent together."""
         groups: dict[tuple[str, str], list[Record]] = defaultdict(list)
         for record in self._latest():
             if record.row.level is not None and record.row.level <= Level.HIGH:
                 groups[record.request.agent, program(record.request)].append(record)
-        found = [_suggestion(group) for group in groups.values() if self._worth(group)]
-        return tuple(sorted(found, key=lambda one: (-one.times, -one.latest.at))[:MOST_SUGGESTED])
+        return [group for group in groups.values() if _worth(group)]
 
-    def _worth(self, group: Iterable[Record]) -> bool:
-        by_person = [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
-        # With another digest it was the person's own version that was approved, not this program.
-        approved = [
-            one
-            for one in by_person
-            if one.row.verdict is Verdict.APPROVED and one.decision and one.decision.digest == one.request.digest
-        ]
-        if len(approved) < OFTEN or len(approved) < len(by_person):
-            return False
-        latest = approved[0]
-        assert latest.assessment is not None
-        registered = self._registered(latest.request.agent)
-        return self._rooms.grants.find(latest.request, latest.assessment, registered) is None
+    def _unremembered(self, groups: list[list[Record]], outline: Outline) -> list[list[Record]]:
+        return [group for group in groups if not self._remembered(_approved(group)[0], outline)]
+
+    def _remembered(self, record: Record, outline: Outline) -> bool:
+        assert record.assessment is not None
+        registered = self._registered(record.request.agent)
+        return self._rooms.grants.find(record.request, record.assessment, registered, outline) is not None
 
     def _past_case(self, request_id: str) -> Record | None:
         history = History(self._rooms.places.ledger)
@@ -267,3 +289,21 @@ def _suggestion(group: list[Record]) -> Suggestion:
     decided = [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
     waited = [one.decision.after_seconds for one in decided if one.decision is not None]
     return Suggestion(_past(decided[0]), len(decided), median(waited))
+
+
+def _by_person(group: Iterable[Record]) -> list[Record]:
+    return [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
+
+
+def _approved(group: Iterable[Record]) -> list[Record]:
+    """With another digest it was the person's own version that was approved, not this program."""
+    return [
+        one
+        for one in _by_person(group)
+        if one.row.verdict is Verdict.APPROVED and one.decision and one.decision.digest == one.request.digest
+    ]
+
+
+def _worth(group: Iterable[Record]) -> bool:
+    approved = len(_approved(group))
+    return approved >= OFTEN and approved >= len(_by_person(group))

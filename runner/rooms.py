@@ -23,7 +23,7 @@ from runner.policy.grantfile import Grants
 from runner.policy.rulefile import read
 from runner.request import Isolation, Language, Tool
 from runner.risk import own
-from runner.risk.outline import outline
+from runner.risk.assessor import Assessor
 from runner.sandbox.choose import choose
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Bounds, Collect
@@ -58,7 +58,8 @@ class Rooms:
         self.agents = Agents(places)
         self.rules = read(places, loaded.rules)
         self.dangers = own.read(places.config / own.FOLDER)
-        self.grants = Grants(places, outline=lambda request: outline(request.language, request.code))
+        self.assessor = Assessor(places.config / own.FOLDER)
+        self.grants = Grants(places)
         self.policy = self._make_policy()
         self._sandboxes: tuple[Sandbox, ...] = sandboxes or available.sandboxes(loaded.settings)
         self._choice: Choice | None = None
@@ -271,6 +272,14 @@ class Rooms:
             return {"artifact": ""}
         return {"artifact": str(path), "artifact_sha256": artifacts.fingerprint(path)}
 
+    # ---- assessing ----
+
+    async def assess(self, request: Request, *, person: bool = False) -> Assessment:
+        """What `request` would do. Code is read in a process of its own; tools that bring none need no process."""
+        if request.tool in (Tool.CODE_EXECUTE, Tool.CODE_WRITE_FILE):
+            return await self.assessor.assess(request, person=person)
+        return self.dangers.assess(request)
+
     # ---- settings ----
 
     @property
@@ -284,6 +293,7 @@ class Rooms:
         self.settings = self.loaded.settings
         self.rules = read(self.places, self.loaded.rules)
         self.dangers = own.read(self.places.config / own.FOLDER)
+        self.assessor.reload()
         if self.grants.problem:
             self.grants.read()
         self.policy = self._make_policy()
@@ -319,6 +329,7 @@ class Rooms:
         """In reverse: no more calls, no more runs, then the last entry and its seal."""
         if self._gateway is not None:
             await self._gateway.close(why)
+        await self.assessor.close()
         await asyncio.gather(*(sandbox.close() for sandbox in self._sandboxes))
         await self._close_ledger()
         self.captures.close()

@@ -21,7 +21,6 @@ from runner.lifecycle import Phase
 from runner.places import Places
 from runner.request import Isolation, Language, Tool
 from runner.result import Outcome
-from runner.risk.own import Own
 from runner.rooms import Rooms
 from runner.settings import load
 from runner.submission import Submission
@@ -258,6 +257,7 @@ async def test_after_a_crash_nothing_is_approved_and_nothing_runs_twice(tmp_path
     assert isinstance(book, Ledger)
     await book.close()
     before.engine.rooms.captures.close()
+    await before.engine.rooms.assessor.close()
 
     after = Stage(tmp_path)
     await after.engine.start(gateway=False)
@@ -312,10 +312,10 @@ async def test_the_windows_of_two_requests_do_not_wait_for_each_other(stage: Sta
 
 @pytest.mark.errors_expected
 async def test_a_bug_on_the_way_denies_and_answers(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_request: object) -> None:
+    async def broken(_request: object, *, person: bool) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(stage.engine.rooms, "dangers", Own(broken))
+    monkeypatch.setattr(stage.engine.rooms, "assess", broken)
     caught: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: caught.append(context))
     ticket = await stage.engine.submit(HELLO)

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from runner.decision import Ask, Decision, Verdict
+from runner.policy.grants import no_outline
 from runner.policy.rules import Action
 
 if TYPE_CHECKING:
     from runner.assessment import Assessment
     from runner.policy.decide import Policy
     from runner.policy.grantfile import Grants
+    from runner.policy.grants import Outline
     from runner.policy.rules import Rule
     from runner.request import Request
 
@@ -45,9 +47,15 @@ class Explanation:
 
 
 def explain(
-    modes: Modes, policy: Policy, grants: Grants, request: Request, assessed: Assessment, registered: float = 0.0
+    modes: Modes,
+    policy: Policy,
+    grants: Grants,
+    request: Request,
+    assessed: Assessment,
+    registered: float = 0.0,
+    outline: Outline = no_outline,
 ) -> Explanation:
-    """Runs the same questions as the engine and changes nothing. `registered`: when the agent was added."""
+    """Runs the same questions as the engine and changes nothing; `registered` and `outline` as for `Grants.find`."""
     weighed = policy.weigh(request, assessed)
     if (denied := modes.denies(request)) is not None:
         return Explanation(request, weighed, denied.verdict, (Step("Mode", denied.reason),))
@@ -60,7 +68,7 @@ def explain(
             request, weighed, settled.verdict, (*steps, Step("Then", f"{done}, by rule {settled.rule}."))
         )
     closed = policy.closed_to_grants(request, weighed.level)
-    grant = None if closed else grants.find(request, weighed, registered)
+    grant = None if closed else grants.find(request, weighed, registered, outline)
     if grant is not None:
         steps.append(Step("Remembered", f"{grant.name} covers it; used {grant.used} of {grant.uses} times."))
         return Explanation(

@@ -37,11 +37,10 @@ class Grants:
     A file that cannot be read never keeps Assent from starting: nothing is remembered then and `problem` says why.
     """
 
-    def __init__(self, places: Places, clock: Callable[[], float] = time.time, outline: Outline = no_outline) -> None:
-        """`clock` gives seconds since the epoch; `outline` what is the same in programs with other literals."""
+    def __init__(self, places: Places, clock: Callable[[], float] = time.time) -> None:
+        """`clock` gives seconds since the epoch."""
         self._file = places.grants
         self._clock = clock
-        self.outline = outline
         self._grants: dict[str, Grant] = {}
         self._writing = asyncio.Lock()
         self.session = secrets.token_hex(8)
@@ -72,28 +71,32 @@ class Grants:
         """Seconds since the epoch."""
         return self._clock()
 
-    def find(self, request: Request, assessment: Assessment, registered: float = 0.0) -> Grant | None:
+    def find(
+        self, request: Request, assessment: Assessment, registered: float = 0.0, outline: Outline = no_outline
+    ) -> Grant | None:
         """The narrowest grant that covers `request` now.
 
         `registered`: when its agent was added, in seconds since the epoch. A grant for an agent of the same name
-        from before that is not this agent's.
+        from before that is not this agent's. `outline`: what is the same in programs with other literals.
         """
         narrowest = list(Subject)
         covering = [
             grant
             for grant in self.all()
-            if (not grant.agent or grant.made_at >= registered) and grant.covers(request, assessment, self.outline)
+            if (not grant.agent or grant.made_at >= registered) and grant.covers(request, assessment, outline)
         ]
         return min(covering, key=lambda grant: narrowest.index(grant.subject), default=None)
 
-    async def claim(self, request: Request, assessment: Assessment, registered: float = 0.0) -> Grant | None:
+    async def claim(
+        self, request: Request, assessment: Assessment, registered: float = 0.0, outline: Outline = no_outline
+    ) -> Grant | None:
         """Use up one use of the grant that `find` finds; None where there is none.
 
         The use is on disk when this returns, so that no crash gives more uses than were granted. Raises KnownError
         where it cannot be written: then it does not count.
         """
         async with self._writing:
-            grant = self.find(request, assessment, registered)
+            grant = self.find(request, assessment, registered, outline)
             if grant is None:
                 return None
             used = replace(grant, used=grant.used + 1, last_used=self._clock())
