@@ -26,6 +26,7 @@ MODULES = (
     "endurance",
     "peer",
     "classifier",
+    "bombs",
     "bridge_start",
     "first_window",
     "window",
