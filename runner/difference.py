@@ -33,12 +33,45 @@ class DiffLine:
     """How many lines this stands for; above 1 only where folded."""
 
 
-def difference(old: str, new: str, around: int = AROUND) -> tuple[DiffLine, ...]:
-    """Every changed line, with `around` unchanged lines beside it and the rest folded; empty where nothing changed."""
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Lines `old` to before `old_end`, from 0, that are `new` to before `new_end` in the other version."""
+
+    same: bool
+    old: int
+    old_end: int
+    new: int
+    new_end: int
+
+
+def compare(old: str, new: str) -> tuple[Change, ...]:
+    """Return what is the same and what is not, from the first line to the last. Takes quadratic time or worse."""
+    before, after = old.split("\n"), new.split("\n")
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    old_end, new_end = len(before) - tail, len(after) - tail
+    middle = [
+        Change(kind == "equal", head + one, head + two, head + three, head + four)
+        for kind, one, two, three, four in _changes(before[head:old_end], after[head:new_end])
+    ]
+    ends = Change(True, 0, head, 0, head), Change(True, old_end, len(before), new_end, len(after))
+    return (ends[0], *middle, ends[1])
+
+
+def difference(
+    old: str, new: str, around: int = AROUND, changes: tuple[Change, ...] | None = None
+) -> tuple[DiffLine, ...]:
+    """Every changed line, with `around` unchanged lines beside it and the rest folded; empty where nothing changed.
+
+    `changes` is what `compare` found, where it was asked elsewhere. What cannot be that counts as all replaced.
+    """
     before, after = old.split("\n"), new.split("\n")
     if before == after:
         return ()
-    return tuple(_folded(_all(before, after), around))
+    found = compare(old, new) if changes is None else changes
+    if not _fit(before, after, found):
+        found = (Change(False, 0, len(before), 0, len(after)),)
+    return tuple(_folded(_all(before, after, found), around))
 
 
 def as_text(lines: tuple[DiffLine, ...], most: int) -> str:
@@ -56,21 +89,27 @@ def as_text(lines: tuple[DiffLine, ...], most: int) -> str:
     return "\n".join(told)
 
 
-def _all(before: list[str], after: list[str]) -> list[DiffLine]:
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
-    old_end, new_end = len(before) - tail, len(after) - tail
-    lines = [DiffLine(Side.SAME, before[at], at + 1, at + 1) for at in range(head)]
-    for kind, one, two, three, four in _changes(before[head:old_end], after[head:new_end]):
-        if kind == "equal":
-            lines += [
-                DiffLine(Side.SAME, before[head + at], head + at + 1, head + three + at - one + 1)
-                for at in range(one, two)
-            ]
+def _fit(before: list[str], after: list[str], changes: tuple[Change, ...]) -> bool:
+    """Whether `changes` make `after` of `before`."""
+    old = new = 0
+    for one in changes:
+        if (one.old, one.new) != (old, new) or one.old_end < old or one.new_end < new:
+            return False
+        if one.same and before[old : one.old_end] != after[new : one.new_end]:
+            return False
+        old, new = one.old_end, one.new_end
+    return (old, new) == (len(before), len(after))
+
+
+def _all(before: list[str], after: list[str], changes: tuple[Change, ...]) -> list[DiffLine]:
+    lines: list[DiffLine] = []
+    for one in changes:
+        if one.same:
+            apart = one.new - one.old
+            lines += [DiffLine(Side.SAME, before[at], at + 1, at + apart + 1) for at in range(one.old, one.old_end)]
             continue
-        lines += [DiffLine(Side.REMOVED, before[head + at], head + at + 1) for at in range(one, two)]
-        lines += [DiffLine(Side.ADDED, after[head + at], None, head + at + 1) for at in range(three, four)]
-    lines += [DiffLine(Side.SAME, before[old_end + at], old_end + at + 1, new_end + at + 1) for at in range(tail)]
+        lines += [DiffLine(Side.REMOVED, before[at], at + 1) for at in range(one.old, one.old_end)]
+        lines += [DiffLine(Side.ADDED, after[at], None, at + 1) for at in range(one.new, one.new_end)]
     return lines
 
 

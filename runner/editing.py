@@ -126,14 +126,20 @@ class Editing:
     async def earlier(self, request_id: str) -> Earlier | None:
         """What has changed since the last approval for the same agent and purpose; None where there was none."""
         case = self._cases.find(request_id)
-        return None if case is None else await asyncio.to_thread(self._earlier, case.request)
+        found = None if case is None else await asyncio.to_thread(self._approved, case.request)
+        if case is None or found is None:
+            return None
+        decided_at, before = found
+        now = case.request.code
+        changes = await self._engine.rooms.assessor.compare(before, now)
+        return Earlier(decided_at, await asyncio.to_thread(difference, before, now, changes=changes))
 
     def _open(self, request_id: str) -> Case | None:
         case = self._cases.find(request_id)
         return case if case is not None and self._engine.desk.position(request_id) else None
 
-    def _earlier(self, request: Request) -> Earlier | None:
-        """On a thread of its own: reads the history."""
+    def _approved(self, request: Request) -> tuple[float, str] | None:
+        """When code for the same purpose was approved last, and that code. Reads the history: not on the loop."""
         history = History(self._engine.rooms.places.ledger)
         try:
             rows = history.page(Filter(agent=request.agent, verdict=Verdict.APPROVED), limit=LOOKED_AT)
@@ -145,7 +151,7 @@ class Editing:
             return None
         edits = [step.body for step in record.steps if step.entry.kind == EDITED]
         code = str(edits[-1]["code"]) if edits else record.request.code
-        return Earlier(row.decided_at or row.arrived_at, difference(code, request.code))
+        return row.decided_at or row.arrived_at, code
 
 
 def _same_purpose(row: Row, request: Request) -> bool:

@@ -168,7 +168,7 @@ class Engine:
                 result = await self._run(case, decision)
             else:
                 facts, problem = await self._do(case, decision)
-        await self._close(case, Answer(case.request.id, decision, result, facts, problem, *_changes(case)))
+        await self._close(case, Answer(case.request.id, decision, result, facts, problem, *await self._changes(case)))
 
     async def _decide(self, case: Case) -> Decision:
         """Assess, then decide by mode, rule or grant, or ask; durable when it returns. Raises LedgerFailed."""
@@ -328,6 +328,15 @@ class Engine:
             return {"artifact": ""}
         self.clear("artifacts")
         return kept
+
+    async def _changes(self, case: Case) -> tuple[str, str]:
+        """What a person changed before approving, code and limits, for the agent; empty where nothing was."""
+        if case.edited is None:
+            return "", ""
+        old, new = case.request.code, case.edited.code
+        changes = await self.rooms.assessor.compare(old, new, agent=case.request.agent)
+        lines = await asyncio.to_thread(difference, old, new, changes=changes)
+        return as_text(lines, TOLD_CHANGES), bounds.told(case.request.limits, case.edited.limits)
 
     async def _close(self, case: Case, answer: Answer) -> None:
         if case.phase is not Phase.CLOSED:
@@ -676,14 +685,6 @@ class Engine:
 def fault_words(error: BaseException) -> str:
     """An unexpected error in one line."""
     return f"{type(error).__name__}: {error}".rstrip(".: ") + "."
-
-
-def _changes(case: Case) -> tuple[str, str]:
-    """What a person changed before approving, code and limits, for the agent; empty where nothing was."""
-    if case.edited is None:
-        return "", ""
-    code = as_text(difference(case.request.code, case.edited.code), TOLD_CHANGES)
-    return code, bounds.told(case.request.limits, case.edited.limits)
 
 
 def _as_approved(case: Case, decision: Decision) -> Request:

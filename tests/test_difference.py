@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.difference import MOST_COMPARED, DiffLine, Side, as_text, difference
+from runner.difference import MOST_COMPARED, Change, DiffLine, Side, as_text, compare, difference
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", "  d"]), max_size=30).map("\n".join)
 
@@ -48,3 +48,14 @@ def test_a_region_too_long_to_compare_counts_as_replaced() -> None:
 def test_what_is_left_out_is_said() -> None:
     lines = difference("", "\n".join("long line" for _ in range(100)))
     assert "more lines of the difference" in as_text(lines, 100)
+
+
+@given(LINES, LINES, LINES)
+def test_what_was_compared_elsewhere_is_taken_only_where_it_fits(old: str, new: str, other: str) -> None:
+    assert difference(old, new, changes=compare(old, new)) == difference(old, new)
+    wrongs = (), compare(other + "\nx", new), (Change(True, 0, 10**9, 0, 10**9),), (Change(False, 0, -1, 0, -1),)
+    for wrong in wrongs:
+        lines = difference(old, new, around=1000, changes=wrong)
+        if old != new:
+            assert [line.text for line in lines if line.side is not Side.ADDED] == old.split("\n")
+            assert [line.text for line in lines if line.side is not Side.REMOVED] == new.split("\n")

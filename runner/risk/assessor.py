@@ -13,7 +13,19 @@ from typing import TYPE_CHECKING, TypeVar
 from runner.assessment import Assessment, Level
 from runner.request import Request, Tool
 from runner.risk.assess import TOO_LARGE, unreadable
-from runner.risk.calls import Answer, Assess, Assessed, Call, Failed, Imported, Imports, Outline, Outlined
+from runner.risk.calls import (
+    Answer,
+    Assess,
+    Assessed,
+    Call,
+    Compare,
+    Compared,
+    Failed,
+    Imported,
+    Imports,
+    Outline,
+    Outlined,
+)
 from runner.risk.process import Lost, Process
 from runner.risk.turns import PERSON, Turns
 from runner.tasks import spawn
@@ -22,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
 
+    from runner.difference import Change
     from runner.imported import Import
     from runner.request import Language
 
@@ -87,6 +100,11 @@ class Assessor:
         """Return what the Python `code` imports; None where that could not be found out."""
         answer = await self._ask(agent, Imports(code), Imported)
         return None if answer is None else answer.imports
+
+    async def compare(self, old: str, new: str, *, agent: str = PERSON) -> tuple[Change, ...]:
+        """Return which lines of two versions are the same; empty where that could not be found out."""
+        answer = await self._ask(agent, Compare(old, new), Compared)
+        return () if answer is None else answer.changes
 
     # ---- its life ----
 

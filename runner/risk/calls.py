@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from runner.assessment import Assessment  # noqa: TC001 - the codec resolves the annotations
 from runner.codec import Unreadable, decode, encode
+from runner.difference import Change  # noqa: TC001 - the codec resolves the annotations
 from runner.imported import Import  # noqa: TC001 - the codec resolves the annotations
 from runner.request import Language, Request  # noqa: TC001 - the codec resolves the annotations
 
@@ -44,8 +45,16 @@ class Imports:
     code: str
 
 
-Call = Assess | Outline | Imports
-KINDS: dict[str, type[Call]] = {kind.__name__: kind for kind in (Assess, Outline, Imports)}
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Which lines of two versions are the same?"""
+
+    old: str
+    new: str
+
+
+Call = Assess | Outline | Imports | Compare
+KINDS: dict[str, type[Call]] = {kind.__name__: kind for kind in (Assess, Outline, Imports, Compare)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +81,18 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """There is no answer: a bug of the classifier, or no memory for this code."""
 
     why: str
 
 
-Answer = Ready | Assessed | Outlined | Imported | Failed
+Answer = Ready | Assessed | Outlined | Imported | Compared | Failed
 
 
 class Garbage(Exception):

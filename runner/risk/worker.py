@@ -17,6 +17,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from runner.difference import compare
 from runner.imported import imported
 from runner.risk import own
 from runner.risk.calls import (
@@ -26,6 +27,8 @@ from runner.risk.calls import (
     Answer,
     Assess,
     Assessed,
+    Compare,
+    Compared,
     Failed,
     Imported,
     Imports,
@@ -43,7 +46,6 @@ if TYPE_CHECKING:
 
 MEMORY = 2 << 30
 """Bytes of address space. Code of 1 MB takes a tenth of that."""
-NICE = 5
 GRACE_SECONDS = 2
 """After the deadline of a call; by then the other end has killed this process, if there still is one."""
 TOLD = 4000
@@ -69,7 +71,7 @@ def main(folder: str, parent: int, seconds: float) -> None:
 
 
 def _bind(parent: int) -> None:
-    """Die with the console, whatever it dies of; take neither much memory nor the processor from others."""
+    """Die with the console, whatever it dies of, and take no more than `MEMORY`."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
     if os.getppid() != parent:
@@ -78,7 +80,6 @@ def _bind(parent: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     # Ctrl+C in a terminal reaches the whole group; the console says when it is over.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.nice(NICE)
 
 
 def _received(line: socket.socket) -> bytes | None:
@@ -122,5 +123,7 @@ def answer(call: Call, rules: Own) -> Answer:
             if len(found) > MOST_IMPORTS:
                 raise MemoryError
             return Imported(found)
+        case Compare(old, new):
+            return Compared(compare(old, new))
         case _:
             assert_never(call)

@@ -16,6 +16,7 @@ import pytest
 import pytest_asyncio
 
 from runner.assessment import Assessment, Level
+from runner.difference import compare
 from runner.imported import Import
 from runner.request import Language, Request, Tool
 from runner.risk import calls
@@ -40,7 +41,7 @@ sys.path[:] = sys.argv[4:]
 from runner.risk import worker
 real = worker.answer
 def answer(call, rules):
-    code = getattr(call, "code", "") or call.request.code
+    code = call.request.code if hasattr(call, "request") else getattr(call, "code", "") or getattr(call, "old", "")
     if "HANG" in code:
         import re
         re.match("(a+)+$", "a" * 60 + "b")  # the interpreter is not let go of
@@ -96,6 +97,7 @@ async def test_the_answer_is_that_of_the_classifier(assessor: Assessor) -> None:
         assert await assessor.assess(request(code)) == weigh(request(code))
     assert await assessor.outline(Language.PYTHON, "print(1)") == "print(\0)"
     assert await assessor.imported("import os\nimport json", agent="a") == (Import("os", 1), Import("json", 2))
+    assert await assessor.compare("a\nb", "a\nc") == compare("a\nb", "a\nc")
     assert len(StandIn.made) == 1
 
 
@@ -107,6 +109,7 @@ async def test_what_does_not_end_is_critical_and_the_next_call_works(assessor: A
         assert (await assessor.assess(request("print(1)"))).level is Level.HIGH
     assert await assessor.outline(Language.PYTHON, "HANG") == ""
     assert await assessor.imported("SLOW", agent="a") is None
+    assert await assessor.compare("SLOW", "") == ()
 
 
 @pytest.mark.parametrize("code", ["EXIT", "WRONG", "LOW", "MEMORY"])
