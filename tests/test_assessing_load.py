@@ -32,12 +32,18 @@ BOMBS = 8
 BOMB = replace(HELLO, agent="bomber", code="HANG")
 
 
-@pytest_asyncio.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+def hanging(root: Path, seconds: float) -> Stage:
     """An engine whose processes hang on some code, without letting go of their interpreter."""
     StandIn.made = []
-    stage = Stage(tmp_path)
-    stage.engine.rooms.assessor = Assessor(stage.places.config / "rules", lambda rules: StandIn(rules, 4.0))
+    stage = Stage(root)
+    stage.engine.rooms.assessor = Assessor(stage.places.config / "rules", lambda rules: StandIn(rules, seconds))
+    return stage
+
+
+@pytest_asyncio.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
+    """One in which what hangs is not given up before the test is over."""
+    stage = hanging(tmp_path, 600)
     await stage.engine.start(gateway=False)
     yield stage
     await stage.engine.close("the test is over")
@@ -73,11 +79,14 @@ async def test_deny_stop_and_lockdown_act_while_bombs_are_read(stage: Stage) -> 
     await stage.engine.modes.guard()
 
 
-async def test_what_hangs_is_asked_as_critical(stage: Stage) -> None:
+async def test_what_hangs_is_asked_as_critical(tmp_path: Path) -> None:
+    stage = hanging(tmp_path, 1.0)
+    await stage.engine.start(gateway=False)
     ticket = await stage.asked(BOMB)
     assessment = ticket.case.assessment
     assert assessment is not None
     assert (assessment.level, assessment.reasons) == (Level.CRITICAL, (TOO_LARGE,))
+    await stage.engine.close("the test is over")
 
 
 async def test_a_persons_version_is_assessed_before_what_agents_wait_for(stage: Stage) -> None:
