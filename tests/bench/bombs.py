@@ -97,7 +97,7 @@ class Bombs:
         limits = (200, 200, 1000)
         names = ("Lockdown", "Deny, until it is recorded", "another agent's small call, until it is asked")
         return [
-            Row(f"{name}, {AT_ONCE} bombs (worst)", max(now), "ms", max(then), f"{goal} ms", max(now) < goal)
+            Row(f"{name}, {AT_ONCE} bombs (worst)", max(now), "ms", at_most=goal, note=f"idle {max(then):.1f} ms")
             for name, now, then, goal in zip(names, busy, idle, limits, strict=True)
         ]
 
@@ -163,7 +163,9 @@ async def _round_trip(home: Path) -> Row:
         here.append((time.perf_counter() - between) * 1e3)
     await assessor.close()
     value = median(through)
-    return Row("a small assessment through its process (p50)", value, "ms", median(here), "5 ms", value < 5)
+    return Row(
+        "a small assessment through its process (p50)", value, "ms", at_most=5, note=f"here {median(here):.2f} ms"
+    )
 
 
 _REQUEST = Request("bench", "bench", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print('first')")
