@@ -9,14 +9,14 @@ def main() -> int:
     """The exit code of whatever the arguments ask for."""
     arguments = sys.argv[1:]
     if not arguments:
-        from app.opening import main as console
+        from app.start.opening import main as console
 
         return console()
     if arguments[0] == "demo":
-        from app.demo import main as demo
+        from app.demo.show import main as demo
 
         return demo(arguments[1:])
-    from runner.cli import main as command
+    from runner.commands.cli import main as command
 
     return command(arguments)
 

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from runner.bounds import bounds
-from runner.decision import Verdict
-from runner.errors import KnownError
+from runner.model.decision import Verdict
+from runner.model.errors import KnownError
+from runner.requests.bounds import bounds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
     from concurrent.futures import Future
 
-    from runner.agents import Agent
-    from runner.bounds import Bound
-    from runner.editing import Version
-    from runner.engine import Engine
-    from runner.events import Event
-    from runner.host import EngineThread
+    from runner.approval.editing import Version
+    from runner.engine.engine import Engine
+    from runner.engine.thread import EngineThread
+    from runner.identity.agents import Agent
+    from runner.identity.secrets import Secrets
+    from runner.model.events import Event
+    from runner.model.request import Request
+    from runner.model.submission import Submission
     from runner.policy.grants import Choice, Grant
     from runner.policy.rules import Rules
-    from runner.request import Request
+    from runner.requests.bounds import Bound
     from runner.sandbox.output import Transcript
-    from runner.secrets import Secrets
-    from runner.submission import Submission
 
 
 STOPPED = "Stopped by a person."
@@ -330,8 +330,8 @@ class Bridge(QObject):
 
 def test_request(agent: str) -> Submission:
     """The first request of a new agent: harmless, and it says where it comes from."""
-    from runner.request import Language, Tool
-    from runner.submission import Submission
+    from runner.model.request import Language, Tool
+    from runner.model.submission import Submission
 
     code = 'print("Assent works: this was shown to you before it ran.")\n'
     return Submission(agent, Tool.CODE_EXECUTE, Language.PYTHON, code, "Test request, sent from this window")

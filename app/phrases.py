@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, assert_never
 
 from app.parts.amounts import size
 from app.parts.expose import expose, hides
-from runner.decision import Decider, Verdict
-from runner.request import Isolation, Language, NetworkMode, Tool
-from runner.result import Outcome
+from runner.model.decision import Decider, Verdict
+from runner.model.request import Isolation, Language, NetworkMode, Tool
+from runner.model.result import Outcome
 
 if TYPE_CHECKING:
-    from runner.decision import Decision
-    from runner.request import Request
-    from runner.result import Result
+    from runner.model.decision import Decision
+    from runner.model.request import Request
+    from runner.model.result import Result
 
 REASON_LENGTH = 500
 """Characters of a reason that agents get (console.md, *Deciding*)."""

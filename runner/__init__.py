@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from runner.assessment import Assessment, Capability, Finding, Level
-    from runner.decision import Decision, Verdict
-    from runner.direct import execute, execute_async, run_python_code
-    from runner.engine import Engine
-    from runner.errors import KnownError, Refused
-    from runner.request import Isolation, Language, Limits, Request
-    from runner.result import Outcome, Result, Usage
-    from runner.rooms import open_engine
+    from runner.assembly import open_engine
+    from runner.engine.engine import Engine
+    from runner.library import execute, execute_async, run_python_code
+    from runner.model.assessment import Assessment, Capability, Finding, Level
+    from runner.model.decision import Decision, Verdict
+    from runner.model.errors import KnownError, Refused
+    from runner.model.request import Isolation, Language, Limits, Request
+    from runner.model.result import Outcome, Result, Usage
 
 __all__ = [
     "Assessment",
@@ -38,26 +38,26 @@ __all__ = [
 ]
 
 _HOME = {
-    "Assessment": "assessment",
-    "Capability": "assessment",
-    "Decision": "decision",
-    "Engine": "engine",
-    "Finding": "assessment",
-    "Isolation": "request",
-    "KnownError": "errors",
-    "Language": "request",
-    "Level": "assessment",
-    "Limits": "request",
-    "Outcome": "result",
-    "Refused": "errors",
-    "Request": "request",
-    "Result": "result",
-    "Usage": "result",
-    "Verdict": "decision",
-    "execute": "direct",
-    "execute_async": "direct",
-    "open_engine": "rooms",
-    "run_python_code": "direct",
+    "Assessment": "model.assessment",
+    "Capability": "model.assessment",
+    "Decision": "model.decision",
+    "Engine": "engine.engine",
+    "Finding": "model.assessment",
+    "Isolation": "model.request",
+    "KnownError": "model.errors",
+    "Language": "model.request",
+    "Level": "model.assessment",
+    "Limits": "model.request",
+    "Outcome": "model.result",
+    "Refused": "model.errors",
+    "Request": "model.request",
+    "Result": "model.result",
+    "Usage": "model.result",
+    "Verdict": "model.decision",
+    "execute": "library",
+    "execute_async": "library",
+    "open_engine": "assembly",
+    "run_python_code": "library",
 }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from runner.log import logged
-from runner.places import Places
-from runner.rooms import open_engine
-from runner.terminal import attend
+from runner.assembly import open_engine
+from runner.commands.terminal import attend
+from runner.system.log import logged
+from runner.system.places import Places
 
 
 async def _main() -> None:

@@ -19,7 +19,7 @@ os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 
 import pytest
 
-from runner import tasks
+from runner.system import tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

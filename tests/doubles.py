@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from runner.request import Isolation
-from runner.result import Meta, Outcome, Result
+from runner.model.request import Isolation
+from runner.model.result import Meta, Outcome, Result
 from runner.sandbox.contract import Readiness
 from runner.sandbox.output import Stream, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.result import Usage
+    from runner.model.result import Usage
     from runner.sandbox.contract import Job
 
 

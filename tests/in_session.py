@@ -13,11 +13,11 @@ from jeepney import DBusAddress, MatchRule, message_bus, new_method_call
 from jeepney.bus_messages import DBusNameFlags
 from jeepney.io.blocking import open_dbus_connection
 
-from runner import signer
-from runner.places import Places
-from runner.rooms import open_engine
-from runner.secrets import Secrets
-from runner.settings import Settings
+from runner.assembly import open_engine
+from runner.identity import signer
+from runner.identity.secrets import Secrets
+from runner.settings.loading import Settings
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,31 +1,57 @@
-"""The walls of the house, as tests."""
+"""The house rules, as tests: who may import whom, how large things may grow, what must not be there."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-ROOMS = ("sandbox", "risk", "audit", "policy")
-VALUES = (
-    "request",
-    "decision",
-    "assessment",
-    "result",
-    "events",
-    "lifecycle",
-    "errors",
-    "places",
-    "tasks",
-    "submission",
-    "kept",
-    "workspace",
-)
+
+ROOMS = {
+    "runner": """
+        commands
+        library
+        assembly
+        engine
+        gateway
+        approval
+        requests
+        sandbox policy
+        identity
+        risk audit settings
+        system
+        model
+    """,
+    "app": """
+        demo
+        start
+        notify
+        chrome
+        remembering
+        review history
+        queue running agents settings doctor help
+        files
+        bridge
+        cards errands
+        phrases
+        parts
+        look
+    """,
+}
+"""The rooms of each package, from the roof down. A room imports only what stands on a line below its own, and itself.
+
+`runner` and `app` themselves (`__init__`, `__main__`) are above everything; `app` may import all of `runner`.
+"""
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 50
+MOST_METHODS = 30
+"""Lines of a file and of a function, and methods of a class."""
 DUMPING_GROUNDS = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager", "managers"}
 
 
@@ -33,7 +59,7 @@ DUMPING_GROUNDS = {"utils", "util", "helpers", "helper", "common", "misc", "base
 def modules() -> dict[str, ast.Module]:
     """Every module of ours by its dotted name."""
     found = {}
-    for top in ("runner", "app"):
+    for top in ROOMS:
         for path in sorted((ROOT / top).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -41,13 +67,11 @@ def modules() -> dict[str, ast.Module]:
     return found
 
 
-def imports(name: str, *, typing: bool = True) -> set[str]:
-    """What `name` imports, as dotted names; without those under TYPE_CHECKING where `typing` is False."""
-    tree = modules()[name]
-    if not typing:
-        tree = _Untyped().visit(ast.parse(ast.unparse(tree)))
+@cache
+def imports(name: str) -> frozenset[str]:
+    """What `name` imports, as dotted names, wherever in the file and also where only types are meant."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(modules()[name]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -55,51 +79,128 @@ def imports(name: str, *, typing: bool = True) -> set[str]:
             assert node.module is not None
             inner = {f"{node.module}.{alias.name}" for alias in node.names} & modules().keys()
             found |= inner or {node.module}
+    return frozenset(found)
+
+
+@cache
+def levels(top: str) -> dict[str, int]:
+    """How high each room of `top` stands."""
+    lines = [line.split() for line in ROOMS[top].strip().splitlines()]
+    return {room: level for level, rooms in enumerate(reversed(lines)) for room in rooms}
+
+
+def room_of(name: str) -> tuple[str, str]:
+    """Package and room of a module; no room for the package itself."""
+    parts = name.split(".")
+    return parts[0], "" if len(parts) == 1 or parts[1] == "__main__" else parts[1]
+
+
+def test_every_room_is_in_the_table() -> None:
+    for top in ROOMS:
+        there = {room_of(name)[1] for name in modules() if room_of(name)[0] == top} - {""}
+        assert there == levels(top).keys(), "the table and the folders differ"
+
+
+def upward(name: str) -> list[str]:
+    """Imports of `name` that lead to a room on its own line or above it."""
+    top, room = room_of(name)
+    found = []
+    for imported in imports(name):
+        there, other = room_of(imported)
+        if imported in modules() and room and there == top and other != room:
+            if not other or levels(top)[other] >= levels(top)[room]:
+                found.append(imported)
+        elif top == "runner" and there == "app":
+            found.append(imported)
+    return sorted(found)
+
+
+@pytest.mark.xfail(strict=True, reason="the house is being rearranged")
+def test_imports_go_downward() -> None:
+    assert {name: found for name in modules() if (found := upward(name))} == {}
+
+
+def circles() -> list[list[str]]:
+    """Groups of modules that import one another, by Tarjan's algorithm."""
+    number: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        number[name] = low[name] = len(number)
+        stack.append(name)
+        for other in imports(name) & modules().keys() - {name}:
+            if other not in number:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], number[other])
+        if low[name] == number[name]:
+            group = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    # The package itself names what it hands on, for those who import it; nothing of ours imports the package.
+    number["runner"] = low["runner"] = 0
+    for name in sorted(modules()):
+        if name not in number:
+            visit(name)
     return found
 
 
-class _Untyped(ast.NodeTransformer):
-    def visit_If(self, node: ast.If) -> ast.AST:
-        under_typing = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        return ast.Pass() if under_typing else node
+@pytest.mark.xfail(strict=True, reason="the house is being rearranged")
+def test_there_are_no_circles() -> None:
+    assert circles() == []
 
 
-def test_the_runner_knows_no_qt_and_no_window() -> None:
+def lines(node: ast.stmt) -> int:
+    assert node.end_lineno is not None
+    return node.end_lineno - node.lineno + 1
+
+
+def too_large() -> set[str]:
+    """Files, functions and classes over their limits."""
+    found = set()
+    for name, tree in modules().items():
+        if tree.body and (tree.body[-1].end_lineno or 0) > LONGEST_FILE:
+            found.add(name)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines(node) > LONGEST_FUNCTION:
+                found.add(f"{name}.{node.name}")
+            elif isinstance(node, ast.ClassDef):
+                methods = [one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+                if len(methods) > MOST_METHODS:
+                    found.add(f"{name}.{node.name}")
+    return found
+
+
+@pytest.mark.xfail(strict=True, reason="the house is being rearranged")
+def test_nothing_grows_too_large() -> None:
+    assert too_large() == set()
+
+
+def same_names() -> dict[str, list[str]]:
+    """Names of public classes that stand for more than one thing."""
+    places = defaultdict(list)
+    for name, tree in modules().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(name)
+    return {name: where for name, where in places.items() if len(where) > 1}
+
+
+@pytest.mark.xfail(strict=True, reason="the house is being rearranged")
+def test_a_class_name_stands_for_one_thing() -> None:
+    assert same_names() == {}
+
+
+def test_the_runner_knows_no_qt() -> None:
     for name in modules():
         if name.split(".")[0] == "runner":
             tops = {imported.split(".")[0] for imported in imports(name)}
             assert not tops & {"PySide6", "shiboken6", "qasync", "app"}, name
-
-
-def test_rooms_do_not_know_each_other() -> None:
-    for name in modules():
-        parts = name.split(".")
-        if parts[0] == "runner" and len(parts) > 1 and parts[1] in ROOMS:
-            others = {f"runner.{room}" for room in (*ROOMS, "gateway") if room != parts[1]}
-            for imported in imports(name):
-                assert ".".join(imported.split(".")[:2]) not in others, f"{name} imports {imported}"
-
-
-@pytest.mark.parametrize("value", VALUES)
-def test_values_import_only_values(value: str) -> None:
-    allowed = {f"runner.{name}" for name in VALUES}
-    ours = {imported for imported in imports(f"runner.{value}") if imported.startswith(("runner", "app"))}
-    assert ours <= allowed
-
-
-def test_there_are_no_cycles() -> None:
-    graph = {name: {i for i in imports(name, typing=False) if i in modules() and i != name} for name in modules()}
-    done: set[str] = set()
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        assert name not in path, " -> ".join((*path[path.index(name) :], name)) if name in path else ""
-        if name not in done:
-            for after in sorted(graph[name]):
-                visit(after, (*path, name))
-            done.add(name)
-
-    for name in sorted(graph):
-        visit(name, ())
 
 
 def test_no_module_is_a_dumping_ground() -> None:
@@ -112,9 +213,9 @@ def test_every_module_says_its_job() -> None:
     assert not silent
 
 
-@pytest.mark.parametrize("name", ["runner.gateway.bridge", "runner.cli", "runner", "app.__main__"])
+@pytest.mark.parametrize("name", ["runner.gateway.bridge", "runner.commands.cli", "runner", "app.__main__"])
 def test_what_must_start_fast_loads_neither_qt_nor_the_sdk(name: str) -> None:
-    slow = "('PySide6', 'mcp', 'pydantic')"
+    slow = "('PySide6', 'mcp', 'pydantic', 'docker', 'requests')"
     code = f"import {name}, sys; print(*sorted(m for m in sys.modules if m.split('.')[0] in {slow}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

@@ -160,8 +160,8 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 import app, runner
 from app.help.panel import HelpPanel
-from app.look import Look
-from runner.request import Language, Request, Tool
+from app.look.look import Look
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 
 site = Path(sys.argv[1])

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from runner.assembly import open_engine
 from runner.gateway.snippets import configurations
-from runner.places import Places
-from runner.rooms import open_engine
+from runner.system.places import Places
 from tests.components import require
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,15 +27,15 @@ SHOWN_BY_TESTS = {
     "make test": "tests/test_project.py::test_make_lists_the_commands_it_has",
     "assent": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
     "assent mcp": "tests/gateway/test_stdio_bridge.py::test_a_call_goes_there_and_comes_back",
-    "assent run FILE": "tests/test_cli.py::test_a_file_is_asked_about_and_its_output_printed",
+    "assent run FILE": "tests/commands/test_cli.py::test_a_file_is_asked_about_and_its_output_printed",
     "assent demo": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
     "assent images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",
     "make images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",
-    "assent assess FILE": "tests/test_assessing.py::test_text_names_level_line_reason_and_what_is_touched",
+    "assent assess FILE": "tests/commands/test_assess.py::test_text_names_level_line_reason_and_what_is_touched",
     "make agents": "tests/path/test_real_agents.py::test_a_real_agent_waits_for_the_click_and_reports_the_output",
-    "assent self-test": "tests/test_cli.py::test_the_self_test_goes_the_whole_way",
-    "assent agents revoke NAME": "tests/test_cli.py::test_agents_are_added_listed_and_revoked",
-    "python -m runner": "tests/test_terminal.py::test_what_is_approved_on_the_terminal_runs",
+    "assent self-test": "tests/commands/test_cli.py::test_the_self_test_goes_the_whole_way",
+    "assent agents revoke NAME": "tests/commands/test_cli.py::test_agents_are_added_listed_and_revoked",
+    "python -m runner": "tests/commands/test_terminal.py::test_what_is_approved_on_the_terminal_runs",
 }
 """Commands that run for long, need a screen, or run the tests themselves, each with the test of what it does."""
 RUN_HERE = {

@@ -12,8 +12,8 @@ from app import phrases
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.cases import Cases
-    from runner.agents import Agent
+    from app.cards import Cases
+    from runner.identity.agents import Agent
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

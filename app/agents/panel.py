@@ -20,20 +20,20 @@ from PySide6.QtWidgets import (
 
 from app.agents.model import AgentsModel
 from app.agents.welcome import Welcome
+from app.chrome.question import Question
 from app.parts.amounts import counted
 from app.parts.empty import EmptyState
 from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.parts.roles import clearable
-from app.question import Question
-from runner.agents import NAME
+from runner.identity.agents import NAME
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cases import Cases
-    from app.look import Look
+    from app.cards import Cases
+    from app.look.look import Look
 
 RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
 SEEN_MS = 5000

@@ -18,17 +18,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.copying import CopyButton
+from app.parts.copying import CopyButton
 from app.parts.fold import FoldingRow
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from runner.gateway.snippets import Snippet, configurations, own_command
-from runner.places import variables
+from runner.system.places import variables
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from app.look import Look
+    from app.look.look import Look
 
 ONCE = "Copy the token or one of the configurations now: Assent keeps only its hash and cannot show it again."
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QShowEvent
 
-    from app.look import Look
-    from runner.doctor import Check
-    from runner.places import Places
+    from app.look.look import Look
+    from runner.commands.doctor import Check
     from runner.sandbox.images.build import Progress
+    from runner.system.places import Places
 
 WORST_FIRST = ("bad", "warn", "ok")
 LEAVING_SECONDS = 1.5
@@ -233,8 +233,8 @@ class DoctorPanel(QWidget):
 
 def examine_here(places: Places) -> tuple[Check, ...]:
     """The real examination, to its end. Blocks for as long as it takes to start a sandbox."""
-    from runner.doctor import examine
-    from runner.settings import load
+    from runner.commands.doctor import examine
+    from runner.settings.loading import load
 
     return asyncio.run(examine(places, load(places, os.environ)))
 

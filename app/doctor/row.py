@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
-from app.copying import CopyButton
+from app.parts.copying import CopyButton
 from app.parts.plain import plain_label
 from app.parts.roles import Role
 
 if TYPE_CHECKING:
-    from app.look import Look
-    from runner.doctor import Check
+    from app.look.look import Look
+    from runner.commands.doctor import Check
 
 STATES = {
     "ok": ("circle-check", "low", "ok", "Works"),

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app.files.kinds import kind
-from app.lines import SUMMARY, Summary
 from app.parts.amounts import size
 from app.parts.expose import expose
+from app.parts.lines import SUMMARY, Summary
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from runner.result import CapturedFile
+    from runner.model.result import CapturedFile
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

@@ -23,18 +23,18 @@ from app.files.listing import FilesModel
 from app.files.picture import PictureView
 from app.files.preview import Picture, Preview, Table, preview
 from app.files.table import TableView
-from app.lines import list_view
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.parts.expose import expose
+from app.parts.lines import list_view
 from app.parts.plain import plain_label
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.look import Look
-    from runner.result import CapturedFile, Result
+    from app.look.look import Look
+    from runner.model.result import CapturedFile, Result
 
 NO_FILES = ("No files", "This run created no files.")
 NOT_OVER = ("No files yet", "What the run creates is shown here when it is over.")

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
-    from app.look import Look
+    from app.look.look import Look
 
 SQUARE = 8
 

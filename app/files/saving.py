@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from runner.result import CapturedFile
+    from runner.model.result import CapturedFile
 
 LONGEST = 100
 """Characters of a name."""

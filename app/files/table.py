@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.look import Look
+    from app.look.look import Look
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

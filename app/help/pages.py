@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from app.look import Look
+    from app.look.look import Look
 
 HEADINGS = (5.0, 2.5, 1.0)
 """Points above body text, by level."""

@@ -12,12 +12,12 @@ from app.help.pages import HelpView
 from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.parts.roles import clearable
-from runner.manual import PAGES
+from runner.settings.manual import PAGES
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from app.look import Look
+    from app.look.look import Look
 
 MISSING = "This page did not come with this Assent. The README has what is most needed."
 

@@ -9,15 +9,15 @@ from PySide6.QtCore import QObject, Signal
 
 from app.errands import Errands
 from app.parts.notice import Tone
-from runner import signer
-from runner.errors import KnownError
+from runner.identity import signer
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.audit.verify import Verdict
-    from runner.places import Places
-    from runner.signer import Vouching
+    from runner.identity.signer import Vouching
+    from runner.system.places import Places
 
 
 class _Stopped(Exception):

@@ -17,19 +17,19 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
-from app.copying import CopyButton
 from app.files.panel import FilesView
 from app.history import words
 from app.history.facts import RecordFacts
-from app.meters import Meters
 from app.parts.badge import Badge
 from app.parts.code import CodeView
+from app.parts.copying import CopyButton
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import FoldingRow
+from app.parts.meters import Meters
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
-from runner.assessment import Level
+from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from app.look import Look
+    from app.look.look import Look
     from runner.audit.search import Record
-    from runner.result import CapturedFile
+    from runner.model.result import CapturedFile
 
 VERSION = "Your version"
 """The tab of what a person approved in place of what was asked."""

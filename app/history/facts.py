@@ -16,7 +16,7 @@ from app.review.facts import Listed, Pairs, Section
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.look import Look
+    from app.look.look import Look
     from runner.audit.search import Record
 
 GONE = "The file is no longer there."

@@ -11,17 +11,17 @@ from app import phrases
 from app.parts.flow import Flow
 from app.parts.fold import FoldingRow
 from app.parts.roles import clearable
-from runner.assessment import Level
 from runner.audit.search import ANYTHING, Filter
-from runner.decision import Verdict
-from runner.result import Outcome
+from runner.model.assessment import Level
+from runner.model.decision import Verdict
+from runner.model.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from PySide6.QtGui import QResizeEvent
 
-    from app.look import Look
+    from app.look.look import Look
 
 PAUSE_MS = 150
 """Rest after a key before the search begins."""

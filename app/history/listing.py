@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from app.history.model import PAGE, HistoryModel, merged, read_news, read_page
 from app.history.reader import Reader
-from app.lines import HEIGHT, list_view
 from app.parts.empty import EmptyState
+from app.parts.lines import HEIGHT, list_view
 from runner.audit.search import ANYTHING, Filter
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.history.model import Line, News
-    from app.look import Look
+    from app.look.look import Look
 
 NEWS_MS = 300
 """News is read at most this often."""

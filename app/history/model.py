@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
-from app.lines import SUMMARY, Summary
-from runner.decision import Verdict
-from runner.lifecycle import Phase
-from runner.result import Outcome
+from app.parts.lines import SUMMARY, Summary
+from runner.model.decision import Verdict
+from runner.model.lifecycle import Phase
+from runner.model.result import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

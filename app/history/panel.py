@@ -17,8 +17,8 @@ from app.history.reader import Reader
 from app.parts.fold import Folding, FoldingRow
 from app.parts.notice import Notice, Tone
 from runner.audit import captures
-from runner.errors import KnownError
-from runner.events import RequestArrived, RequestAssessed, RequestClosed, RequestDecided, RunFinished, RunStarted
+from runner.model.errors import KnownError
+from runner.model.events import RequestArrived, RequestAssessed, RequestClosed, RequestDecided, RunFinished, RunStarted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
-    from app.cases import Cases
-    from app.look import Look
+    from app.cards import Cases
+    from app.look.look import Look
     from runner.audit.search import History, Record
-    from runner.events import Event
-    from runner.places import Places
-    from runner.signer import Vouching
+    from runner.identity.signer import Vouching
+    from runner.model.events import Event
+    from runner.system.places import Places
 
 VERIFY = " Verify"
 STOP = " Stop verifying"

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, assert_never
 
 from app import phrases
 from app.parts.amounts import size
-from runner.bounds import NAMES, told
-from runner.decision import Decider, Verdict
-from runner.lifecycle import Phase
+from runner.model.decision import Decider, Verdict
+from runner.model.lifecycle import Phase
+from runner.requests.bounds import NAMES, told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.audit.search import Record, Step
-    from runner.result import Result
+    from runner.model.result import Result
 
 KINDS = {
     "armed": "approved for later, after it had expired",

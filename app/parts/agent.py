@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from app.parts.roles import Role
 
 if TYPE_CHECKING:
-    from app.look import Look
+    from app.look.look import Look
 
 _INKS = (
     ("#0f766e", "#5eead4"),

@@ -33,8 +33,8 @@ from app.parts.ruler import Ruler
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from app.look import Look
-    from runner.assessment import Finding, Level
+    from app.look.look import Look
+    from runner.model.assessment import Finding, Level
 
 _REMEMBERED = 1500
 """Rows whose layout is kept."""

@@ -11,7 +11,7 @@ from app.parts.plain import plain_label
 from app.parts.roles import Role
 
 if TYPE_CHECKING:
-    from app.look import Look
+    from app.look.look import Look
 
 _WIDTH = 380
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QDialog, QScrollArea, QSplitter, QStac
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from app.look import Look
+    from app.look.look import Look
 
 _EDGE = 40
 """Pixels of the window that stay in sight around a dialog."""

@@ -16,7 +16,7 @@ from app.parts.roles import Role
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from app.look import Look
+    from app.look.look import Look
 
 _POINTS = 600
 """As many as a finished run keeps."""

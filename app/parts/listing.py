@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.parts.expose import Shown, cells, expose, lines_of, plain, segments
 from app.parts.rows import Rows
-from runner.assessment import Finding, Level
+from runner.model.assessment import Finding, Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -17,7 +17,7 @@ from app.parts.searching import SearchBar
 from runner.sandbox.output import News, Stream
 
 if TYPE_CHECKING:
-    from app.look import Look
+    from app.look.look import Look
 
 _TICK = 40
 """Milliseconds: 25 looks a second."""

@@ -22,19 +22,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
+from app.look.tokens import contrast
 from app.parts.amounts import counted
 from app.parts.ansi import Ink, parse
 from app.parts.expose import expose
 from app.parts.glyphs import Glyphs, Style
 from app.parts.roles import Role
 from app.parts.scrollback import LONGEST, Line, Scrollback
-from app.tokens import contrast
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.look import Look
+    from app.look.look import Look
 
 _TAB = 8
 _LEGIBLE = 3.0

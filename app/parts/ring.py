@@ -13,7 +13,7 @@ from app.parts.amounts import clock, time_left
 from app.parts.roles import Role
 
 if TYPE_CHECKING:
-    from app.look import Look
+    from app.look.look import Look
 
 HURRY = 10.0
 """Seconds from which on the clock takes the color of a warning."""

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QWidget
 from app.parts.roles import Role
 
 if TYPE_CHECKING:
-    from app.look import Look
-    from runner.assessment import Level
+    from app.look.look import Look
+    from runner.model.assessment import Level
 
 
 class Ruler(QWidget):

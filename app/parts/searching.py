@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QKeyEvent
 
-    from app.look import Look
+    from app.look.look import Look
 
 
 class SearchBar(QFrame):

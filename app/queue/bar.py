@@ -11,7 +11,7 @@ from app.parts.amounts import counted
 from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
-    from app.look import Look
+    from app.look.look import Look
 
 
 class BatchBar(QWidget):

@@ -19,8 +19,8 @@ from app.queue.order import Lane
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex
 
-    from app.cases import Card
-    from app.look import Look
+    from app.cards import Card
+    from app.look.look import Look
     from app.queue.model import QueueModel
 
 LANE_HEIGHT = 30

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.cases import Card
+    from app.cards import Card
 
 LONGEST = 50_000
 """Characters above which only the same code is alike."""

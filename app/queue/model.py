@@ -15,7 +15,7 @@ from app.queue.order import Lane, Line, Order, Place
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.cases import Card, Cases
+    from app.cards import Card, Cases
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

@@ -10,7 +10,7 @@ from app.queue.likeness import likeness
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from app.cases import Card
+    from app.cards import Card
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,13 @@ from app.queue.bar import BatchBar
 from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
 from app.queue.model import QueueModel
 from app.queue.order import Lane, Place
-from runner.modes import Mode
+from runner.approval.modes import Mode
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.cases import Cases
-    from app.look import Look
+    from app.cards import Cases
+    from app.look.look import Look
 
 NOTHING = ("Nothing waits", "Requests from your agents appear here.")
 LOCKED = ("Lockdown", "Every request is denied at once. Choose Guarded at the top to be asked again.")

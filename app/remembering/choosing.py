@@ -23,8 +23,8 @@ from app.remembering.words import SUBJECTS
 from runner.policy.grants import Choice, Subject, longest_for, most_uses, subjects
 
 if TYPE_CHECKING:
-    from app.look import Look
-    from runner.assessment import Level
+    from app.look.look import Look
+    from runner.model.assessment import Level
 
 HOUR = 3600.0
 DAY = 24 * HOUR

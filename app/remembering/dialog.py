@@ -17,14 +17,14 @@ from app.parts.plain import plain_label
 from app.remembering import words
 from app.remembering.choosing import Choosing
 from app.review.guard import REST_SECONDS
-from runner.decision import Verdict
+from runner.model.decision import Verdict
 
 if TYPE_CHECKING:
     from app.bridge import Bridge
-    from app.look import Look
-    from runner.assessment import Level
+    from app.look.look import Look
+    from runner.approval.remembering import Preview
+    from runner.model.assessment import Level
     from runner.policy.grants import Choice, Grant, Subject
-    from runner.remembering import Preview
 
 TYPING_MS = 150
 """Rest after a change before the history is looked through."""

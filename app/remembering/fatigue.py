@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app import phrases
-from runner.decision import Decider, Verdict
-from runner.events import RequestDecided
+from runner.model.decision import Decider, Verdict
+from runner.model.events import RequestDecided
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cases import Card, Cases
-    from runner.decision import Decision
-    from runner.events import Event
+    from app.cards import Card, Cases
+    from runner.model.decision import Decision
+    from runner.model.events import Event
 
 WORDS_A_SECOND = 12.0
 """Three times the speed at which prose is read silently, 238 words a minute (Brysbaert 2019, J. Mem. Lang. 109)."""

@@ -14,7 +14,7 @@ from app.parts.plain import plain_label
 from app.remembering.dialog import About
 from app.remembering.rows import Row, grant_row, rule_row, suggestion_row
 from app.remembering.trial import Trial
-from runner.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
+from runner.model.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cases import Cases
-    from app.look import Look
-    from runner.events import Event
-    from runner.places import Places
-    from runner.remembering import Past, Suggestion
+    from app.cards import Cases
+    from app.look.look import Look
+    from runner.approval.remembering import Past, Suggestion
+    from runner.model.events import Event
+    from runner.system.places import Places
 
 REFRESH_MS = 15_000
 """How often ends of time are looked at while somebody can see them."""

@@ -15,10 +15,10 @@ from app.parts.roles import Role
 from app.remembering import words
 
 if TYPE_CHECKING:
-    from app.look import Look
+    from app.look.look import Look
+    from runner.approval.remembering import Suggestion
     from runner.policy.grants import Grant
     from runner.policy.rules import Rule
-    from runner.remembering import Suggestion
 
 
 class Row(QFrame):

@@ -25,10 +25,10 @@ from app.parts.fold import FoldingRow
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.review.facts import Listed, Pairs
-from runner.assessment import Level
-from runner.decision import Verdict
-from runner.request import Language, Tool
-from runner.submission import Submission
+from runner.model.assessment import Level
+from runner.model.decision import Verdict
+from runner.model.request import Language, Tool
+from runner.model.submission import Submission
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cases import Cases
-    from app.look import Look
+    from app.cards import Cases
+    from app.look.look import Look
     from runner.audit.row import Row
     from runner.policy.explain import Explanation
 

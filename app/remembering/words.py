@@ -9,10 +9,10 @@ from app.parts.amounts import counted, size
 from runner.policy.grants import Grant, Subject
 
 if TYPE_CHECKING:
-    from runner.assessment import Touch
+    from runner.approval.remembering import Past
+    from runner.model.assessment import Touch
+    from runner.model.request import Limits
     from runner.policy.rules import Condition, Rule
-    from runner.remembering import Past
-    from runner.request import Limits
 
 _MB = 1 << 20
 SUBJECTS = {

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, assert_never
 
 from app import phrases
 from app.parts.amounts import counted
-from runner.assessment import Level
-from runner.decision import Decider, Verdict
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.request import CODE
 from runner.policy.grants import offered
-from runner.request import CODE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from app.cases import Card
-    from runner.decision import Decision
-    from runner.events import EngineTroubled
+    from app.cards import Card
+    from runner.model.decision import Decision
+    from runner.model.events import EngineTroubled
 
 STOPPERS = ("ledger", "sandbox")
 """Rooms whose trouble keeps everything from running."""

@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 if TYPE_CHECKING:
-    from app.look import Look
+    from app.look.look import Look
     from app.review.guard import Guard
 
 HOLD_MS = 1000

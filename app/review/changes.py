@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from app import phrases
 from app.parts.amounts import counted
 from app.parts.expose import expose
-from runner.difference import Side
+from runner.model.difference import Side
 
 if TYPE_CHECKING:
-    from app.look import Look
-    from runner.assessment import Finding
-    from runner.difference import DiffLine
-    from runner.editing import Earlier
+    from app.look.look import Look
+    from runner.approval.editing import Earlier
+    from runner.model.assessment import Finding
+    from runner.model.difference import DiffLine
 
 SHOWN = 2000
 LONGEST = 4096

@@ -14,7 +14,7 @@ from app.review.buttons import DecisionButton
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from app.look import Look
+    from app.look.look import Look
     from app.review.guard import Guard
 
 CANNED = (

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from app.look import Look
-    from runner.assessment import Finding
+    from app.look.look import Look
+    from runner.model.assessment import Finding
 
 PAUSE_MS = 250
 """Without a key after which the code is assessed again."""

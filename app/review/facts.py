@@ -16,9 +16,9 @@ from app.review.narrowing import Narrowing
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from app.cases import Card
-    from app.look import Look
-    from runner.assessment import Finding, Touch
+    from app.cards import Card
+    from app.look.look import Look
+    from runner.model.assessment import Finding, Touch
 
 REASONS_SHOWN = 4
 IMAGE_LENGTH = 19

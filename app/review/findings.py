@@ -30,8 +30,8 @@ from app import phrases
 from app.parts.plain import tip
 
 if TYPE_CHECKING:
-    from app.look import Look
-    from runner.assessment import Finding
+    from app.look.look import Look
+    from runner.model.assessment import Finding
 
 FINDING = Qt.ItemDataRole.UserRole
 SHOWN = 200

@@ -15,7 +15,7 @@ from app.review.denial import Denial
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from app.look import Look
+    from app.look.look import Look
     from app.review.guard import Guard
 
 

@@ -14,11 +14,11 @@ from app.parts.amounts import counted
 from app.parts.badge import Badge
 from app.parts.elide import ElidedLabel
 from app.parts.ring import CountdownRing
-from runner.assessment import Level
+from runner.model.assessment import Level
 
 if TYPE_CHECKING:
-    from app.cases import Card
-    from app.look import Look
+    from app.cards import Card
+    from app.look.look import Look
 
 _DOT = "  \N{MIDDLE DOT}  "
 

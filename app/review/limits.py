@@ -11,17 +11,17 @@ from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QHBoxLayout, QPushBut
 from app.parts.amounts import size
 from app.parts.plain import plain_label
 from app.review.facts import Pairs, Section
-from runner.request import Isolation
+from runner.model.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from PySide6.QtGui import QWheelEvent
 
-    from app.cases import Card
-    from app.look import Look
-    from runner.bounds import Bound
-    from runner.request import Limits, Request
+    from app.cards import Card
+    from app.look.look import Look
+    from runner.model.request import Limits, Request
+    from runner.requests.bounds import Bound
 
 _MB = 1 << 20
 FIELDS: tuple[tuple[str, str, str, int, float, float], ...] = (

@@ -9,14 +9,14 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QSizePolicy, QWidget
 
 from app.parts.amounts import counted
-from runner.assessment import Capability
+from runner.model.assessment import Capability
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from PySide6.QtGui import QWheelEvent
 
-    from runner.assessment import Finding
+    from runner.model.assessment import Finding
 
 
 class Narrowing(QComboBox):

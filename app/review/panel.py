@@ -25,9 +25,9 @@ from app.review.header import Header
 from app.review.interest import Interest
 from app.review.limits import LimitsSection
 from app.review.steady import Steady
-from runner.decision import Decider
-from runner.editing import Draft, Earlier, Version
-from runner.events import (
+from runner.approval.editing import Draft, Earlier, Version
+from runner.model.decision import Decider
+from runner.model.events import (
     ApprovalArmed,
     ApprovalSpent,
     EngineTroubled,
@@ -36,18 +36,18 @@ from runner.events import (
     RunFinished,
     TroubleCleared,
 )
-from runner.request import CODE as CODE_PART
-from runner.request import Tool
+from runner.model.request import CODE as CODE_PART
+from runner.model.request import Tool
 from runner.risk.writes import language_of
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cases import Card, Cases
-    from app.look import Look
-    from runner.events import Event
-    from runner.request import Limits, Part
+    from app.cards import Card, Cases
+    from app.look.look import Look
+    from runner.model.events import Event
+    from runner.model.request import Limits, Part
 
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
 LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."

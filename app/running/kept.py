@@ -9,17 +9,17 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
-from app.lines import HEIGHT, SUMMARY, Summary, list_view
 from app.parts.amounts import counted
+from app.parts.lines import HEIGHT, SUMMARY, Summary, list_view
 from app.parts.plain import plain_label
-from runner.events import SandboxesChanged
+from runner.model.events import SandboxesChanged
 
 if TYPE_CHECKING:
     from app.bridge import Bridge
-    from app.cases import Cases
-    from app.look import Look
-    from runner.events import Event
-    from runner.kept import Kept
+    from app.cards import Cases
+    from app.look.look import Look
+    from runner.model.events import Event
+    from runner.model.kept_sandbox import Kept
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
-from app.lines import SUMMARY, Summary
 from app.parts.amounts import clock
-from runner.result import Outcome
+from app.parts.lines import SUMMARY, Summary
+from runner.model.result import Outcome
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.cases import Card, Cases
+    from app.cards import Card, Cases
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()

@@ -19,17 +19,17 @@ from PySide6.QtWidgets import (
 
 from app import phrases
 from app.files.panel import FilesView
-from app.lines import list_view
-from app.meters import Meters
 from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding
+from app.parts.lines import list_view
+from app.parts.meters import Meters
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.running.kept import KeptSandboxes
 from app.running.model import RunsModel
-from runner.events import RunFinished, RunHeld, RunMeasured
+from runner.model.events import RunFinished, RunHeld, RunMeasured
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cases import Card, Cases
-    from app.look import Look
-    from runner.events import Event
-    from runner.result import CapturedFile, Result
+    from app.cards import Card, Cases
+    from app.look.look import Look
+    from runner.model.events import Event
+    from runner.model.result import CapturedFile, Result
     from runner.sandbox.output import Transcript
 
 TICK_MS = 500

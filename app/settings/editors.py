@@ -9,15 +9,15 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLineEdit, QVBo
 
 from app.parts.plain import plain_label
 from app.settings.words import choice
-from runner.setting import Kind
+from runner.settings.declaration import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from PySide6.QtGui import QWheelEvent
 
-    from app.look import Look
-    from runner.setting import Declared, Value
+    from app.look.look import Look
+    from runner.settings.declaration import Declared, Value
 
 
 class Editor(QWidget):

@@ -6,14 +6,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from app.settings.words import title_of
-from runner.declared import declared, level_values
-from runner.settings import CEILINGS, Source
+from runner.settings.declared import declared, level_values
+from runner.settings.loading import CEILINGS, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.setting import Declared, Value
-    from runner.settings import Loaded
+    from runner.settings.declaration import Declared, Value
+    from runner.settings.loading import Loaded
 
 
 class Reset(Enum):

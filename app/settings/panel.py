@@ -17,20 +17,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.chrome.question import Question
 from app.errands import Errands
-from app.look import Motion, Theme
+from app.look.look import Motion, Theme
 from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.parts.roles import clearable
-from app.question import Question
 from app.settings.form import Form
 from app.settings.row import SettingRow
 from app.settings.words import title_of
-from runner.errors import KnownError
-from runner.settings import Loaded, load, save
+from runner.model.errors import KnownError
+from runner.settings.loading import Loaded, load, save
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.look import Look
-    from runner.places import Places
+    from app.look.look import Look
+    from runner.system.places import Places
 
 SHOWN_PROBLEMS = 5
 NARROW = 620

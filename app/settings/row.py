@@ -14,9 +14,9 @@ from app.settings.editors import editor_for
 from app.settings.words import title_of
 
 if TYPE_CHECKING:
-    from app.look import Look
+    from app.look.look import Look
     from app.settings.form import Form
-    from runner.setting import Declared
+    from runner.settings.declaration import Declared
 
 WIDTH = 300
 """Pixels of the column of fields."""

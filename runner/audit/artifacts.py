@@ -10,18 +10,18 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.redact import SOURCE, redacted
-from runner.codec import encode
-from runner.request import Language
-from runner.result import Outcome
+from runner.model.codec import encode
+from runner.model.request import Language
+from runner.model.result import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.assessment import Assessment
-    from runner.decision import Decision
-    from runner.places import Places
-    from runner.request import Request
-    from runner.result import Result
+    from runner.model.assessment import Assessment
+    from runner.model.decision import Decision
+    from runner.model.request import Request
+    from runner.model.result import Result
+    from runner.system.places import Places
 
 SCHEMA = 1
 POLICIES = ("always", "on_error", "never")

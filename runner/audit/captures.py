@@ -14,14 +14,14 @@ import secrets
 import shutil
 from typing import TYPE_CHECKING
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from runner.places import Places
-    from runner.result import CapturedFile
+    from runner.model.result import CapturedFile
+    from runner.system.places import Places
 
 SESSION = "session-"
 LOCK = ".open"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from runner.audit.anchor import Anchor
 from runner.audit.entry import KEY, SEALED, Draft, Entry, chained, stored_entry
 from runner.audit.row import COLUMNS, Row, advance, from_columns, to_columns
-from runner.request import canonical
+from runner.model.request import canonical
 
 if TYPE_CHECKING:
     import sqlite3

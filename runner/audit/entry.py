@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.errors import KnownError
-from runner.request import canonical
+from runner.model.errors import KnownError
+from runner.model.request import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

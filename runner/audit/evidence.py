@@ -13,7 +13,7 @@ from runner.audit.captures import SHA256
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.places import Places
+    from runner.system.places import Places
 
 NAMED = 5
 """Altered files that are named; beyond these they are counted."""

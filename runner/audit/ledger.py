@@ -17,7 +17,7 @@ from runner.audit.opening import Lock, open_or_begin, set_aside
 from runner.audit.seal import Seal
 from runner.audit.tables import DAMAGE, SET_ASIDE
 from runner.audit.verify import broken_tail
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

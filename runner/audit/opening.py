@@ -21,7 +21,7 @@ from runner.audit.tables import (
     lay_out,
     present,
 )
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     import sqlite3

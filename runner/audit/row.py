@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
-from runner.assessment import Assessment, Level
-from runner.codec import Unreadable, decode
-from runner.decision import Decider, Decision, Verdict
-from runner.lifecycle import Phase, check
-from runner.request import Language, Request, Tool
-from runner.result import Outcome, Result
+from runner.model.assessment import Assessment, Level
+from runner.model.codec import Unreadable, decode
+from runner.model.decision import Decider, Decision, Verdict
+from runner.model.lifecycle import Phase, check
+from runner.model.request import Language, Request, Tool
+from runner.model.result import Outcome, Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,8 +5,8 @@ from __future__ import annotations
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from runner.errors import KnownError
-from runner.request import canonical
+from runner.model.errors import KnownError
+from runner.model.request import canonical
 
 KEY_BYTES = 32
 

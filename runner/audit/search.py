@@ -8,16 +8,16 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.assessment import Assessment, Level
 from runner.audit.entry import Entry, stored_entry
 from runner.audit.row import COLUMNS, Row, from_columns
 from runner.audit.tables import DAMAGE, connect_to_read, explained
-from runner.codec import decode
-from runner.decision import Decision, Verdict
-from runner.errors import KnownError
-from runner.lifecycle import Phase
-from runner.request import Request
-from runner.result import Outcome, Result
+from runner.model.assessment import Assessment, Level
+from runner.model.codec import decode
+from runner.model.decision import Decision, Verdict
+from runner.model.errors import KnownError
+from runner.model.lifecycle import Phase
+from runner.model.request import Request
+from runner.model.result import Outcome, Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,7 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from pathlib import Path

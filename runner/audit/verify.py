@@ -12,8 +12,8 @@ from runner.audit.entry import GENESIS, KEY, NOTHING_BEFORE, SEALED, DamagedEntr
 from runner.audit.row import COLUMNS, PHASES, Row, advance
 from runner.audit.seal import genuine
 from runner.audit.tables import DAMAGE, altered, connect_to_read, explained
-from runner.errors import KnownError
-from runner.lifecycle import IllegalMove, Phase
+from runner.model.errors import KnownError
+from runner.model.lifecycle import IllegalMove, Phase
 
 if TYPE_CHECKING:
     import sqlite3

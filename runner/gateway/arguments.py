@@ -6,11 +6,11 @@ import difflib
 import math
 from typing import TYPE_CHECKING, assert_never
 
-from runner.errors import Refused
 from runner.gateway import catalog
-from runner.request import Language, Tool
-from runner.submission import Submission
-from runner.workspace import WORKSPACE
+from runner.model.errors import Refused
+from runner.model.request import Language, Tool
+from runner.model.submission import Submission
+from runner.model.workspace import WORKSPACE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ import threading
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from runner.gateway import catalog, door
-from runner.places import Places
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from runner.places import Places
+    from runner.system.places import Places
 
 LISTENING = "0A"
 """State of a listening socket in /proc/net/tcp (include/net/tcp_states.h)."""

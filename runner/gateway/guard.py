@@ -11,15 +11,15 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 
 from runner.gateway.waiting import LONGEST_HOLD, Caller
-from runner.tasks import spawn
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from runner.agents import Agents
     from runner.gateway.limits import Limits
+    from runner.identity.agents import Agents
 
 CALLER = "assent.caller"
 """Where the tools find the `Caller` in the scope of a request."""

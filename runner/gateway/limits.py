@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from runner.errors import Refused
+from runner.model.errors import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ HTTP_PER_CALL = 8.0
 
 
 class Terms(Protocol):
-    """The settings that bound what agents may ask; `runner.settings.Settings` has them."""
+    """The settings that bound what agents may ask; `runner.settings.loading.Settings` has them."""
 
     @property
     def rate_per_minute(self) -> int: ...

@@ -6,14 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.answer import shorten
 from runner.gateway import catalog
-from runner.lifecycle import Phase
+from runner.model.answer import shorten
+from runner.model.lifecycle import Phase
 
 if TYPE_CHECKING:
-    from runner.answer import Answer
-    from runner.errors import KnownError
-    from runner.ticket import Ticket
+    from runner.approval.ticket import Ticket
+    from runner.model.answer import Answer
+    from runner.model.errors import KnownError
 
 DELIVERED_BEFORE = "This answer was delivered before; nothing ran again."
 

@@ -22,14 +22,14 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent, Tool
 
-from runner.errors import KnownError
 from runner.gateway import catalog, door
 from runner.gateway.connection import Connection
 from runner.gateway.guard import CALLER, Doorway, Guard
 from runner.gateway.limits import Limits, Terms
 from runner.gateway.tools import Tools, UnknownTool
 from runner.gateway.waiting import Waiting
-from runner.tasks import spawn
+from runner.model.errors import KnownError
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp_types import CallToolRequestParams, PaginatedRequestParams
 
-    from runner.agents import Agents
     from runner.gateway.tools import Counter
     from runner.gateway.waiting import Caller
-    from runner.places import Places
+    from runner.identity.agents import Agents
+    from runner.system.places import Places
 
 HOST = "127.0.0.1"
 PATH = "/mcp"

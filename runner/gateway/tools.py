@@ -7,22 +7,22 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
-from runner.errors import KnownError, Refused
 from runner.gateway import catalog, replies
 from runner.gateway.arguments import Arguments, submission
 from runner.gateway.waiting import Ended
-from runner.request import Tool
-from runner.tasks import spawn
+from runner.model.errors import KnownError, Refused
+from runner.model.request import Tool
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.answer import Answer
+    from runner.approval.ticket import Ticket
     from runner.gateway.limits import Limits
     from runner.gateway.replies import Reply
     from runner.gateway.waiting import Caller, Report, Waiting
-    from runner.submission import Submission
-    from runner.ticket import Ticket
+    from runner.model.answer import Answer
+    from runner.model.submission import Submission
 
 KEPT_SECONDS = 3600.0
 GONE = "The agent went away."

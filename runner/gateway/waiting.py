@@ -10,11 +10,11 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from runner.gateway import replies
-from runner.tasks import spawn
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from runner.answer import Answer
-    from runner.ticket import Ticket
+    from runner.approval.ticket import Ticket
+    from runner.model.answer import Answer
 
 PROGRESS_SECONDS = 5.0
 LONGEST_HOLD = 3600.0

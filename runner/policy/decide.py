@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.assessment import Assessment, Level
-from runner.decision import Ask, Decider, Decision, Verdict
+from runner.model.assessment import Assessment, Level
+from runner.model.decision import Ask, Decider, Decision, Verdict
+from runner.model.request import Isolation, NetworkMode, Tool
 from runner.policy.rules import Action
-from runner.request import Isolation, NetworkMode, Tool
 
 if TYPE_CHECKING:
+    from runner.model.request import Request
     from runner.policy.rules import Rule, Rules
-    from runner.request import Request
-    from runner.settings import Settings
+    from runner.settings.loading import Settings
 
 
 MOST_UNASKED = 100_000

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from runner.decision import Ask, Decision, Verdict
+from runner.model.decision import Ask, Decision, Verdict
 from runner.policy.grants import no_outline
 from runner.policy.rules import Action
 
 if TYPE_CHECKING:
-    from runner.assessment import Assessment
+    from runner.model.assessment import Assessment
+    from runner.model.request import Request
     from runner.policy.decide import Policy
     from runner.policy.grantfile import Grants
     from runner.policy.grants import Outline
     from runner.policy.rules import Rule
-    from runner.request import Request
 
 
 class Modes(Protocol):

@@ -11,19 +11,19 @@ import time
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from runner.assessment import Level, Touch
-from runner.durable import replace_file
-from runner.errors import KnownError
+from runner.model.assessment import Level, Touch
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language, Limits, Tool
 from runner.policy.grants import Grant, Outline, Subject, forbidden, no_outline
-from runner.request import Isolation, Language, Limits, Tool
+from runner.system.durable import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from runner.assessment import Assessment
-    from runner.places import Places
-    from runner.request import Request
+    from runner.model.assessment import Assessment
+    from runner.model.request import Request
+    from runner.system.places import Places
 
 SCHEMA = 1
 MOST_GRANTS = 200

@@ -11,13 +11,13 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from runner.assessment import Level, Touch
-from runner.errors import KnownError
-from runner.request import Isolation, Language, Limits, NetworkMode, Tool, canonical
+from runner.model.assessment import Level, Touch
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language, Limits, NetworkMode, Tool, canonical
 
 if TYPE_CHECKING:
-    from runner.assessment import Assessment
-    from runner.request import Request
+    from runner.model.assessment import Assessment
+    from runner.model.request import Request
 
 NAME = re.compile(r"[A-Za-z0-9._-]{1,90}")
 DIGEST = re.compile(r"[0-9a-f]{64}")

@@ -6,16 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from runner import document
-from runner.assessment import Level
-from runner.document import Node, Unreadable
-from runner.pattern import Pattern
+from runner.model.assessment import Level
+from runner.model.request import Request, Tool
 from runner.policy.decide import parameters
 from runner.policy.rules import Action, Condition, Rule, Rules
-from runner.request import Request, Tool
+from runner.system import document
+from runner.system.document import Node, Unreadable
+from runner.system.pattern import Pattern
 
 if TYPE_CHECKING:
-    from runner.places import Places
+    from runner.system.places import Places
 
 FILE = "rules.yaml"
 LONGEST_WINDOW = 86_400.0

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.assessment import Level
-    from runner.pattern import Pattern
+    from runner.model.assessment import Level
+    from runner.system.pattern import Pattern
 
 TRUE = ("true", "yes", "on")
 FALSE = ("false", "no", "off")

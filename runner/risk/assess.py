@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from runner.assessment import Assessment, Capability, Finding, Level, Span
-from runner.request import Language, Request
-from runner.risk.acts import Act, Budget, Place, TooMuch, Trail
+from runner.model.assessment import Assessment, Capability, Finding, Level, Span
+from runner.model.request import Language, Request
 from runner.risk.handed import Handed, assess_handed, size
-from runner.risk.knowledge import Knowledge, bundled
-from runner.risk.lines import Lines, shorten
-from runner.risk.machine import TooDeep
-from runner.risk.nested import ESCAPED, Nested
-from runner.risk.python import Unparsed
+from runner.risk.model.acts import Act, Budget, Place, TooMuch, Trail
+from runner.risk.model.lines import Lines, shorten
+from runner.risk.python.program import Unparsed
+from runner.risk.rules.knowledge import Knowledge, bundled
 from runner.risk.surroundings import surroundings
 from runner.risk.text import tricks
 from runner.risk.touch import touched
+from runner.risk.trace.machine import TooDeep
+from runner.risk.trace.nested import ESCAPED, Nested
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

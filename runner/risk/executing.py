@@ -15,14 +15,14 @@ import tree_sitter_javascript
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
-from runner.request import Language
-from runner.risk.python import Unparsed, parse
-from runner.risk.value import HOLE
+from runner.model.request import Language
+from runner.risk.model.value import HOLE
+from runner.risk.python.program import Unparsed, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from runner.risk.acts import Act
+    from runner.risk.model.acts import Act
 
 BASH = Grammar(tree_sitter_bash.language())
 JAVASCRIPT = Grammar(tree_sitter_javascript.language())

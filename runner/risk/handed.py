@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Parser
 
-from runner.assessment import Capability, Finding, Level, Span
-from runner.request import Language, Request
-from runner.risk import javascript, shell
+from runner.model.assessment import Capability, Finding, Level, Span
+from runner.model.request import Language, Request
 from runner.risk.executing import executes
-from runner.risk.lines import Lines, shorten
-from runner.risk.nested import ESCAPED
-from runner.risk.python import Unparsed, parse
+from runner.risk.javascript import program as javascript
+from runner.risk.model.lines import Lines, shorten
+from runner.risk.python.program import Unparsed, parse
+from runner.risk.shell import script as shell
 from runner.risk.text import tricks
+from runner.risk.trace.nested import ESCAPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from runner.risk.acts import Place
-    from runner.risk.nested import Nested
+    from runner.risk.model.acts import Place
+    from runner.risk.trace.nested import Nested
 
 WHOLE = Span(1, 0, 1, 0)
 PLACE: Place = (1, 0, 1, 0)

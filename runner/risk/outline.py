@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Parser
 
-from runner.request import Language
-from runner.risk import javascript, shell
+from runner.model.request import Language
+from runner.risk.javascript import program as javascript
+from runner.risk.shell import script as shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 HOLE = "\0"
-"""Stands where a literal stood. No code that is taken in has one (`runner.intake`)."""
+"""Stands where a literal stood. No code that is taken in has one (`runner.requests.intake`)."""
 Span = tuple[int, int]
 """Where a literal begins and ends, in bytes."""
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from runner.request import Language, Request, Tool
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import Classifier
-from runner.risk.knowledge import Knowledge, RulesUnreadable, bundled, extended, line_of, read_rules
-from runner.risk.rules import linear
+from runner.risk.rules.knowledge import Knowledge, RulesUnreadable, bundled, extended, line_of, read_rules
+from runner.risk.rules.rule import linear
 from runner.risk.tools import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from runner.assessment import Assessment
-    from runner.risk.rules import Rule
+    from runner.model.assessment import Assessment
+    from runner.risk.rules.rule import Rule
 
 FOLDER = "rules"
 """Its name, below the folder of the settings file."""

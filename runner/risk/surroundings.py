@@ -6,9 +6,9 @@ import ipaddress
 import re
 from typing import TYPE_CHECKING
 
-from runner.assessment import Capability, Finding, Level, Span
-from runner.request import Language, NetworkMode, Request
-from runner.risk.packages import Source, fixed, mistaken_for, name_of, source_of
+from runner.model.assessment import Capability, Finding, Level, Span
+from runner.model.request import Language, NetworkMode, Request
+from runner.risk.rules.packages import Source, fixed, mistaken_for, name_of, source_of
 from runner.risk.text import LOOK_ALIKE
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.assessment import Capability, Finding, Level
+from runner.model.assessment import Capability, Finding, Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from runner.risk.lines import Lines
+    from runner.risk.model.lines import Lines
 
 MOST_PER_TRICK = 20
 """Findings of one kind that are listed; a file full of them is told from a few as well."""

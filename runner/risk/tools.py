@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from runner.assessment import Assessment, Level, Touch
-from runner.request import Request, Tool
+from runner.model.assessment import Assessment, Level, Touch
+from runner.model.request import Request, Tool
 from runner.risk.assess import assess
 from runner.risk.writes import assess_write
 

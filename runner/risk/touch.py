@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from runner.assessment import Touch
-from runner.risk.value import HOLE, Value
+from runner.model.assessment import Touch
+from runner.risk.model.value import HOLE, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from runner.request import Request
-    from runner.risk.acts import Trail
-    from runner.risk.targets import Targets
+    from runner.model.request import Request
+    from runner.risk.model.acts import Trail
+    from runner.risk.rules.targets import Targets
 
 MOST = 50
 """Entries of each kind that are listed."""

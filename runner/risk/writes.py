@@ -6,11 +6,11 @@ import posixpath
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
-from runner.request import Language, Request, Tool
+from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess, in_order
-from runner.risk.knowledge import bundled
-from runner.risk.lines import Lines
+from runner.risk.model.lines import Lines
+from runner.risk.rules.knowledge import bundled
 from runner.risk.text import tricks
 
 if TYPE_CHECKING:

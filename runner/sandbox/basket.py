@@ -7,7 +7,7 @@ import os
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.result import CapturedFile
+from runner.model.result import CapturedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

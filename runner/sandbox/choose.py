@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.errors import KnownError
-from runner.request import Isolation
+from runner.model.errors import KnownError
+from runner.model.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

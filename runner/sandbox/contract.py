@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from runner.request import Isolation, Language, Limits, NetworkMode
+from runner.model.request import Isolation, Language, Limits, NetworkMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from runner.imported import Import
-    from runner.result import Result, Usage
+    from runner.model.result import Result, Usage
+    from runner.risk.imported import Import
     from runner.sandbox.output import Transcript
 
 
@@ -146,7 +146,7 @@ class Piece:
 class Session(Protocol):
     """A sandbox that outlives its runs (spec X5): files stay, processes do not. One thing at a time happens in it.
 
-    Paths are relative to the workspace, as `runner.workspace.inside` makes them; links are never followed.
+    Paths are relative to the workspace, as `runner.model.workspace.inside` makes them; links are never followed.
     Everything raises KnownError when the sandbox is gone or the file cannot be used.
     """
 

@@ -13,7 +13,7 @@ import secrets
 import stat
 from typing import TYPE_CHECKING
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from runner.sandbox.contract import Entry, Kind, Listing, Piece
 
 if TYPE_CHECKING:

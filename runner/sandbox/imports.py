@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.imported import imported
+from runner.risk.imported import imported
 
 if TYPE_CHECKING:
-    from runner.imported import Import
+    from runner.risk.imported import Import
     from runner.sandbox.contract import Imports
 
 INSTEAD = {

@@ -9,17 +9,17 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from runner.errors import KnownError
-from runner.request import Language
+from runner.model.errors import KnownError
+from runner.model.request import Language
 from runner.sandbox.imports import hint
-from runner.sandbox.interpreters import SYSTEM
+from runner.sandbox.local.interpreters import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.sandbox.child import View
     from runner.sandbox.contract import Job
-    from runner.sandbox.interpreters import Interpreter
+    from runner.sandbox.local.child import View
+    from runner.sandbox.local.interpreters import Interpreter
 
 SUFFIXES = {Language.PYTHON: "py", Language.JAVASCRIPT: "js", Language.SHELL: "sh"}
 HEAP_SHARE = 0.75

@@ -6,15 +6,15 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from runner.result import Outcome, Usage
-from runner.sandbox import tree
-from runner.sandbox.child import most_files
+from runner.model.result import Outcome, Usage
+from runner.sandbox.local import tree
+from runner.sandbox.local.child import most_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.request import Limits
-    from runner.sandbox.child import Child
+    from runner.model.request import Limits
+    from runner.sandbox.local.child import Child
 
 CURVE = 600
 """Readings in a result at the most (`Result.curve`)."""

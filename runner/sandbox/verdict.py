@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from runner.request import Isolation, Language
-from runner.result import Meta, Outcome, Result
+from runner.model.request import Isolation, Language
+from runner.model.result import Meta, Outcome, Result
 from runner.sandbox import imports
 from runner.sandbox.output import Stream
 

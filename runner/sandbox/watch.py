@@ -10,15 +10,15 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.result import Outcome, Usage
+from runner.model.result import Outcome, Usage
 from runner.sandbox.output import Stream, Transcript
 from runner.sandbox.usage import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.request import Limits
-    from runner.sandbox.child import Child
+    from runner.model.request import Limits
+    from runner.sandbox.local.child import Child
 
 CHUNK = 1 << 18
 GRACE = 0.5

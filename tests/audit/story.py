@@ -8,12 +8,12 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.audit.ledger import Ledger
-from runner.codec import encode
-from runner.decision import Decider, Decision, Verdict
-from runner.request import Language, Request, Tool
-from runner.result import Meta, Outcome, Result, Usage
+from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
+from runner.model.codec import encode
+from runner.model.decision import Decider, Decision, Verdict
+from runner.model.request import Language, Request, Tool
+from runner.model.result import Meta, Outcome, Result, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

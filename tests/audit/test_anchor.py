@@ -20,7 +20,7 @@ from runner.audit.ledger import Ledger
 from runner.audit.row import COLUMNS, PHASES, Row, advance, to_columns
 from runner.audit.seal import Seal
 from runner.audit.verify import verify
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from tests.audit import story
 from tests.audit.story import approved, denied, request, tamper
 

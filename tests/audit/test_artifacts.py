@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.artifacts import store
-from runner.decision import Decider, Decision, Verdict
-from runner.places import Places
-from runner.request import Language
-from runner.result import Outcome
+from runner.model.decision import Decider, Decision, Verdict
+from runner.model.request import Language
+from runner.model.result import Outcome
+from runner.system.places import Places
 from tests.audit.story import ASSESSMENT, RESULT, request
 
 if TYPE_CHECKING:

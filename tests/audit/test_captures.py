@@ -9,9 +9,9 @@ import pytest
 
 from runner.audit.captures import Captures, read
 from runner.audit.evidence import Evidence
-from runner.errors import KnownError
-from runner.places import Places
-from runner.result import CapturedFile
+from runner.model.errors import KnownError
+from runner.model.result import CapturedFile
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ import pytest
 
 from runner.audit.ledger import Ledger
 from runner.audit.verify import verify
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ import pytest
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
 from runner.audit.search import History
 from runner.audit.verify import verify
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, opening, request, tell, write
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from runner.audit.chain import Chain
 from runner.audit.ledger import BATCH, Ledger, LedgerFailed
 from runner.audit.search import History
 from runner.audit.verify import verify
-from runner.codec import Unreadable
-from runner.lifecycle import IllegalMove
-from runner.tasks import spawn
+from runner.model.codec import Unreadable
+from runner.model.lifecycle import IllegalMove
+from runner.system.tasks import spawn
 from tests.audit.story import KEY, RESULT, approved, denied, opening, request, tamper, tell, write
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.assessment import Level
 from runner.audit import search
 from runner.audit.search import Filter, History, Interrupted
-from runner.decision import Verdict
-from runner.errors import KnownError
-from runner.lifecycle import Phase
-from runner.result import Outcome
+from runner.model.assessment import Level
+from runner.model.decision import Verdict
+from runner.model.errors import KnownError
+from runner.model.lifecycle import Phase
+from runner.model.result import Outcome
 from tests.audit.story import ASSESSMENT, RESULT, approved, denied, opening, request, tamper, write
 
 if TYPE_CHECKING:

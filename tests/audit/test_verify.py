@@ -20,7 +20,7 @@ from runner.audit.seal import Seal, genuine, new_key
 from runner.audit.search import History
 from runner.audit.tables import TABLES
 from runner.audit.verify import verify
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, denied, entries, opening, request, tamper, write
 
 PUBLIC = Seal(KEY).public

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.screen import PROGRAMS, virtual_screen
+from app.demo.screen import PROGRAMS, virtual_screen
 from tests.bench.row import Row, attempt
 
 if TYPE_CHECKING:

@@ -14,17 +14,24 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from runner.decision import Verdict
-from runner.engine import Engine
-from runner.events import GatewayOpened, ModeChanged, QuestionAsked, RequestArrived, RequestAssessed, RequestDecided
-from runner.host import EngineThread
-from runner.places import Places
-from runner.request import Language, Request, Tool
-from runner.risk.assessor import DEADLINE, Assessor
+from runner.assembly import Rooms
+from runner.engine.engine import Engine
+from runner.engine.thread import EngineThread
+from runner.model.decision import Verdict
+from runner.model.events import (
+    GatewayOpened,
+    ModeChanged,
+    QuestionAsked,
+    RequestArrived,
+    RequestAssessed,
+    RequestDecided,
+)
+from runner.model.request import Language, Request, Tool
+from runner.model.submission import Submission
 from runner.risk.tools import weigh
-from runner.rooms import Rooms
-from runner.settings import load
-from runner.submission import Submission
+from runner.risk.worker.assessor import DEADLINE, Assessor
+from runner.settings.loading import load
+from runner.system.places import Places
 from tests.bench.row import Row
 from tests.doubles import HeldSandbox
 from tests.risk.test_assessor import StandIn
@@ -32,7 +39,7 @@ from tests.risk.test_assessor import StandIn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.events import Event
+    from runner.model.events import Event
 
 BOMBS = (
     (Language.PYTHON, "HANG"),  # in the stand-in of the worker: one match without an end

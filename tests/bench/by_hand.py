@@ -15,7 +15,7 @@ from runner.sandbox.container.shape import NAMES, Shape, config
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.request import Isolation, Language, Limits
+    from runner.model.request import Isolation, Language, Limits
     from runner.sandbox.container.client import Client
     from runner.sandbox.container.sandbox import ContainerSandbox
     from runner.sandbox.contract import Job

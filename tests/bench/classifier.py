@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.request import Language, Request, Tool
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 from tests.bench.row import Row, percentile
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MOST_LINES = 200
 LONG = 20_000
 STARTS = 9
-LOADING = "from runner.risk.knowledge import bundled; import runner.risk.assess; bundled()"
+LOADING = "from runner.risk.rules.knowledge import bundled; import runner.risk.assess; bundled()"
 
 
 def rows() -> list[Row]:

@@ -9,11 +9,11 @@ from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from runner.available import OWN_IMAGES
-from runner.request import Isolation, Language, Limits
+from runner.model.request import Isolation, Language, Limits
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
-from tests import engine
+from tests import container_engine as engine
 from tests.bench import by_hand
 from tests.bench.by_hand import Times
 from tests.bench.row import Row, attempt

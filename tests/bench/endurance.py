@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner import tasks
-from runner.available import OWN_IMAGES
-from runner.request import Isolation, Language, Limits
+from runner.model.request import Isolation, Language, Limits
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.container.shape import RUN_LABEL
 from runner.sandbox.contract import Job
-from tests import engine
+from runner.system import tasks
+from tests import container_engine as engine
 from tests.bench.row import Row, attempt
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from runner.request import Language
+from runner.model.request import Language
 from runner.sandbox.contract import Job
-from runner.sandbox.interpreters import find
-from runner.sandbox.local import LocalSandbox
+from runner.sandbox.local.interpreters import find
+from runner.sandbox.local.sandbox import LocalSandbox
 from tests.bench.row import Row, skip
 
 ROUNDS = 40

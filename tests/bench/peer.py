@@ -16,12 +16,12 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from runner.available import OWN_IMAGES
-from runner.request import Isolation, Language, Limits
+from runner.model.request import Isolation, Language, Limits
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.container.shape import NAMES
 from runner.sandbox.contract import Job
-from tests import engine
+from tests import container_engine as engine
 from tests.bench.row import Row, attempt, skip
 
 if TYPE_CHECKING:

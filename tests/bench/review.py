@@ -82,7 +82,7 @@ class Reviewing(Bench):
 
     def wait(self, lines: int, salt: int, seconds: float = 3000.0) -> str:
         """A request that waits, as the engine would tell of it; its id."""
-        from runner.assessment import Level
+        from runner.model.assessment import Level
         from tests.gui import feed
 
         found = [feed.finding(line, "Starts a program.") for line in range(3, lines, max(10, lines // 40))]
@@ -114,7 +114,7 @@ class Reviewing(Bench):
                 self.forget(one)
 
     def forget(self, request_id: str) -> None:
-        from runner.decision import Decider, Verdict
+        from runner.model.decision import Decider, Verdict
         from tests.gui import feed
 
         if (card := self.console.cases.card(request_id)) is not None:
@@ -226,10 +226,10 @@ class Reviewing(Bench):
 
 
 def _main() -> None:
-    from app.crash import Faults
-    from app.opening import Opening, application
-    from app.single import Single
-    from runner.places import Places
+    from app.start.crash import Faults
+    from app.start.opening import Opening, application
+    from app.start.single import Single
+    from runner.system.places import Places
 
     places = Places.standard()
     single = Single(places.socket)

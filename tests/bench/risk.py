@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.request import Language, Request, Tool
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from runner.assessment import Level
+from runner.model.assessment import Level
 from runner.risk.assess import assess
 from tests.bench.risk import request
 

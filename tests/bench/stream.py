@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.available import OWN_IMAGES
-from runner.request import Isolation, Language, Limits
-from runner.result import Outcome
+from runner.model.request import Isolation, Language, Limits
+from runner.model.result import Outcome
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
-from runner.tasks import spawn
-from tests import engine
+from runner.system.tasks import spawn
+from tests import container_engine as engine
 from tests.bench import by_hand
 from tests.bench.row import Row, attempt, percentile
 

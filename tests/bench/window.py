@@ -16,7 +16,7 @@ from tests.bench.row import Row, attempt, percentile, received, send
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from app.console import Console
+    from app.start.console import Console
 
 WAITING = 1000
 SAMPLES = 200
@@ -106,8 +106,8 @@ class Bench:
         self.until(lambda: time.monotonic() >= end)
 
     def submit(self, code: str, output_bytes: int | None = None) -> Any:
-        from runner.request import Language, Tool
-        from runner.submission import Submission
+        from runner.model.request import Language, Tool
+        from runner.model.submission import Submission
 
         wanted = Submission("bench", Tool.CODE_EXECUTE, Language.PYTHON, code, max_output_bytes=output_bytes)
         return self.console.host.call(lambda engine: engine.submit(wanted))
@@ -118,7 +118,7 @@ class Bench:
         """Accepted (the submission returned) to painted, with WAITING others in the queue."""
         from PySide6.QtCore import QEvent, QObject
 
-        from runner.events import QuestionAsked, RequestArrived
+        from runner.model.events import QuestionAsked, RequestArrived
 
         accepted: dict[str, float] = {}
         painted: dict[str, float] = {}
@@ -229,7 +229,7 @@ class Bench:
 
     def flood(self) -> Iterator[Row]:
         """Gap of the window's loop, and memory, while one run prints 50 MB/s and is looked at."""
-        from runner.decision import Verdict
+        from runner.model.decision import Verdict
 
         gaps = Gaps()
         floor = self._beside(gaps)
@@ -276,10 +276,10 @@ def _resident() -> float:
 
 
 def _main() -> None:
-    from app.crash import Faults
-    from app.opening import Opening, application
-    from app.single import Single
-    from runner.places import Places
+    from app.start.crash import Faults
+    from app.start.opening import Opening, application
+    from app.start.single import Single
+    from runner.system.places import Places
 
     places = Places.standard()
     single = Single(places.socket)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from runner.sandbox.images.recipe import recipe
-from tests import engine
+from tests import container_engine as engine
 
 
 @pytest.mark.parametrize("killed", [False, True])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.engine import SCRIPT
+from tests.container_engine import SCRIPT
 
 if TYPE_CHECKING:
     from pathlib import Path

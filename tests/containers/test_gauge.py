@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.request import Isolation, Language, Limits
+from runner.model.request import Isolation, Language, Limits
 from runner.sandbox.container import gauge
 from runner.sandbox.container.gauge import Gauge, Reading
 from runner.sandbox.container.shape import Shape
 
 if TYPE_CHECKING:
-    from runner.result import Usage
+    from runner.model.result import Usage
 
 
 def reading(refused: int, killed: int, memory: int = 1 << 20) -> Reading:

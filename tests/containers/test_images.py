@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.available import OWN_IMAGES
-from runner.errors import KnownError
-from runner.request import Language
+from runner.model.errors import KnownError
+from runner.model.request import Language
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.images import store
 from runner.sandbox.images.archive import LIST
 from runner.sandbox.images.build import LOADING, Builder, State
 from runner.sandbox.images.recipe import names, recipe
 from runner.sandbox.images.rootfs import DEBIAN, Here, InContainer, source
-from tests import engine
+from tests import container_engine as engine
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator

@@ -10,19 +10,19 @@ import sys
 
 import pytest
 
-from runner.available import OWN_IMAGES
-from runner.request import Isolation, Language, Limits
-from runner.result import Outcome
+from runner.model.request import Isolation, Language, Limits
+from runner.model.result import Outcome
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.client import Client, Denied
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
-from tests import engine
+from tests import container_engine as engine
 
 CONSOLE = """
 import asyncio, sys
-from runner.available import OWN_IMAGES
-from runner.request import Isolation, Language, Limits
+from runner.sandbox.available import OWN_IMAGES
+from runner.model.request import Isolation, Language, Limits
 from runner.sandbox.container.client import Client
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox

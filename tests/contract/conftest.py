@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.available import OWN_IMAGES
-from runner.request import Isolation, Language, Limits
+from runner.model.request import Isolation, Language, Limits
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Collect, Job
-from runner.sandbox.local import LocalSandbox
-from tests import engine
+from runner.sandbox.local.sandbox import LocalSandbox
+from tests import container_engine as engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from runner.result import Result, Usage
+    from runner.model.result import Result, Usage
     from runner.sandbox.contract import Run, Sandbox
 
 KINDS = ("local", "docker", "gvisor")

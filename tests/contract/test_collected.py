@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.request import Language
-from runner.result import Outcome
+from runner.model.request import Language
+from runner.model.result import Outcome
 from runner.sandbox.contract import Bounds, Collect, Job
-from runner.tasks import spawn
+from runner.system.tasks import spawn
 from tests.contract.conftest import job
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.result import Result
+    from runner.model.result import Result
     from tests.contract.conftest import Lab
 
 PYTHON, JAVASCRIPT, SHELL = Language.PYTHON, Language.JAVASCRIPT, Language.SHELL

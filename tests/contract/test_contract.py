@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.errors import KnownError
-from runner.request import Isolation, Language, NetworkMode
-from runner.result import Outcome
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language, NetworkMode
+from runner.model.result import Outcome
 from runner.sandbox.container.run import ContainerRun
 from runner.sandbox.contract import Imports
-from tests import engine
+from tests import container_engine as engine
 from tests.contract.conftest import job
 
 if TYPE_CHECKING:
-    from runner.result import Result
+    from runner.model.result import Result
     from runner.sandbox.contract import Run
     from tests.contract.conftest import Lab
 

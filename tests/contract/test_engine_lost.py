@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.available import OWN_IMAGES
-from runner.engine import Engine
-from runner.errors import KnownError
-from runner.places import Places
-from runner.request import Isolation, Language
-from runner.result import Outcome
-from runner.rooms import Rooms
+from runner.assembly import Rooms
+from runner.engine.engine import Engine
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language
+from runner.model.result import Outcome
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
 from runner.sandbox.container import cell
 from runner.sandbox.container.client import Client
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
-from runner.sandbox.local import LocalSandbox
-from runner.settings import load
-from runner.tasks import spawn
-from tests import engine
+from runner.sandbox.local.sandbox import LocalSandbox
+from runner.settings.loading import load
+from runner.system.places import Places
+from runner.system.tasks import spawn
+from tests import container_engine as engine
 from tests.contract.conftest import job
 
 if TYPE_CHECKING:

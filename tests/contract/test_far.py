@@ -16,14 +16,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from runner.available import OWN_IMAGES
-from runner.errors import KnownError
-from runner.request import Isolation, Language
-from runner.result import Outcome
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language
+from runner.model.result import Outcome
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.client import Client
 from runner.sandbox.container.endpoint import Endpoint, find
 from runner.sandbox.container.sandbox import ContainerSandbox
-from tests import engine
+from tests import container_engine as engine
 from tests.contract.conftest import job
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.request import Language
-from runner.result import Outcome
+from runner.model.request import Language
+from runner.model.result import Outcome
 from runner.sandbox.container import cell
 from runner.sandbox.container.frames import DIGITS, Words
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.errors import KnownError
-from runner.request import Language, Limits
-from runner.result import Outcome
+from runner.model.errors import KnownError
+from runner.model.request import Language, Limits
+from runner.model.result import Outcome
 from runner.sandbox.contract import Entry, Kind, Lasting
 from tests.contract.conftest import job
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from runner.result import Result
+    from runner.model.result import Result
     from runner.sandbox.contract import Session
     from tests.contract.conftest import Lab
 

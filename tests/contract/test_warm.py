@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.available import OWN_IMAGES
-from runner.decision import Verdict
-from runner.engine import Engine
-from runner.places import Places
-from runner.request import Isolation, Language, Limits, Tool
-from runner.result import Outcome
-from runner.rooms import Rooms
+from runner.assembly import Rooms
+from runner.engine.engine import Engine
+from runner.model.decision import Verdict
+from runner.model.request import Isolation, Language, Limits, Tool
+from runner.model.result import Outcome
+from runner.model.submission import Submission
+from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.cell import Cell
 from runner.sandbox.container.client import EngineGone
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
-from runner.settings import load
-from runner.submission import Submission
-from tests import engine
+from runner.settings.loading import load
+from runner.system.places import Places
+from tests import container_engine as engine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.result import Result
+    from runner.model.result import Result
     from runner.sandbox.container.client import Client
 
 pytestmark = pytest.mark.asyncio

@@ -6,22 +6,22 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner import intake
-from runner.answer import Answer
-from runner.case import Case
-from runner.decision import Ask, Decider, Decision, Verdict
-from runner.desk import Desk
-from runner.lifecycle import Phase
-from runner.request import Isolation, Limits, Tool
-from runner.result import Meta, Outcome, Result
+from runner.approval.desk import Desk
+from runner.approval.ticket import Ticket
+from runner.model.answer import Answer
+from runner.model.decision import Ask, Decider, Decision, Verdict
+from runner.model.lifecycle import Phase
+from runner.model.request import Isolation, Limits, Tool
+from runner.model.result import Meta, Outcome, Result
+from runner.requests import intake
+from runner.requests.case import Case
 from runner.sandbox.output import Stream, Transcript
-from runner.tasks import spawn
-from runner.ticket import Ticket
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.submission import Submission
+    from runner.model.submission import Submission
 
 FACTS: dict[str, object] = {"isolation": "local", "languages": ["python"]}
 

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from runner.assembly import Rooms
 from runner.audit.search import History
-from runner.decision import Verdict
-from runner.engine import Engine
-from runner.events import RequestClosed
-from runner.places import Places
-from runner.rooms import Rooms
-from runner.settings import load
-from runner.tasks import spawn
+from runner.engine.engine import Engine
+from runner.model.decision import Verdict
+from runner.model.events import RequestClosed
+from runner.settings.loading import load
+from runner.system.places import Places
+from runner.system.tasks import spawn
 from tests.doubles import HeldSandbox
 from tests.gateway.stage import AGENT, PRINT, Address
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from mcp_types import CallToolResult
 
+    from runner.approval.desk import Question
     from runner.audit.search import Record
-    from runner.desk import Question
-    from runner.events import Event
+    from runner.model.events import Event
 
 
 @dataclass

@@ -13,9 +13,9 @@ import httpx2
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from runner.agents import Agents
 from runner.gateway.server import Gateway
-from runner.places import Places
+from runner.identity.agents import Agents
+from runner.system.places import Places
 from tests.gateway.counter import PaperCounter, Terms
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ import pytest
 import pytest_asyncio
 from mcp.shared.exceptions import MCPError
 
-from runner.agents import Agents
 from runner.audit.verify import verify
-from runner.decision import Decider, Verdict
-from runner.events import CallsRefused
-from runner.result import Outcome
-from runner.tasks import spawn
+from runner.identity.agents import Agents
+from runner.model.decision import Decider, Verdict
+from runner.model.events import CallsRefused
+from runner.model.result import Outcome
+from runner.system.tasks import spawn
 from tests.gateway.house import House, opened
 from tests.gateway.stage import PRINT, call, posted
 from tests.gateway.test_mcp_calls import text

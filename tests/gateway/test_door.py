@@ -15,7 +15,7 @@ import pytest
 
 from runner.gateway import door
 from runner.gateway.snippets import configurations
-from runner.places import Places, variables
+from runner.system.places import Places, variables
 from tests.gateway.house import opened
 from tests.gateway.stage import modern
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.events import EngineTroubled, TroubleCleared
 from runner.gateway import door
-from runner.places import Places
+from runner.model.events import EngineTroubled, TroubleCleared
+from runner.system.places import Places
 from tests.gateway.house import opened
 from tests.gateway.stage import Address
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.decision import Verdict
-from runner.engine import Engine
-from runner.events import QuestionAsked
-from runner.places import Places
-from runner.rooms import Rooms
-from runner.sandbox.local import LocalSandbox
-from runner.settings import load
+from runner.assembly import Rooms
+from runner.engine.engine import Engine
+from runner.model.decision import Verdict
+from runner.model.events import QuestionAsked
+from runner.sandbox.local.sandbox import LocalSandbox
+from runner.settings.loading import load
+from runner.system.places import Places
 from tests.gateway.stage import AGENT, ERAS, Address
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mcp.client.client import Client
     from mcp_types import CallToolResult
 
-    from runner.events import Event
+    from runner.model.events import Event
 
 pytestmark = pytest.mark.asyncio
 

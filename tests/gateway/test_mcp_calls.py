@@ -9,7 +9,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from runner.gateway import catalog, waiting
-from runner.tasks import spawn
+from runner.system.tasks import spawn
 from tests.gateway.counter import FACTS, Terms
 from tests.gateway.stage import PRINT, staged
 

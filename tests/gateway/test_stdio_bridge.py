@@ -14,12 +14,12 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from runner.agents import Agents
 from runner.gateway import bridge as carrier
 from runner.gateway import door
 from runner.gateway.server import Gateway
-from runner.places import Places
-from runner.tasks import spawn
+from runner.identity.agents import Agents
+from runner.system.places import Places
+from runner.system.tasks import spawn
 from tests.gateway.counter import PaperCounter, Terms
 from tests.gateway.stage import AGENT, PRINT, introduction, modern, staged
 from tests.gateway.test_mcp_calls import Progress, data, text

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.cases import Cases
+from app.cards import Cases
+from app.chrome.frame import Frame
+from app.chrome.window import Window
+from app.chrome.window_state import Remembered
 from app.errands import Errands
-from app.frame import Frame
-from app.look import Look, Theme
-from app.remembered import Remembered
-from app.window import Window
-from runner.agents import Agent
-from runner.places import Places
+from app.look.look import Look, Theme
+from runner.identity.agents import Agent
+from runner.system.places import Places
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from app.review.panel import ReviewPanel
-    from runner.events import Event
-    from runner.request import Request
+    from runner.model.events import Event
+    from runner.model.request import Request
 
 
 HERE = Path(__file__).parent

@@ -8,10 +8,9 @@ import time
 from typing import TYPE_CHECKING, Any, cast
 
 from app.bridge import Bridge
-from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
-from runner.bounds import bounds
-from runner.decision import Decider, Decision, Verdict
-from runner.events import (
+from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
+from runner.model.decision import Decider, Decision, Verdict
+from runner.model.events import (
     Event,
     QuestionAsked,
     RequestArrived,
@@ -22,20 +21,21 @@ from runner.events import (
     RunMeasured,
     RunStarted,
 )
-from runner.request import Language, Limits, Request, Tool
-from runner.result import Meta, Outcome, Result, Usage
-from runner.settings import Settings
+from runner.model.request import Language, Limits, Request, Tool
+from runner.model.result import Meta, Outcome, Result, Usage
+from runner.requests.bounds import bounds
+from runner.settings.loading import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from runner.agents import Agent
-    from runner.bounds import Bound
-    from runner.host import EngineThread
+    from runner.engine.thread import EngineThread
+    from runner.identity.agents import Agent
+    from runner.identity.secrets import Secrets
     from runner.policy.grants import Grant
     from runner.policy.rules import Rules
+    from runner.requests.bounds import Bound
     from runner.sandbox.output import Transcript
-    from runner.secrets import Secrets
 
 _numbers = itertools.count(1)
 PROTECTIONS = ("no network (namespace)", "read-only system", "private /tmp", "memory limit")

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QApplication
 
-from app.palette import Palette
+from app.chrome.palette import Palette
 from app.parts.notice import Tone
 from app.remembering.dialog import RememberDialog
-from runner.agents import Agent
-from runner.assessment import Level
-from runner.decision import Decider, Verdict
-from runner.events import ApprovalArmed
-from runner.places import Places
-from runner.request import Language
-from runner.result import Outcome
+from runner.identity.agents import Agent
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.events import ApprovalArmed
+from runner.model.request import Language
+from runner.model.result import Outcome
 from runner.sandbox.output import Stream, Transcript
+from runner.system.places import Places
 from tests.gui import feed, record
 from tests.gui.shots import SCENES, Scene, draw, page, remembering, settle, waiting
 

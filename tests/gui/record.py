@@ -6,19 +6,19 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runner.assessment import Level
-from runner.codec import encode
-from runner.decision import Decider, Decision, Verdict
-from runner.request import Language
-from runner.result import Outcome, Usage
+from runner.model.assessment import Level
+from runner.model.codec import encode
+from runner.model.decision import Decider, Decision, Verdict
+from runner.model.request import Language
+from runner.model.result import Outcome, Usage
 from tests.audit.story import approved, denied, opening, request, write
 from tests.gui import feed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.request import Request
-    from runner.result import Result
+    from runner.model.request import Request
+    from runner.model.result import Result
     from tests.audit.story import Told
 
 LONG = "A title that goes on for longer than any list or heading has room for, <b>with</b> markup in it " * 2

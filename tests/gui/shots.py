@@ -17,26 +17,26 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QDialog
 
-from app.cases import Cases
-from app.frame import Frame
-from app.look import Look, Theme
+from app.cards import Cases
+from app.chrome.frame import Frame
+from app.chrome.window import Window
+from app.chrome.window_state import Remembered
+from app.look.look import Look, Theme
 from app.parts.notice import Tone
-from app.remembered import Remembered
-from app.window import Window
-from runner.agents import Agent
-from runner.assessment import Capability, Level, Touch
-from runner.decision import Decider, Verdict
-from runner.difference import difference
-from runner.editing import Draft, Earlier
-from runner.events import CallsRefused, EngineTroubled, ModeChanged, RunHeld, SandboxesChanged
-from runner.kept import Kept
-from runner.places import Places
+from runner.approval.editing import Draft, Earlier
+from runner.approval.remembering import Past, Preview, Suggestion
+from runner.identity.agents import Agent
+from runner.model.assessment import Capability, Level, Touch
+from runner.model.decision import Decider, Verdict
+from runner.model.difference import difference
+from runner.model.events import CallsRefused, EngineTroubled, ModeChanged, RunHeld, SandboxesChanged
+from runner.model.kept_sandbox import Kept
+from runner.model.request import Isolation, Language, Limits, Tool
+from runner.model.result import CapturedFile
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Subject, make
 from runner.policy.rulefile import read
-from runner.remembering import Past, Preview, Suggestion
-from runner.request import Isolation, Language, Limits, Tool
-from runner.result import CapturedFile
+from runner.system.places import Places
 from tests.gui import feed
 
 if TYPE_CHECKING:

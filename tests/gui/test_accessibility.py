@@ -23,15 +23,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import motion
-from app.announcing import Announcing
-from app.console import _scale
+from app.chrome.announcing import Announcing
 from app.errands import Errands
-from app.look import Look, Motion, Theme
+from app.look import motion
+from app.look.look import Look, Motion, Theme
+from app.look.tokens import contrast
 from app.parts.elide import ElidedLabel
 from app.parts.fold import Room, in_sight, reveal
-from app.tokens import contrast
-from runner.assessment import Level
+from app.start.console import _scale
+from runner.model.assessment import Level
 from runner.sandbox.output import Stream, Transcript
 from tests.gui import feed, record, shots
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from runner.places import Places
+    from runner.system.places import Places
     from tests.gui.conftest import Desk
 
 Role = QAccessible.Role

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.bridge import Bridge
+from app.chrome.question import Question
+from app.chrome.vault import BANNER, VaultNotice
 from app.errands import Errands
 from app.parts.notice import Tone
-from app.question import Question
 from app.settings.panel import SettingsPanel
-from app.vault import BANNER, VaultNotice
-from runner import signer
-from runner.cli import main
-from runner.engine import Engine
-from runner.errors import KnownError
-from runner.host import EngineThread
-from runner.rooms import Rooms
-from runner.secrets import Secrets, Vault
-from runner.settings import Settings, load
+from runner.assembly import Rooms
+from runner.commands.cli import main
+from runner.engine.engine import Engine
+from runner.engine.thread import EngineThread
+from runner.identity import signer
+from runner.identity.secrets import Secrets, Vault
+from runner.model.errors import KnownError
+from runner.settings.loading import Settings, load
 from tests.doubles import HeldSandbox
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from app.look import Look
-    from runner.places import Places
+    from app.look.look import Look
+    from runner.system.places import Places
 
 
 class Said:

@@ -15,7 +15,7 @@ from app.parts.expose import hides
 from app.parts.glyphs import Glyphs
 from app.parts.output import OutputView
 from app.running.panel import RunningPanel
-from runner.result import CapturedFile, Outcome
+from runner.model.result import CapturedFile, Outcome
 from runner.sandbox.output import Stream, Transcript
 from tests.gui import feed
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPainter
 
-    from runner.result import Result
+    from runner.model.result import Result
     from runner.sandbox.output import News
     from tests.gui.conftest import Desk
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.parts.notice import Tone
-from runner.events import CallsRefused, EngineTroubled, TroubleCleared
+from runner.model.events import CallsRefused, EngineTroubled, TroubleCleared
 
 if TYPE_CHECKING:
     import pytest
 
-    from runner.places import Places
+    from runner.system.places import Places
     from tests.gui.conftest import Desk
 
 
@@ -56,7 +56,7 @@ def test_the_button_of_a_trouble_leads_to_its_page(desk: Desk) -> None:
 
 
 def test_a_new_history_is_begun_only_after_a_yes(desk: Desk) -> None:
-    from app.question import Question
+    from app.chrome.question import Question
 
     desk.hear((EngineTroubled("ledger", "It cannot be read.", ""),))
     desk.window.banners._notices["ledger"].action.click()
@@ -106,7 +106,7 @@ def test_secrets_in_a_file_are_said_with_its_path(desk: Desk, places: Places) ->
 
 
 def test_secrets_in_the_keyring_need_no_word(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    from runner.secrets import Secrets, Vault, Where
+    from runner.identity.secrets import Secrets, Vault, Where
 
     monkeypatch.setattr(Secrets, "where", property(lambda self: Where(Vault.MEMORY, "In memory.")))
     desk.window.vault.look_again()

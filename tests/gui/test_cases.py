@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.cases import KEPT_READINGS, KEPT_REFUSALS, KEPT_RUNS, Cases
-from runner.assessment import Level
-from runner.decision import Decider, Verdict
-from runner.events import (
+from app.cards import KEPT_READINGS, KEPT_REFUSALS, KEPT_RUNS, Cases
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.events import (
     CallsRefused,
     EngineTroubled,
     Event,
@@ -21,7 +21,7 @@ from runner.events import (
     RequestClosed,
     TroubleCleared,
 )
-from runner.result import Outcome
+from runner.model.result import Outcome
 from tests.gui import feed
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from app.keys import KEYS, KeySheet
-from app.palette import Palette
-from app.question import Question
-from runner.events import ModeChanged
+from app.chrome.keys import KEYS, KeySheet
+from app.chrome.palette import Palette
+from app.chrome.question import Question
+from runner.model.events import ModeChanged
 from tests.gui import feed
 
 if TYPE_CHECKING:

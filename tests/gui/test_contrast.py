@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from app.look.tokens import DARK, LIGHT, Tokens, contrast
 from app.parts import agent
-from app.tokens import DARK, LIGHT, Tokens, contrast
-from runner.places import resources
+from runner.system.places import resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,25 +10,25 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 
-from app.batch import Batch
 from app.history.detail import VERSION, Detail
+from app.review.batch import Batch
 from app.review.editor import can_edit
 from app.review.panel import LATER_WORDS
-from runner.assessment import Level
+from runner.approval.editing import Draft, Earlier, Version
 from runner.audit.search import History
-from runner.decision import Decider, Verdict
-from runner.difference import difference
-from runner.editing import Draft, Earlier, Version
-from runner.events import ApprovalArmed, ApprovalSpent, QuestionPaused, RequestEdited
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.difference import difference
+from runner.model.events import ApprovalArmed, ApprovalSpent, QuestionPaused, RequestEdited
 from tests.audit import story
 from tests.gui import feed, record
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from app.look import Look
-    from runner.places import Places
-    from runner.request import Request
+    from app.look.look import Look
+    from runner.model.request import Request
+    from runner.system.places import Places
     from tests.gui.conftest import Desk
 
 LEFT = Qt.MouseButton.LeftButton

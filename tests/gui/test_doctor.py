@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.doctor.panel import DoctorPanel
 from app.errands import Errands
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from runner.sandbox.images.build import Progress
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from app.doctor.row import CheckRow
-    from app.look import Look
-    from runner.places import Places
+    from app.look.look import Look
+    from runner.system.places import Places
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.cases import Cases
-from app.crash import Faults
-from app.leave import CLOSED, Leave
-from app.single import Single
+from app.cards import Cases
+from app.start.crash import Faults
+from app.start.leave import CLOSED, Leave
+from app.start.single import Single
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from runner.places import Places
+    from runner.system.places import Places
     from tests.gui.conftest import Desk
 
 # ---- one at a time ----
@@ -199,8 +199,8 @@ def test_the_cross_only_asks_to_leave(desk: Desk) -> None:
 
 
 def test_the_window_comes_back_where_it_was(desk: Desk, places: Places) -> None:
-    from app.frame import Frame
-    from app.remembered import Remembered
+    from app.chrome.frame import Frame
+    from app.chrome.window_state import Remembered
 
     desk.window.frame.resize(960, 640)
     desk.window.frame.vanish()
@@ -272,8 +272,8 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-from app.crash import Faults
-from runner.places import Places
+from app.start.crash import Faults
+from runner.system.places import Places
 
 faults = Faults(Places.standard())
 faults.install()

@@ -20,7 +20,7 @@ from app.files.panel import FilesView
 from app.files.preview import MOST_TEXT, Picture, Table, Text, preview
 from app.running.panel import RunningPanel
 from runner.audit import captures
-from runner.result import CapturedFile
+from runner.model.result import CapturedFile
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from app.look import Look
-    from runner.places import Places
+    from app.look.look import Look
+    from runner.system.places import Places
     from tests.gui.conftest import Desk
 
 SECONDS = 5.0

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from runner.assessment import Assessment, Capability, Finding, Level, Span
+from runner.model.assessment import Assessment, Capability, Finding, Level, Span
 from tests.gui import feed
 
 if TYPE_CHECKING:

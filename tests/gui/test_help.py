@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QTextCursor
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
+from app.chrome.keys import KEYS
+from app.chrome.navigation import PAGES as KNOWN
 from app.help.panel import HelpPanel
-from app.keys import KEYS
-from app.look import Look, Theme
-from app.navigation import PAGES as KNOWN
-from runner.manual import PAGES, Page, settings_page
+from app.look.look import Look, Theme
+from runner.settings.manual import PAGES, Page, settings_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.gui.conftest import Desk
 
-STALE = "Make it anew: .venv/bin/python -m runner.manual > resources/help/settings.md"
+STALE = "Make it anew: .venv/bin/python -m runner.settings.manual > resources/help/settings.md"
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_it_follows_the_theme_and_stays_where_it_was(panel: HelpPanel, look: Loo
 def test_it_says_so_where_a_page_is_missing(
     qtbot: QtBot, look: Look, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("runner.manual.resources", lambda: tmp_path)
+    monkeypatch.setattr("runner.settings.manual.resources", lambda: tmp_path)
     panel = HelpPanel(look)
     qtbot.addWidget(panel)
     assert "did not come with this Assent" in panel.view.toPlainText()

@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLineEdit, QWidget
 
-from app.navigation import PAGES
+from app.chrome.navigation import PAGES
 from app.parts.notice import Tone
-from runner.events import EngineTroubled, RunHeld, RunStarted
-from runner.request import Isolation
+from runner.model.events import EngineTroubled, RunHeld, RunStarted
+from runner.model.request import Isolation
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def test_stop_all_asks_once_and_only_its_button_means_yes(desk: Desk) -> None:
     one = desk.ask()
     desk.hear((RunStarted(one.id, ()),))
     key(desk, Qt.Key.Key_S, CONTROL | Qt.KeyboardModifier.ShiftModifier)
-    from app.question import Question
+    from app.chrome.question import Question
 
     question = desk.window.findChild(Question)
     assert question is not None
@@ -122,7 +122,7 @@ def test_stop_all_asks_once_and_only_its_button_means_yes(desk: Desk) -> None:
 
 
 def test_escape_closes_a_question_without_a_yes(desk: Desk) -> None:
-    from app.question import Question
+    from app.chrome.question import Question
 
     told: list[bool] = []
     desk.window.ask("Sure?", "Something would go.", "Yes", told.append)
@@ -133,7 +133,7 @@ def test_escape_closes_a_question_without_a_yes(desk: Desk) -> None:
 
 
 def test_stop_all_with_nothing_to_stop_asks_nothing(desk: Desk) -> None:
-    from app.question import Question
+    from app.chrome.question import Question
 
     desk.window.stop_all()
     assert desk.window.findChild(Question) is None

@@ -10,14 +10,14 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from app.review.panel import ASSESSING, UNFINISHED
-from runner.assessment import Level
-from runner.decision import Decider, Verdict
-from runner.editing import Draft, Version
-from runner.request import Isolation
+from runner.approval.editing import Draft, Version
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.request import Isolation
 from tests.gui import feed
 
 if TYPE_CHECKING:
-    from runner.request import Request
+    from runner.model.request import Request
     from tests.gui.conftest import Desk
 
 LEFT = Qt.MouseButton.LeftButton

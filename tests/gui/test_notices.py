@@ -16,13 +16,13 @@ from jeepney.io.threading import DBusConnection, ReceiveStopped, open_dbus_conne
 from jeepney.wrappers import DBusAddress
 from PySide6.QtCore import QObject, Signal
 
-from app.desktop import NAME, PATH, SOUND, Desktop, Said
-from app.notices import Notices
-from app.tray import NO_TRAY, Tray
-from runner.assessment import Level
-from runner.decision import Decider, Verdict
-from runner.events import CallsRefused, ModeChanged, QuestionPaused, RequestArrived
-from runner.result import Outcome
+from app.notify.desktop import NAME, PATH, SOUND, Desktop, Said
+from app.notify.notices import Notices
+from app.notify.tray import NO_TRAY, Tray
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.events import CallsRefused, ModeChanged, QuestionPaused, RequestArrived
+from runner.model.result import Outcome
 from tests.components import require
 from tests.gui import feed
 
@@ -259,7 +259,7 @@ def notified(bus: Bus) -> dict[str, Any]:
 def told(desk: Desk, bus: Bus, desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Notices on a real bus, with sounds; the window is not in front. What rang here."""
     monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda self: False)
-    monkeypatch.setattr("app.notices.LONG_RUN_MS", 20)
+    monkeypatch.setattr("app.notify.notices.LONG_RUN_MS", 20)
     rang: list[str] = []
     notices = Notices(desk.cases, desk.window, desktop, lambda: True, lambda: rang.append("rang"))
     yield rang

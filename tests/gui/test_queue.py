@@ -10,17 +10,17 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 
-from app.cases import Cases
+from app.cards import Cases
 from app.queue.model import QueueModel
 from app.queue.order import Lane, Place
-from runner.assessment import Level
-from runner.decision import Decider, Verdict
-from runner.events import RequestAssessed
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.events import RequestAssessed
 from tests.gui import feed
 
 if TYPE_CHECKING:
-    from runner.events import Event
-    from runner.request import Request
+    from runner.model.events import Event
+    from runner.model.request import Request
     from tests.gui.conftest import Desk
 
 

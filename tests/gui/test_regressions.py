@@ -1,6 +1,6 @@
 """The regression list of console.md, by its numbers: what the window must never let happen.
 
-Those about the engine are in `tests/test_regressions.py`. Each was seen to fail with its guard removed.
+Those about the engine are in `tests/approval/test_regressions.py`. Each was seen to fail with its guard removed.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.desktop import NAME, REVIEW, Said
-from app.notices import Notices
+from app.notify.desktop import NAME, REVIEW, Said
+from app.notify.notices import Notices
 from app.parts.code import CodeView
-from runner.assessment import Level, Touch
-from runner.decision import Decider, Verdict
-from runner.editing import Draft, Version
+from runner.approval.editing import Draft, Version
+from runner.model.assessment import Level, Touch
+from runner.model.decision import Decider, Verdict
 from tests.gui import feed
 from tests.gui.test_notices import Bus, Heard, bus, desktop
 
 if TYPE_CHECKING:
-    from app.desktop import Desktop
+    from app.notify.desktop import Desktop
     from tests.gui.conftest import Desk
 
 __all__ = ["bus", "desktop"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.remembered import Remembered
+from app.chrome.window_state import Remembered
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,23 +11,23 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.bridge import Bridge
-from app.cases import Cases
+from app.cards import Cases
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
 from app.remembering.panel import RulesPanel
-from runner.assessment import Assessment, Level, Touch
-from runner.decision import Decider, Decision, Verdict
-from runner.engine import Engine
-from runner.events import GrantsChanged, RequestDecided
-from runner.host import EngineThread
+from runner.approval.remembering import Past, Preview, Suggestion
+from runner.assembly import Rooms
+from runner.engine.engine import Engine
+from runner.engine.thread import EngineThread
+from runner.model.assessment import Assessment, Level, Touch
+from runner.model.decision import Decider, Decision, Verdict
+from runner.model.events import GrantsChanged, RequestDecided
+from runner.model.request import Language, Request, Tool
+from runner.model.submission import Submission
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Grant, Subject, make
 from runner.policy.rulefile import read
-from runner.remembering import Past, Preview, Suggestion
-from runner.request import Language, Request, Tool
-from runner.rooms import Rooms
-from runner.settings import load
-from runner.submission import Submission
+from runner.settings.loading import load
 from tests.doubles import HeldSandbox
 from tests.gui import feed
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from app.look import Look
-    from runner.places import Places
+    from app.look.look import Look
+    from runner.system.places import Places
     from tests.gui.conftest import Desk
 
 HIGH = feed.assessment()

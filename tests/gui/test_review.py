@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication
 from app.parts.notice import Tone
 from app.review.buttons import HOLD_MS
 from app.review.guard import REST_SECONDS
-from runner.assessment import Level
-from runner.decision import Decider, Verdict
-from runner.events import EngineTroubled, RequestAssessed, TroubleCleared
-from runner.request import Language, Tool
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.events import EngineTroubled, RequestAssessed, TroubleCleared
+from runner.model.request import Language, Tool
 from tests.gui import feed
 
 if TYPE_CHECKING:

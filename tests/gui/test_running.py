@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from app.lines import SUMMARY
+from app.parts.lines import SUMMARY
 from app.running.panel import RunningPanel
-from runner.events import RunHeld, SandboxesChanged
-from runner.kept import Kept
-from runner.request import Isolation, Language
+from runner.model.events import RunHeld, SandboxesChanged
+from runner.model.kept_sandbox import Kept
+from runner.model.request import Isolation, Language
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_a_run_in_a_container_can_be_paused_and_goes_on(desk: Desk) -> None:
 
 def test_the_time_of_a_run_does_not_go_on_while_it_is_paused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("app.cases.time.monotonic", lambda: now)
+    monkeypatch.setattr("app.cards.time.monotonic", lambda: now)
     page, name = running(desk, Isolation.DOCKER)
     card = page.shown
     assert card is not None

@@ -9,13 +9,13 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
+from app.chrome.question import Question
 from app.errands import Errands
-from app.look import Look, Theme
-from app.question import Question
+from app.look.look import Look, Theme
 from app.settings.form import Form
 from app.settings.panel import SettingsPanel
 from app.settings.words import TITLES
-from runner.settings import Settings, Source, declared, load
+from runner.settings.loading import Settings, Source, declared, load
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from runner.places import Places
+    from runner.system.places import Places
 
 
 def write(places: Places, text: str) -> None:

@@ -19,9 +19,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from PySide6.QtGui import QColor, QImage
 
-from runner.agents import Agents
 from runner.audit.search import History
-from runner.places import Places
+from runner.identity.agents import Agents
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -19,10 +19,10 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.demo import SETTINGS, Stage, client_of, play, xdotool
-from app.screen import virtual_screen
-from runner.assessment import Level
-from runner.tasks import spawn
+from app.demo.screen import virtual_screen
+from app.demo.show import SETTINGS, Stage, client_of, play, xdotool
+from runner.model.assessment import Level
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from mcp import Client

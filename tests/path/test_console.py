@@ -12,11 +12,11 @@ import pytest
 import pytest_asyncio
 from mcp.shared.exceptions import MCPError
 
-from app.screen import virtual_screen
+from app.demo.screen import virtual_screen
 from runner.audit.verify import verify
-from runner.decision import Decider, Verdict
-from runner.result import Outcome
-from runner.tasks import spawn
+from runner.model.decision import Decider, Verdict
+from runner.model.result import Outcome
+from runner.system.tasks import spawn
 from tests.components import require
 from tests.path.desktop import Desktop, processes, until
 

@@ -12,20 +12,20 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from runner.assembly import open_engine
 from runner.audit.search import History
 from runner.audit.verify import verify
-from runner.decision import Verdict
-from runner.events import QuestionAsked
-from runner.places import Places
-from runner.rooms import open_engine
-from runner.tasks import spawn
+from runner.model.decision import Verdict
+from runner.model.events import QuestionAsked
+from runner.system.places import Places
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from runner.engine import Engine
-    from runner.events import Event
+    from runner.engine.engine import Engine
+    from runner.model.events import Event
 
 pytestmark = pytest.mark.asyncio
 ERAS = ("auto", "legacy")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.decision import Decider, Verdict
+from runner.model.decision import Decider, Verdict
 from tests.path.desktop import until
 from tests.path.test_console import GUARD_SECONDS, QUIET_SECONDS, approve, ask, desktop, display, text
 

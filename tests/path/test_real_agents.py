@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from app.screen import virtual_screen
-from app.tokens import LIGHT
-from runner.agents import Agents
+from app.demo.screen import virtual_screen
+from app.look.tokens import LIGHT
 from runner.audit.verify import verify
-from runner.decision import Decider, Verdict
 from runner.gateway import door
 from runner.gateway.snippets import configurations
+from runner.identity.agents import Agents
+from runner.model.decision import Decider, Verdict
 from tests.components import AGENTS, require
 from tests.path.desktop import PATIENCE, Desktop, button, until
 from tests.path.mock_model import SAID, serving

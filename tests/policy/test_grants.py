@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.assessment import Assessment, Capability, Finding, Level, Span, Touch
-from runner.errors import KnownError
-from runner.places import Places
+from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
 from runner.policy.grantfile import Grants, plain
 from runner.policy.grants import Choice, Grant, Subject, fits, forbidden, make, offered, pattern_of
-from runner.request import Isolation, Language, Limits, NetworkMode, Request, Tool
-from runner.tasks import spawn
+from runner.system.places import Places
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from pathlib import Path

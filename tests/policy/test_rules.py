@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.assessment import Assessment, Level
-from runner.decision import Ask, Decision, Verdict
-from runner.places import Places
+from runner.model.assessment import Assessment, Level
+from runner.model.decision import Ask, Decision, Verdict
+from runner.model.request import Isolation, Language, NetworkMode, Request, Tool
 from runner.policy.decide import Policy
 from runner.policy.rulefile import read
 from runner.policy.rules import Action
-from runner.request import Isolation, Language, NetworkMode, Request, Tool
-from runner.settings import Settings
+from runner.settings.loading import Settings
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from pathlib import Path

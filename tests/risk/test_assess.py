@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from runner.assessment import Capability, Level
-from runner.request import Language, NetworkMode, Request, Tool
+from runner.model.assessment import Capability, Level
+from runner.model.request import Language, NetworkMode, Request, Tool
 from runner.risk.assess import MOST_CHARACTERS, assess
 
 

@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.assessment import Assessment, Level
-from runner.difference import compare
-from runner.imported import Import
-from runner.request import Language, Request, Tool
-from runner.risk import calls
+from runner.model.assessment import Assessment, Level
+from runner.model.difference import compare
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import TOO_LARGE
-from runner.risk.assessor import CLOSING, DEADLINE, MOST_PROCESSES, Assessor
-from runner.risk.calls import Assessed, Failed, Garbage, Outline, pack, unpack
-from runner.risk.process import Process
+from runner.risk.imported import Import
 from runner.risk.tools import weigh
-from runner.tasks import spawn
+from runner.risk.worker import calls
+from runner.risk.worker.assessor import CLOSING, DEADLINE, MOST_PROCESSES, Assessor
+from runner.risk.worker.calls import Assessed, Failed, Garbage, Outline, pack, unpack
+from runner.risk.worker.process import Process
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -54,7 +54,7 @@ def answer(call, rules):
     if "WRONG" in code:
         return worker.Outlined("not what was asked")
     if "LOW" in code:
-        from runner.assessment import Assessment, Level
+        from runner.model.assessment import Assessment, Level
         return worker.Assessed(Assessment(Level.LOW, ("Harmless.",)))
     if "EXIT" in code:
         import os
@@ -284,8 +284,8 @@ rules:
 CONSOLE = """\
 import asyncio, sys
 from pathlib import Path
-from runner.request import Language, Request, Tool
-from runner.risk.assessor import Assessor
+from runner.model.request import Language, Request, Tool
+from runner.risk.worker.assessor import Assessor
 from tests.risk.test_assessor import StandIn
 async def main():
     assessor = Assessor(Path(sys.argv[1]), lambda rules: StandIn(rules, 3600))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from runner.assessment import Level
-from runner.request import Language, Request, Tool
+from runner.model.assessment import Level
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 
 PYTHON, SHELL, JAVASCRIPT = Language.PYTHON, Language.SHELL, Language.JAVASCRIPT

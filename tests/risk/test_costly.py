@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from runner.assessment import Level
-from runner.request import Language, Request, Tool
+from runner.model.assessment import Level
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 
 HANG_SECONDS = 60
@@ -16,7 +16,7 @@ HANG_SECONDS = 60
 SIZE = 40_000
 ASSESSES = """
 import sys
-from runner.request import Language, Request, Tool
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 code = sys.stdin.read()
 print(assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language(sys.argv[1]), code)).level.name)

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from runner.assessment import Assessment, Level
-from runner.request import Language, Request, Tool
+from runner.model.assessment import Assessment, Level
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import MOST_CHARACTERS, assess
 
 HOSTILE = "cat /etc/shadow ~/.ssh/id_rsa; id"

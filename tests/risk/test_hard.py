@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.assessment import Level
-from runner.request import Language, Request, Tool
+from runner.model.assessment import Level
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
 
 if TYPE_CHECKING:

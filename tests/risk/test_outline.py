@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.request import Language
+from runner.model.request import Language
 from runner.risk.outline import outline
 
 P, J, S = Language.PYTHON, Language.JAVASCRIPT, Language.SHELL

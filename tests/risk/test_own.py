@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.assessment import Level
-from runner.decision import Decision
-from runner.places import Places
+from runner.assembly import Rooms
+from runner.model.assessment import Level
+from runner.model.decision import Decision
+from runner.model.request import Language, Request, Tool
 from runner.policy.decide import Ask
-from runner.request import Language, Request, Tool
 from runner.risk import own
-from runner.rooms import Rooms
-from runner.settings import load
+from runner.settings.loading import load
+from runner.system.places import Places
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +98,7 @@ def test_no_rule_of_a_person_takes_longer_than_the_text_is_long(tmp_path: Path, 
 
 ASSESSES = """
 from pathlib import Path
-from runner.request import Language, Request, Tool
+from runner.model.request import Language, Request, Tool
 from runner.risk import own
 found = own.read(Path({folder!r}))
 assert not found.problems, found.problems

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.request import Language, Request, Tool
+from runner.model.request import Language, Request, Tool
 from runner.risk.assess import assess
-from runner.risk.knowledge import bundled
+from runner.risk.rules.knowledge import bundled
 
 if TYPE_CHECKING:
     from _pytest.mark.structures import ParameterSet

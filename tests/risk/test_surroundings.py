@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from runner.assessment import Level
-from runner.request import Language, NetworkMode, Request, Tool
+from runner.model.assessment import Level
+from runner.model.request import Language, NetworkMode, Request, Tool
 from runner.risk.assess import assess
-from runner.risk.packages import mistaken_for, popular
+from runner.risk.rules.packages import mistaken_for, popular
 from runner.risk.surroundings import domains, packages
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runner.assessment import Level
-from runner.risk.lines import Lines
+from runner.model.assessment import Level
+from runner.risk.model.lines import Lines
 from runner.risk.text import tricks
 
 

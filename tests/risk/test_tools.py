@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runner.assessment import Level
-from runner.request import Language, Request, Tool
+from runner.model.assessment import Level
+from runner.model.request import Language, Request, Tool
 from runner.risk.tools import weigh
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.risk.turns import PERSON, Turns
+from runner.risk.worker.turns import PERSON, Turns
 
 
 def taken(turns: Turns[int]) -> tuple[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.assessment import Level
+from runner.model.assessment import Level
 from runner.risk.writes import assess_write
 
 

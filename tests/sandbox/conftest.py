@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.request import Language, Limits
+from runner.model.request import Language, Limits
 from runner.sandbox.contract import Imports, Job
-from runner.sandbox.local import LocalSandbox
+from runner.sandbox.local.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from runner.result import Result, Usage
-    from runner.sandbox.run import LocalRun
+    from runner.model.result import Result, Usage
+    from runner.sandbox.local.run import LocalRun
 
 
 class Lab:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.request import Language
-from runner.result import Outcome
+from runner.model.request import Language
+from runner.model.result import Outcome
 from runner.sandbox.basket import Basket
-from runner.sandbox.collect import Left
 from runner.sandbox.contract import Bounds, Collect
+from runner.sandbox.local.collect import Left
 
 if TYPE_CHECKING:
-    from runner.result import Result
+    from runner.model.result import Result
     from tests.sandbox.conftest import Lab
 
 SMALL = Bounds(files=3, file_bytes=1000, all_bytes=2000)
@@ -152,7 +152,7 @@ def test_bounds_on_number_and_size(work: Path, out: Path) -> None:
 
 
 def test_ten_thousand_files_and_deep_folders(work: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runner.sandbox.collect.SECONDS", 60.0)
+    monkeypatch.setattr("runner.sandbox.local.collect.SECONDS", 60.0)
     for number in range(10_000):
         os.close(os.open(work / f"f{number:05}", os.O_CREAT | os.O_WRONLY))
     deep = os.open(work, os.O_RDONLY)

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.errors import KnownError
-from runner.request import Isolation, Language, Limits
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language, Limits
 from runner.sandbox.container.endpoint import STANDARD, Endpoint, find
 from runner.sandbox.container.frames import MARK, Frames, Marks, Words
 from runner.sandbox.container.shape import Shape, config

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.request import Language
-from runner.result import Outcome
+from runner.model.request import Language
+from runner.model.result import Outcome
 from runner.sandbox import leftovers
 from runner.sandbox.watch import GRACE, LAST_GRACE
 from tests.sandbox.conftest import job, wait_until
 
 if TYPE_CHECKING:
-    from runner.sandbox.run import LocalRun
+    from runner.sandbox.local.run import LocalRun
     from tests.sandbox.conftest import Lab
 
 SHELL = Language.SHELL
@@ -160,9 +160,9 @@ CONSOLE = """
 import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, {source!r})
-from runner.request import Language, Limits
+from runner.model.request import Language, Limits
 from runner.sandbox.contract import Job
-from runner.sandbox.local import LocalSandbox
+from runner.sandbox.local.sandbox import LocalSandbox
 
 async def main():
     sandbox = LocalSandbox(Path({root!r}), bubblewrap={walled})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.imported import Import
+from runner.risk.imported import Import
 from runner.sandbox.contract import Imports
 from runner.sandbox.imports import hint, permitted, refused, told
 

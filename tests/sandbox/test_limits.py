@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.request import Language
-from runner.result import Outcome
+from runner.model.request import Language
+from runner.model.result import Outcome
 from runner.sandbox.output import Stream
 from runner.sandbox.usage import CURVE
 
@@ -101,7 +101,7 @@ while True:
 
 
 def test_files_without_content_are_counted(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runner.sandbox.child.FILES_LEAST", 1_000)  # disks are slow
+    monkeypatch.setattr("runner.sandbox.local.child.FILES_LEAST", 1_000)  # disks are slow
     result = lab.run(FILE_BOMB.format(place=".", make="os.close(os.open(str(made), os.O_CREAT))"), disk_mb=8)
     assert result.outcome is Outcome.OUT_OF_DISK, result
     assert result.error == "Made more than 1,000 files (limit)"
@@ -215,7 +215,7 @@ def test_peak_memory_of_a_run_too_short_to_be_read(walls: Lab) -> None:
 
 
 def test_a_long_curve_is_thinned_and_keeps_its_peak() -> None:
-    from runner.result import Usage
+    from runner.model.result import Usage
     from runner.sandbox.usage import Curve
 
     readings = Curve()

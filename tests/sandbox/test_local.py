@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.errors import KnownError
-from runner.request import Isolation, Language, NetworkMode
-from runner.result import Outcome
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language, NetworkMode
+from runner.model.result import Outcome
 from runner.sandbox import leftovers
-from runner.sandbox import walls as walls_module
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Readiness
-from runner.sandbox.local import LocalSandbox
+from runner.sandbox.local import walls as walls_module
+from runner.sandbox.local.sandbox import LocalSandbox
 from tests.sandbox.conftest import job
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.result import Outcome
+from runner.model.result import Outcome
 from runner.sandbox.contract import Imports
 from tests.sandbox.conftest import Lab, only
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.request import Isolation, Language
-from runner.result import Outcome
+from runner.model.request import Isolation, Language
+from runner.model.result import Outcome
 from runner.sandbox.contract import Imports
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.places import resources
-from runner.request import Language
-from runner.sandbox import syscalls
-from runner.sandbox.local import LocalSandbox
-from runner.sandbox.syscalls import FILTERED
+from runner.model.request import Language
+from runner.sandbox.local import syscalls
+from runner.sandbox.local.sandbox import LocalSandbox
+from runner.sandbox.local.syscalls import FILTERED
+from runner.system.places import resources
 from tests.sandbox.conftest import job
 
 if TYPE_CHECKING:

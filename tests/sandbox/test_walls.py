@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.request import Language
+from runner.model.request import Language
 
 if TYPE_CHECKING:
     from tests.sandbox.conftest import Lab
@@ -207,9 +207,9 @@ def test_no_terminal_to_type_into(lab: Lab) -> None:
 USER_SCRIPT = """
 import asyncio, sys
 from pathlib import Path
-from runner.request import Language, Limits
+from runner.model.request import Language, Limits
 from runner.sandbox.contract import Job
-from runner.sandbox.local import LocalSandbox
+from runner.sandbox.local.sandbox import LocalSandbox
 
 LOOK = '''
 import os, subprocess

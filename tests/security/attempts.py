@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from runner.request import Language
+from runner.model.request import Language
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.request import Language, Limits
-from runner.result import Outcome
+from runner.model.request import Language, Limits
+from runner.model.result import Outcome
 from runner.sandbox.contract import Job
 from tests.contract.conftest import job as small
 from tests.sandbox.conftest import wait_until
@@ -18,7 +18,7 @@ from tests.security.attempts import ATTEMPTS, FLOODS
 if TYPE_CHECKING:
     import pytest
 
-    from runner.result import Result
+    from runner.model.result import Result
     from runner.sandbox.contract import Sandbox
     from tests.contract.conftest import Lab
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.request import Language
+from runner.model.request import Language
 from runner.sandbox.contract import Bounds, Collect
 from tests.contract.conftest import job
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from runner.result import Result
+    from runner.model.result import Result
     from runner.sandbox.contract import Sandbox
     from tests.contract.conftest import Lab
 

@@ -11,7 +11,7 @@ from runner.sandbox.container.client import CALL_SECONDS, Denied, EngineGone
 from runner.sandbox.container.frames import Frames, Marks, Words
 from runner.sandbox.container.shape import config
 from runner.sandbox.container.starter import introduction
-from runner.tasks import spawn
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

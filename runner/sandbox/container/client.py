@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import h11
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from runner.sandbox.container import absent
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

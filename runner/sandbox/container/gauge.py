@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from runner.request import Isolation
-from runner.result import Usage
+from runner.model.request import Isolation
+from runner.model.result import Usage
 from runner.sandbox.container.client import Denied, EngineGone
 from runner.sandbox.container.shape import GVISOR_OWN_MB, own_processes
 from runner.sandbox.usage import Curve

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from runner.sandbox.container.unpack import Spool
 
 if TYPE_CHECKING:
-    from runner.result import Result
+    from runner.model.result import Result
     from runner.sandbox.container.cell import Cell
     from runner.sandbox.contract import Job
 

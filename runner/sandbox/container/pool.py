@@ -8,8 +8,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.errors import KnownError
-from runner.tasks import spawn
+from runner.model.errors import KnownError
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

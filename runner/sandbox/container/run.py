@@ -7,8 +7,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.errors import KnownError
-from runner.result import Outcome
+from runner.model.errors import KnownError
+from runner.model.result import Outcome
 from runner.sandbox import verdict
 from runner.sandbox.container.cell import LAST_GRACE
 from runner.sandbox.container.client import Denied, EngineGone
@@ -17,12 +17,12 @@ from runner.sandbox.container.leaving import Leaving
 from runner.sandbox.output import Stream, Transcript
 from runner.sandbox.usage import DISK_FULL
 from runner.sandbox.watch import GRACE, Ended, output_stop
-from runner.tasks import spawn
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.result import Result, Usage
+    from runner.model.result import Result, Usage
     from runner.sandbox.container.cell import Cell
     from runner.sandbox.container.client import Client
     from runner.sandbox.contract import Job

@@ -9,9 +9,9 @@ import weakref
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from runner.errors import KnownError
-from runner.request import Isolation, Language, Limits, NetworkMode
-from runner.result import Outcome
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language, Limits, NetworkMode
+from runner.model.result import Outcome
 from runner.sandbox import languages, leftovers, verdict
 from runner.sandbox.container import endpoint, starter
 from runner.sandbox.container.cell import Cell, remove
@@ -22,14 +22,14 @@ from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun,
 from runner.sandbox.container.session import ContainerSession
 from runner.sandbox.container.shape import HOST_LABEL, NAMES, RUN_LABEL, Shape, host
 from runner.sandbox.contract import Bounds, Job, Readiness
-from runner.sandbox.session import gone
+from runner.sandbox.local.session import gone
 from runner.sandbox.verdict import Setting
-from runner.tasks import spawn
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Mapping
 
-    from runner.result import Usage
+    from runner.model.result import Usage
     from runner.sandbox.container.pool import Warmth
 
 PROTECTIONS = {

@@ -8,7 +8,7 @@ import errno
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from runner.sandbox import leftovers
 from runner.sandbox.container.cell import remove
 from runner.sandbox.container.client import Denied, EngineGone
@@ -19,14 +19,14 @@ from runner.sandbox.container.shape import config
 from runner.sandbox.container.starter import script
 from runner.sandbox.contract import Entry, Kind, Listing, Piece
 from runner.sandbox.files import MOST_ENTRIES, refusal
+from runner.sandbox.local.session import gone, within
 from runner.sandbox.output import Stream
-from runner.sandbox.session import gone, within
-from runner.tasks import spawn
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from runner.result import Usage
+    from runner.model.result import Usage
     from runner.sandbox.container.client import Client, Plug
     from runner.sandbox.container.exec import ExecCell
     from runner.sandbox.container.run import ContainerRun, SettledRun

@@ -9,12 +9,12 @@ import socket
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from runner.places import resources
-from runner.request import Isolation
+from runner.model.request import Isolation
 from runner.sandbox.container.starter import ENVIRONMENT, WORKSPACE, command, watched
+from runner.system.places import resources
 
 if TYPE_CHECKING:
-    from runner.request import Language, Limits
+    from runner.model.request import Language, Limits
     from runner.sandbox.contract import Bounds
 
 NAMES = {Isolation.GVISOR: "runsc", Isolation.DOCKER: "runc"}

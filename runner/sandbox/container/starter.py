@@ -9,13 +9,13 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from runner.request import Language
+from runner.model.request import Language
 from runner.sandbox import languages
 from runner.sandbox.container.frames import MARK
 from runner.sandbox.imports import hint
 
 if TYPE_CHECKING:
-    from runner.request import Limits
+    from runner.model.request import Limits
     from runner.sandbox.container.frames import Words
     from runner.sandbox.contract import Bounds, Job
 

@@ -7,7 +7,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from runner.sandbox.container.client import Client
 from runner.sandbox.container.endpoint import find
 from runner.sandbox.images.build import Builder, State

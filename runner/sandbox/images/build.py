@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from runner.sandbox.images.archive import pack
 from runner.sandbox.images.program import Failed
 from runner.sandbox.images.store import NotLoaded

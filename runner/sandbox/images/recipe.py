@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 
 FOLDER = Path(__file__).resolve().parents[3] / "images"
 SCRIPT = FOLDER / "rootfs.sh"

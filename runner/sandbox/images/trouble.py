@@ -6,7 +6,7 @@ import os
 import re
 from typing import assert_never
 
-from runner.errors import KnownError
+from runner.model.errors import KnownError
 from runner.sandbox.images.program import Failed
 from runner.sandbox.images.store import NotLoaded
 

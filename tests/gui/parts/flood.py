@@ -16,7 +16,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.look import Look
+from app.look.look import Look
 from app.parts.output import OutputView
 from runner.sandbox.output import Stream, Transcript
 

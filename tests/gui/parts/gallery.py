@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.look import Look, Theme
+from app.look.look import Look, Theme
 from app.parts import amounts
 from app.parts.badge import Badge
 from app.parts.code import CodeView
@@ -38,7 +38,7 @@ from app.parts.gauge import Gauge
 from app.parts.notice import Notice, Tone
 from app.parts.output import OutputView
 from app.parts.ring import CountdownRing
-from runner.assessment import Capability, Finding, Level, Span
+from runner.model.assessment import Capability, Finding, Level, Span
 from runner.sandbox.output import Stream, Transcript
 
 OUT = Path(__file__).resolve().parents[3] / "build" / "gallery"

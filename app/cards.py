@@ -1,0 +1,337 @@
+"""What the window knows: every request it has heard of, kept up to date by the engine's events."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, assert_never
+
+from PySide6.QtCore import QObject, Signal
+
+from runner.approval.modes import Mode
+from runner.model.decision import Verdict
+from runner.model.events import (
+    AgentsChanged,
+    ApprovalArmed,
+    ApprovalSpent,
+    CallsRefused,
+    EngineTroubled,
+    GatewayOpened,
+    GrantsChanged,
+    ModeChanged,
+    QuestionAsked,
+    QuestionPaused,
+    RequestArrived,
+    RequestAssessed,
+    RequestClosed,
+    RequestDecided,
+    RequestEdited,
+    RunFinished,
+    RunHeld,
+    RunMeasured,
+    RunStarted,
+    SandboxesChanged,
+    TroubleCleared,
+)
+from runner.model.request import Isolation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.identity.agents import Agent
+    from runner.model.assessment import Assessment, Level
+    from runner.model.decision import Decision
+    from runner.model.events import Event
+    from runner.model.kept_sandbox import Kept
+    from runner.model.request import Request
+    from runner.model.result import Result, Usage
+
+KEPT_RUNS = 20
+"""Finished runs that stay in the running panel; older ones are in the history."""
+KEPT_READINGS = 600
+"""Readings of one run that are held for its curves: 150 s at 4 Hz."""
+KEPT_REFUSALS = 50
+KEPT_MISSED = 50
+
+
+@dataclass(slots=True)
+class Card:
+    """One request as the window shows it. Times are those of `time.monotonic()` unless said otherwise."""
+
+    request: Request
+    arrived: float
+    digest: str
+    """The request's digest, worked out once."""
+    assessment: Assessment | None = None
+    deadline: float | None = None
+    """None until the question is asked."""
+    due: float = 0.0
+    """The first deadline: what pauses keeps its place in the queue."""
+    window: float = 0.0
+    blocked: str = ""
+    again: bool = False
+    paused: bool = False
+    """Somebody looks at it: the countdown stands, up to the cap that is now the deadline."""
+    armed: float | None = None
+    """Until when an approval waits for the agent to come back, after the question had expired."""
+    original: Request | None = None
+    """What the agent sent, where a person's version was approved in its place."""
+    decision: Decision | None = None
+    protections: tuple[str, ...] = ()
+    started: float | None = None
+    held: float | None = None
+    """Since when it is paused."""
+    rested: float = 0.0
+    """Seconds that it was paused before."""
+    readings: deque[Usage] = field(default_factory=lambda: deque(maxlen=KEPT_READINGS))
+    result: Result | None = None
+
+    @property
+    def id(self) -> str:
+        return self.request.id
+
+    @property
+    def level(self) -> Level | None:
+        return self.assessment.level if self.assessment else None
+
+    @property
+    def waiting(self) -> bool:
+        """A person is asked and has not answered."""
+        return self.deadline is not None and self.decision is None
+
+    @property
+    def missed(self) -> bool:
+        """Expired before anybody answered."""
+        return self.decision is not None and self.decision.verdict is Verdict.EXPIRED
+
+    @property
+    def running(self) -> bool:
+        return self.started is not None and self.result is None
+
+    @property
+    def can_hold(self) -> bool:
+        """Whether it can be paused: containers can."""
+        return self.running and self.request.isolation in (Isolation.GVISOR, Isolation.DOCKER)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds that it has run, without those that it was paused."""
+        now = time.monotonic() if self.held is None else self.held
+        return 0.0 if self.started is None else now - self.started - self.rested
+
+
+class Cases(QObject):
+    """The store behind every panel. Panels read it and hear of changes; none of them changes it."""
+
+    happened = Signal(object)
+    """tuple[Event, ...], after they have been taken in."""
+    agents_known = Signal()
+    """The list of registered agents has come, or has changed."""
+    sandbox_known = Signal()
+    """What the sandbox here gives has become known."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._cards: dict[str, Card] = {}
+        self._waiting: dict[str, Card] = {}
+        self._running: dict[str, Card] = {}
+        self._over: deque[str] = deque()
+        self._missed: dict[str, Card] = {}
+        self.mode = ModeChanged(Mode.GUARDED.value)
+        self.troubles: dict[str, EngineTroubled] = {}
+        self.agents: tuple[Agent, ...] | None = None
+        """None until they are known."""
+        self.sandbox: Mapping[str, object] = {}
+        """What `code_sandbox_info` tells agents: isolation, protections, missing, versions. Empty until known."""
+        self.kept: tuple[Kept, ...] = ()
+        """The sandboxes that agents keep, oldest first."""
+        self.address = ""
+        """Where agents connect; empty until the gateway is open."""
+        self.refusals: deque[CallsRefused] = deque(maxlen=KEPT_REFUSALS)
+        self.requests_by_agent: dict[str, int] = {}
+        """Since this start."""
+        self.refused_by_agent: dict[str, int] = {}
+        """Since this start."""
+
+    # ---- reading ----
+
+    def card(self, request_id: str) -> Card | None:
+        return self._cards.get(request_id)
+
+    def waiting(self) -> tuple[Card, ...]:
+        """Open questions, in the order in which they were asked."""
+        return tuple(self._waiting.values())
+
+    def count_waiting(self) -> int:
+        return len(self._waiting)
+
+    def missed(self) -> tuple[Card, ...]:
+        """Questions that expired, newest first, until they are dismissed."""
+        return tuple(reversed(self._missed.values()))
+
+    def dismiss(self, request_id: str) -> None:
+        """The person has seen that it was missed."""
+        if self._missed.pop(request_id, None) is not None:
+            self._cards.pop(request_id, None)
+            self.happened.emit(())
+
+    def running(self) -> tuple[Card, ...]:
+        return tuple(self._running.values())
+
+    def count_running(self) -> int:
+        return len(self._running)
+
+    def count_held(self) -> int:
+        """Runs that are paused."""
+        return sum(card.held is not None for card in self._running.values())
+
+    @property
+    def all_held(self) -> bool:
+        """Some run is paused, and none goes on that could be."""
+        free = any(card.can_hold and card.held is None for card in self._running.values())
+        return bool(self.count_held()) and not free
+
+    def runs(self) -> tuple[Card, ...]:
+        """What runs, then the latest that ended, each newest first."""
+        over = [self._cards[one] for one in reversed(self._over) if one in self._cards]
+        return (*reversed(self.running()), *over)
+
+    def most_urgent(self) -> Card | None:
+        """The open question that expires first."""
+        return min(self._waiting.values(), key=_deadline, default=None)
+
+    # ---- taking in ----
+
+    def know_agents(self, agents: tuple[Agent, ...]) -> None:
+        """Registered agents, as the engine lists them."""
+        self.agents = agents
+        self.agents_known.emit()
+
+    def know_sandbox(self, facts: Mapping[str, object]) -> None:
+        """The sandbox, as the engine describes it."""
+        self.sandbox = facts
+        self.sandbox_known.emit()
+
+    def take(self, events: tuple[Event, ...]) -> None:
+        """Take a batch in, then tell the panels."""
+        for event in events:
+            self._take(event)
+        self.happened.emit(events)
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case RequestArrived():
+                self._arrived(event.request)
+            case RequestAssessed():
+                if card := self._cards.get(event.request_id):
+                    card.assessment = event.assessment
+            case QuestionAsked():
+                self._asked(event)
+            case RequestDecided():
+                self._decided(event)
+            case QuestionPaused():
+                if card := self._waiting.get(event.request_id):
+                    card.deadline, card.window, card.paused = event.deadline, event.window, True
+            case RequestEdited():
+                self._edited(event)
+            case ApprovalArmed():
+                if card := self._missed.get(event.request_id):
+                    card.armed, card.window = event.deadline, event.window
+            case ApprovalSpent():
+                self._spent(event)
+            case ModeChanged():
+                self.mode = event
+            case RunStarted():
+                self._started(event)
+            case RunMeasured():
+                if card := self._running.get(event.request_id):
+                    card.readings.append(event.usage)
+            case RunHeld():
+                self._held(event)
+            case RunFinished():
+                self._finished(event)
+            case RequestClosed():
+                self._closed(event.request_id)
+            case CallsRefused():
+                self.refusals.append(event)
+                self.refused_by_agent[event.agent] = self.refused_by_agent.get(event.agent, 0) + event.count
+            case SandboxesChanged():
+                self.kept = event.kept
+            case GatewayOpened():
+                self.address = event.address
+            case EngineTroubled():
+                self.troubles[event.room] = event
+            case TroubleCleared():
+                self.troubles.pop(event.room, None)
+            case AgentsChanged() | GrantsChanged():
+                pass
+            case _:
+                assert_never(event)
+
+    def _arrived(self, request: Request) -> None:
+        agent = request.agent
+        self._cards[request.id] = Card(request, time.monotonic(), request.digest)
+        self.requests_by_agent[agent] = self.requests_by_agent.get(agent, 0) + 1
+
+    def _asked(self, event: QuestionAsked) -> None:
+        if card := self._cards.get(event.request_id):
+            card.deadline, card.window = event.deadline, event.window
+            card.due = event.deadline
+            card.blocked, card.again = event.blocked, event.again
+            self._waiting[card.id] = card
+
+    def _decided(self, event: RequestDecided) -> None:
+        self._waiting.pop(event.request_id, None)
+        card = self._cards.get(event.request_id)
+        if card is None:
+            return
+        card.decision = event.decision
+        if card.missed:
+            self._missed[card.id] = card
+            while len(self._missed) > KEPT_MISSED:
+                self._cards.pop(self._missed.pop(next(iter(self._missed))).id, None)
+
+    def _edited(self, event: RequestEdited) -> None:
+        """From here on the card is what was approved."""
+        if card := self._cards.get(event.request_id):
+            card.original = card.request
+            card.request, card.digest, card.assessment = event.request, event.request.digest, event.assessment
+
+    def _spent(self, event: ApprovalSpent) -> None:
+        if card := self._missed.get(event.request_id):
+            card.armed = None
+            if event.used:
+                del self._missed[card.id]
+                self._cards.pop(card.id, None)
+
+    def _started(self, event: RunStarted) -> None:
+        if card := self._cards.get(event.request_id):
+            card.started, card.protections = time.monotonic(), event.protections
+            self._running[card.id] = card
+
+    def _held(self, event: RunHeld) -> None:
+        card = self._running.get(event.request_id)
+        if card is not None and event.held is (card.held is None):
+            now = time.monotonic()
+            card.rested += 0.0 if card.held is None else now - card.held
+            card.held = now if event.held else None
+
+    def _finished(self, event: RunFinished) -> None:
+        card = self._cards.get(event.request_id)
+        if card is None:
+            return
+        card.result = event.result
+        if self._running.pop(card.id, None) is not None:
+            self._over.append(card.id)
+
+    def _closed(self, request_id: str) -> None:
+        """Forget it, unless it is one of the runs that are kept."""
+        if request_id not in self._over and request_id not in self._missed:
+            self._cards.pop(request_id, None)
+        while len(self._over) > KEPT_RUNS:
+            self._cards.pop(self._over.popleft(), None)
+
+
+def _deadline(card: Card) -> float:
+    return card.deadline if card.deadline is not None else float("inf")

@@ -1,0 +1,49 @@
+"""Has a screen reader say that a CRITICAL request has come. It moves no focus and decides nothing."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from app import phrases
+from app.parts.amounts import counted, time_left
+from app.parts.roles import announce
+from runner.model.assessment import Level
+from runner.model.events import QuestionAsked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+    from app.cards import Card, Cases
+    from runner.model.events import Event
+
+
+class Announcing(QObject):
+    """One sentence for each batch of events, however many requests are in it."""
+
+    def __init__(self, cases: Cases, window: QWidget, say: Callable[[QWidget, str], None] = announce) -> None:
+        """`say` is how words become speech."""
+        super().__init__(window)
+        self._cases = cases
+        self._window = window
+        self._say = say
+        cases.happened.connect(self._take)
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        asked = (self._cases.card(event.request_id) for event in events if isinstance(event, QuestionAsked))
+        worst = [card for card in asked if card is not None and card.waiting and card.level is Level.CRITICAL]
+        if worst:
+            self._say(self._window, _sentence(worst))
+
+
+def _sentence(cards: list[Card]) -> str:
+    first = cards[0]
+    left = time_left((first.deadline or 0.0) - time.monotonic())
+    title = f"{phrases.title(first.request)}, {left}"
+    more = f" And {counted(len(cards) - 1, 'other')}." if len(cards) > 1 else ""
+    return f"CRITICAL request by {phrases.visible(first.request.agent)}: {title}.{more}"

@@ -1,0 +1,120 @@
+"""What keeps Assent from working, or from working well, said at the top of the window until it is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from app import phrases
+from app.parts.notice import Notice, Tone
+from runner.model.events import CallsRefused, EngineTroubled, TroubleCleared
+
+if TYPE_CHECKING:
+    from app.cards import Cases
+    from app.look.look import Look
+    from runner.model.events import Event
+
+GRAVE = frozenset({"start", "ledger", "gateway", "sandbox"})
+"""While one of these is in trouble nothing can be run, or only some of it."""
+SHOWN = 1
+"""Notices at a time: two took a sixth of a window 600 high from what is to be decided."""
+ACTIONS = {
+    "ledger": "Begin a new history",
+    "gateway": "",
+    "sandbox": "Doctor",
+    "settings": "Settings",
+    "grants": "Rules",
+    "secrets": "Doctor",
+}
+
+
+class Banners(QWidget):
+    """One notice per room in trouble, the newest refusal, and what the window itself has to say."""
+
+    wanted = Signal(str)
+    """The room whose button was pressed."""
+
+    def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._look = look
+        self._notices: dict[str, Notice] = {}
+        self._all = False
+        self._more = QPushButton()
+        self._more.setProperty("kind", "quiet")
+        self._more.setAutoDefault(False)
+        self._more.clicked.connect(self._toggle)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(look.px(6))
+        self._fold()
+        cases.happened.connect(self._take)
+
+    def say(self, name: str, tone: Tone, text: str, action: str = "", closable: bool = True) -> Notice:
+        """Show `text` under `name`, in place of what `name` said before."""
+        notice = self._notices.get(name)
+        if notice is None:
+            notice = self._notices[name] = Notice(self._look, tone, text, action, closable)
+            notice.acted.connect(lambda: self.wanted.emit(name))
+            notice.closed.connect(lambda: self.unsay(name))
+            # The grave ones stay on top, then the newest: what stands there for long has been read.
+            grave = sum(one in GRAVE for one in self._notices if one != name)
+            self._column.insertWidget(0 if name in GRAVE else grave, notice)
+        else:
+            notice.say(tone, text, action)
+        self._fold()
+        return notice
+
+    def unsay(self, name: str) -> None:
+        """It is over, or was read."""
+        self._more.setParent(self)
+        if (notice := self._notices.pop(name, None)) is not None:
+            self._column.removeWidget(notice)
+            notice.hide()
+            notice.deleteLater()
+        self._fold()
+
+    def _fold(self) -> None:
+        """One at a time, so that work goes on below it; the others are one press away."""
+        rows = (self._column.itemAt(number) for number in range(self._column.count()))
+        notices = [notice for row in rows if row is not None and isinstance(notice := row.widget(), Notice)]
+        for number, notice in enumerate(notices):
+            notice.setVisible(self._all or number < SHOWN)
+        hidden = max(0, len(notices) - SHOWN)
+        self._more.setText("Show fewer" if self._all else f"and {hidden} more")
+        if notices:
+            notices[0].hold(self._more)
+        self._more.setVisible(hidden > 0)
+        self.setVisible(bool(notices))
+
+    @Slot()
+    def _toggle(self) -> None:
+        self._all = not self._all
+        self._fold()
+
+    def text(self, name: str) -> str:
+        """What `name` says now; empty where it says nothing."""
+        return self._notices[name].text if name in self._notices else ""
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            match event:
+                case EngineTroubled(room, what, remedy):
+                    tone = Tone.BAD if room in GRAVE else Tone.WARN
+                    self.say(room, tone, f"{what} {remedy}".strip(), ACTIONS.get(room, ""), room not in GRAVE)
+                case TroubleCleared(room):
+                    self.unsay(room)
+                case CallsRefused():
+                    self._tell_refused(event)
+                case _:
+                    pass
+
+    def _tell_refused(self, event: CallsRefused) -> None:
+        """A flood is one line that counts, not a thousand cards (spec I5)."""
+        agent = phrases.visible(event.agent) or "somebody without a valid token"
+        total = self._cases.refused_by_agent.get(event.agent, event.count)
+        calls = f"{total:,} call{'s' if total != 1 else ''}"
+        self.say(f"refused {event.agent}", Tone.WARN, f"{calls} by {agent} refused: {phrases.visible(event.reason)}")

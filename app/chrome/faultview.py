@@ -1,0 +1,86 @@
+"""Tells the person of errors inside Assent, and shows what was written down about them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.parts.notice import Tone
+from app.parts.plain import plain_label
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from app.chrome.window import Window
+
+SHOW = "What happened"
+
+
+def tell_of_earlier(window: Window, text: str, file: Path) -> None:
+    """The session before did not end well: say so until it is read or closed."""
+    sentence = "Assent did not end well the last time. Questions that were open then were denied; nothing ran twice."
+    notice = window.banners.say("earlier", Tone.WARN, sentence, SHOW)
+    notice.acted.connect(lambda: FaultView(window, text, file).open())
+
+
+def tell_of_fault(window: Window, last_line: str, file: Path) -> None:
+    """Something inside Assent failed just now; it goes on."""
+    sentence = f"Something failed inside Assent and was written down: {last_line}"
+    told_before = bool(window.banners.text("fault"))
+    notice = window.banners.say("fault", Tone.WARN, sentence, SHOW)
+    if not told_before:
+        notice.acted.connect(lambda: _open_log(window, file))
+
+
+def _open_log(window: Window, file: Path) -> None:
+    try:
+        text = file.read_text("utf-8", "replace")
+    except OSError as error:
+        text = f"The file cannot be read: {error.strerror}."
+    FaultView(window, text, file).open()
+
+
+class FaultView(QDialog):
+    """The log as plain text, to copy or to find on disk."""
+
+    def __init__(self, parent: QWidget, text: str, file: Path) -> None:
+        super().__init__(parent)
+        self._file = file
+        self.setWindowTitle("What happened")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(760, 460)
+        where = plain_label(f"Written to {file}. It stays on this computer.", wrap=True)
+        self.text = QPlainTextEdit(text)
+        self.text.setReadOnly(True)
+        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.text.setAccessibleName("What was written down about the error")
+        self.copy = QPushButton("Copy")
+        self.copy.clicked.connect(self._copy)
+        self.folder = QPushButton("Open folder")
+        self.folder.clicked.connect(self._open_folder)
+        close = QPushButton("Close")
+        close.setDefault(True)
+        close.clicked.connect(self.accept)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.copy)
+        buttons.addWidget(self.folder)
+        buttons.addStretch()
+        buttons.addWidget(close)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 16, 16, 14)
+        column.setSpacing(10)
+        column.addWidget(where)
+        column.addWidget(self.text)
+        column.addLayout(buttons)
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.text.toPlainText())
+
+    @Slot()
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._file.parent)))

@@ -1,0 +1,75 @@
+"""Shows where the keyboard is: a ring around lists, texts and columns, which by themselves would show nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QRectF, Qt, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QPlainTextEdit, QWidget
+from shiboken6 import isValid
+
+from app.parts.code import CodeView
+from app.parts.empty import EmptyState
+from app.parts.pane import OutputPane
+
+if TYPE_CHECKING:
+    from app.look.look import Look
+
+_OWN = (CodeView, OutputPane, QPlainTextEdit)
+"""Scroll areas that show it themselves. Buttons and fields have a border for it in the style sheet."""
+
+
+class Focus(QObject):
+    """Follows the focus through the window and its dialogs."""
+
+    def __init__(self, look: Look, window: QWidget) -> None:
+        super().__init__(window)
+        self._look = look
+        self._ring: _Ring | None = None
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._moved)
+
+    @Slot(QWidget, QWidget)
+    def _moved(self, _before: QWidget | None, now: QWidget | None) -> None:
+        if self._ring is not None and isValid(self._ring):
+            self._ring.hide()
+            self._ring.deleteLater()
+        self._ring = None
+        if isinstance(now, (QAbstractScrollArea, EmptyState)) and not isinstance(now, _OWN):
+            self._ring = _Ring(self._look, now)
+
+
+class _Ring(QWidget):
+    """Lies over `target`, of its size, and lets the mouse through."""
+
+    def __init__(self, look: Look, target: QWidget) -> None:
+        super().__init__(target)
+        self._look = look
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._place(target)
+        target.installEventFilter(self)
+        look.changed.connect(self.update)
+        self.raise_()
+        self.show()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and isinstance(watched, QWidget):
+            self._place(watched)
+        return False
+
+    def _place(self, target: QWidget) -> None:
+        room = target.rect()
+        if isinstance(target, EmptyState):
+            # Around its words: around all of a page with nothing on it, a ring says nothing.
+            edge = self._look.px(16)
+            room = target.words().adjusted(-edge, -edge, edge, edge).intersected(room)
+        self.setGeometry(room)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self._look.tokens.accent), 2))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+        painter.end()

@@ -1,0 +1,67 @@
+"""The frame of the window: on the screen before anything else is loaded, filled once it is painted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QMainWindow
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QPaintEvent
+
+    from app.chrome.window_state import Remembered
+
+SMALLEST = (960, 600)
+USUAL = (1280, 800)
+
+
+class Frame(QMainWindow):
+    """Says when it was painted first and when it is wanted to close; closing itself is `leave.py`'s affair.
+
+    Imports nothing but Qt: what stands inside takes a few times as long to load as Qt itself.
+    """
+
+    painted = Signal()
+    close_wanted = Signal()
+
+    def __init__(self, remembered: Remembered) -> None:
+        super().__init__()
+        self._remembered = remembered
+        self._painted = False
+        self._may_close = False
+        self.setWindowTitle("Assent")
+        self.setMinimumSize(*SMALLEST)
+        saved = remembered.get("geometry")
+        if not saved or not self.restoreGeometry(QByteArray.fromBase64(saved.encode("ascii", "replace"))):
+            self.resize(*USUAL)
+
+    @Slot()
+    def bring_to_front(self) -> None:
+        """Show the window, whatever became of it."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    @Slot()
+    def vanish(self) -> None:
+        """Leaving has begun: remember the place and disappear."""
+        self._remembered.set("geometry", bytes(self.saveGeometry().toBase64().data()).decode("ascii"))
+        self._remembered.save()
+        self._may_close = True
+        self.hide()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._may_close:
+            event.accept()
+            return
+        event.ignore()
+        self.close_wanted.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            # After this paint, so that the window is on the screen before anything heavy starts.
+            QTimer.singleShot(0, self, self.painted.emit)

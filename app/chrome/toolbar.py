@@ -1,0 +1,181 @@
+"""The bar at the top: the mode, Pause all, Stop all, and the state of sandbox and agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from app import phrases
+from app.chrome.modes import ModeButton
+from app.parts.amounts import counted
+from app.parts.elide import ElidedLabel
+from app.parts.plain import plain_label, tip
+from runner.model.request import Isolation
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QEnterEvent, QResizeEvent
+
+    from app.cards import Cases
+    from app.look.look import Look
+
+
+SAID_MS = 12_000
+PAUSE, RESUME = " Pause all", " Resume all"
+ANYWHERE = "Go anywhere  Ctrl+K"
+NARROW = 700
+"""Width below which there is room for the keys alone."""
+
+
+class Toolbar(QWidget):
+    """Reacts to the store; says when all is to be paused or stopped. Of one height, whatever it says."""
+
+    hold_all = Signal()
+    stop_all = Signal()
+    go = Signal()
+    """The palette is wanted."""
+    looked_at = Signal()
+    """The pointer is here: how the sandbox stands may be read next."""
+
+    def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._look = look
+        self._shield = plain_label()
+        self.mode = ModeButton(cases, look)
+        self.anywhere = QPushButton(ANYWHERE)
+        self.anywhere.setAccessibleName("Go anywhere, Ctrl+K")
+        self.anywhere.setProperty("kind", "quiet")
+        self.anywhere.setToolTip("Find a page, a request, an agent or a command")
+        self.anywhere.setAutoDefault(False)
+        self.anywhere.clicked.connect(self.go)
+        self.hold = QPushButton()
+        self.hold.setAutoDefault(False)
+        self.hold.clicked.connect(self.hold_all)
+        self.stop = QPushButton(" Stop all")
+        self.stop.setToolTip("Stop every run and deny every question (Ctrl+Shift+S)")
+        self.stop.setAccessibleName("Stop all: stop every run and deny every question, Ctrl+Shift+S")
+        self.stop.setAutoDefault(False)
+        self.stop.clicked.connect(self.stop_all)
+        look.dress(self.stop, "octagon-x", "high", 14)
+        self.state = ElidedLabel()
+        self.state.setProperty("role", "muted")
+        self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.state.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._said = ""
+        self._silence = QTimer(self)
+        self._silence.setSingleShot(True)
+        self._silence.setInterval(SAID_MS)
+        self._silence.timeout.connect(self._hush)
+        px = look.px
+        self._row = row = QHBoxLayout(self)
+        row.setContentsMargins(px(4), 0, px(4), 0)
+        row.setSpacing(px(10))
+        row.addWidget(self._shield)
+        row.addWidget(self.mode)
+        row.addSpacing(px(6))
+        row.addWidget(self.hold)
+        row.addWidget(self.stop)
+        row.addWidget(self.anywhere)
+        row.addWidget(self.state, 1)
+        look.changed.connect(self._paint_icon)
+        cases.happened.connect(self.refresh)
+        cases.agents_known.connect(self.refresh)
+        cases.sandbox_known.connect(self.refresh)
+        self._paint_icon()
+        self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = self.width() < self._look.px(NARROW)
+        self.anywhere.setText("Ctrl+K" if narrow else ANYWHERE)
+        self._row.setSpacing(self._look.px(4 if narrow else 10))
+
+    @Slot()
+    def refresh(self) -> None:
+        """Say how things stand."""
+        busy = bool(self._cases.count_waiting() or self._cases.count_running())
+        if self.stop.isEnabled() != busy:
+            self.stop.setEnabled(busy)
+        self._show_hold()
+        if self._said:
+            return
+        parts = (self._held_words(), self._sandbox_words(), self._agent_words())
+        words = "  \N{MIDDLE DOT}  ".join(filter(None, parts))
+        if words != self.state.text():
+            self.state.setText(words)
+        self._tell_details()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self.looked_at.emit()
+
+    def _tell_details(self) -> None:
+        details = self._details()
+        if details != self.state.accessibleDescription():
+            self.state.setAccessibleDescription(details)
+            self.state.setToolTip(tip(details))
+
+    def _show_hold(self) -> None:
+        held = self._cases.all_held
+        words = RESUME if held else PAUSE
+        if self.hold.text() != words:
+            self.hold.setText(words)
+            does = "Let every run that is paused go on" if held else "Pause every run that can be; its time limit waits"
+            self.hold.setToolTip(f"{does} (Ctrl+Shift+H)")
+            self.hold.setAccessibleName(f"{words.strip()}: {does[0].lower()}{does[1:]}, Ctrl+Shift+H")
+            self._look.dress(self.hold, "play" if held else "pause", "accent_ink" if held else "text", 14)
+        if self.hold.isEnabled() != bool(self._cases.count_running()):
+            self.hold.setEnabled(bool(self._cases.count_running()))
+
+    def _held_words(self) -> str:
+        held = self._cases.count_held()
+        return f"{counted(held, 'run')} paused" if held else ""
+
+    def say(self, text: str) -> None:
+        """A sentence in the place of the state, for a while; nothing moves."""
+        self._said = text
+        self.state.setText(text)
+        self._silence.start()
+
+    @Slot()
+    def _hush(self) -> None:
+        self._said = ""
+        self.refresh()
+
+    def _sandbox_words(self) -> str:
+        if "sandbox" in self._cases.troubles:
+            return "No sandbox"
+        found = str(self._cases.sandbox.get("isolation", ""))
+        if found not in list(Isolation):
+            return "Starting\N{HORIZONTAL ELLIPSIS}"
+        return f"{phrases.isolation_first(Isolation(found))} ready"
+
+    def _agent_words(self) -> str:
+        if self._cases.agents is None:
+            return ""
+        return counted(sum(not agent.revoked for agent in self._cases.agents), "agent")
+
+    def _details(self) -> str:
+        lines = [f"Agents connect to {self._cases.address}"] if self._cases.address else []
+        sandbox = self._cases.sandbox
+        lines += [str(sandbox["chosen"])] if sandbox.get("chosen") else []
+        lines += _warmth(sandbox.get("warm"))
+        protections = sandbox.get("protections")
+        if isinstance(protections, (list, tuple)):
+            lines += [str(one) for one in protections]
+        return "\n".join(lines)
+
+    def _paint_icon(self) -> None:
+        self._shield.setPixmap(self._look.pixmap("shield-check", "accent_ink", 18))
+
+
+def _warmth(told: object) -> list[str]:
+    """The warm pool in words: how many wait, for how long, and how many runs found one."""
+    if not isinstance(told, dict) or not told["wanted"]:
+        return []
+    runs = told["hits"] + told["misses"]
+    used = f"; {told['hits']} of {runs} runs began in one" if runs else ""
+    waiting = f", the oldest for {told['oldest']:.0f} s" if told["ready"] else ""
+    return [f"{told['ready']} of {told['wanted']} containers wait started{waiting}{used}"]

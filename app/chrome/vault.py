@@ -1,0 +1,62 @@
+"""Says at the top of the window where secrets are kept, when that is not the keyring (spec K5)."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from app.errands import Errands
+from app.parts.notice import Tone
+from runner.identity.secrets import Secrets, Vault, Where
+from runner.settings.loading import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.chrome.banners import Banners
+    from runner.system.places import Places
+
+BANNER = "vault"
+
+
+class VaultNotice(QObject):
+    """A keyring may take its time to answer, or ask for its password: it is asked on a thread of its own."""
+
+    def __init__(
+        self,
+        banners: Banners,
+        places: Places,
+        secrets: Callable[[], Secrets | None],
+        parent: QObject | None = None,
+    ) -> None:
+        """`secrets` gives those of the engine, None as long as there is none."""
+        super().__init__(parent)
+        self._banners = banners
+        self._places = places
+        self._secrets = secrets
+        self._errands = Errands("vault", self)
+
+    @Slot()
+    def look_again(self) -> None:
+        """Find out where secrets go now, and say so."""
+        self._errands.send(self._where, self._tell, self._failed)
+
+    def _where(self) -> Where:
+        if (used := self._secrets()) is not None:
+            return used.where
+        return Secrets(self._places, load(self._places, os.environ).settings).where
+
+    def _tell(self, where: Where) -> None:
+        words = f"{where.explanation} {where.remedy}".strip()
+        match where.kind:
+            case Vault.KEYRING:
+                self._banners.unsay(BANNER)
+            case Vault.FILE:
+                self._banners.say(BANNER, Tone.INFO, words)
+            case Vault.MEMORY:
+                self._banners.say(BANNER, Tone.WARN, words, "Settings")
+
+    def _failed(self, error: Exception) -> None:
+        self._banners.say(BANNER, Tone.WARN, f"Where secrets are kept could not be found out: {error}", "Settings")

@@ -1,0 +1,1 @@
+"""The main job, shown on a virtual screen."""

@@ -1,0 +1,1 @@
+"""Colors, fonts and motion."""

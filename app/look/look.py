@@ -1,0 +1,262 @@
+"""How the window looks: theme, palette, style sheet, fonts and icons, applied in one place."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import fields
+from enum import StrEnum
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from PySide6.QtCore import QByteArray, QObject, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtWidgets import QAbstractButton
+from shiboken6 import isValid
+
+from app.look.tokens import DARK, LIGHT, Tokens
+from runner.system.places import resources
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+_BODY = 9.75
+"""Points: 13 pixels at 96 dots per inch."""
+_MONO = 9.0
+_FONTS = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf", "JetBrainsMono-Bold.ttf")
+
+
+class Theme(StrEnum):
+    SYSTEM = "system"
+    LIGHT = "light"
+    DARK = "dark"
+
+
+class Motion(StrEnum):
+    SYSTEM = "system"
+    REDUCED = "reduced"
+
+
+class Look(QObject):
+    """The one look of the application. Create it right after the application and before any widget.
+
+    `scale` multiplies every font and padding; 2.0 is the 200 % of WCAG 2.1, 1.4.4. Text also follows the
+    desktop's dots per inch, because fonts are set in points.
+    """
+
+    changed = Signal()
+    """The colors are different now; what paints itself repaints."""
+
+    def __init__(self, app: QApplication, theme: Theme = Theme.SYSTEM, scale: float = 1.0) -> None:
+        super().__init__(app)
+        self._app = app
+        self._theme = theme
+        self._scale = scale
+        self.next_scale = scale
+        """The size of text from the next start on."""
+        self._motion = Motion.SYSTEM
+        self._system_still = False
+        self._flash = app.cursorFlashTime()
+        self._effects = [effect for effect in Qt.UIEffect if app.isEffectEnabled(effect)]
+        self._tokens: Tokens | None = None
+        self._fonts: dict[tuple[float, bool], QFont] = {}
+        self._drawings: dict[str, str] = {}
+        self._pictures: dict[tuple[str, str, int, float], QPixmap] = {}
+        self._dressed: WeakKeyDictionary[QAbstractButton | QAction, tuple[str, str, int]] = WeakKeyDictionary()
+        for name in _FONTS:
+            QFontDatabase.addApplicationFont(str(resources() / "fonts" / name))
+        app.setStyle("Fusion")
+        app.setFont(self.font())
+        app.styleHints().colorSchemeChanged.connect(self._follow)
+        self._apply()
+
+    # ---- theme ----
+
+    @property
+    def theme(self) -> Theme:
+        return self._theme
+
+    @property
+    def dark(self) -> bool:
+        return self.tokens is DARK
+
+    @property
+    def tokens(self) -> Tokens:
+        return self._tokens or LIGHT
+
+    @property
+    def scale(self) -> float:
+        return self._scale
+
+    def choose(self, theme: Theme) -> None:
+        """Switch the theme of everything shown, at once."""
+        self._theme = Theme(theme)
+        self._apply()
+
+    @property
+    def still(self) -> bool:
+        """Nothing moves that need not: rings go in steps, menus open at once, the cursor stands."""
+        return self._motion is Motion.REDUCED or self._system_still
+
+    def choose_motion(self, motion: Motion) -> None:
+        self._motion = motion
+        self._apply_motion()
+
+    def know_system_motion(self, still: bool) -> None:
+        """What the desktop was set to; it counts unless the person wants even less."""
+        self._system_still = still
+        self._apply_motion()
+
+    def step(self, share: float) -> float:
+        """A share from 0 to 1 as it may be drawn: in eighths where nothing is to move."""
+        return math.ceil(share * 8) / 8 if self.still else share
+
+    def _apply_motion(self) -> None:
+        self._app.setCursorFlashTime(0 if self.still else self._flash)
+        for effect in self._effects:
+            self._app.setEffectEnabled(effect, not self.still)
+
+    @Slot()
+    def _follow(self) -> None:
+        self._apply()
+
+    def _apply(self) -> None:
+        tokens = DARK if self._wants_dark() else LIGHT
+        if tokens is self._tokens:
+            return
+        self._tokens = tokens
+        self._app.setPalette(_palette(tokens))
+        self._app.setStyleSheet(self._sheet(tokens))
+        for target, (name, ink, size) in list(self._dressed.items()):
+            if isValid(target):
+                self._put_icon(target, name, ink, size)
+        self.changed.emit()
+
+    def _wants_dark(self) -> bool:
+        if self._theme is Theme.SYSTEM:
+            # Without a desktop the scheme is Unknown, which counts as light.
+            return self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+        return self._theme is Theme.DARK
+
+    def _sheet(self, tokens: Tokens) -> str:
+        text = (resources() / "themes" / "assent.qss").read_text("utf-8")
+        words = {field.name: getattr(tokens, field.name) for field in fields(Tokens)}
+        words |= {name: f"{size * self._scale:.2f}pt" for name, size in _SIZES.items()}
+        words["theme"] = "dark" if tokens is DARK else "light"
+        words["icons"] = (resources() / "themes").as_posix()
+        # Hair lines stay one pixel; the folder goes in last, so that nothing in its name is taken for a length.
+        text = re.sub(r"\b([2-9]|\d\d+)px", lambda found: f"{self.px(int(found[1]))}px", text)
+        return re.sub(r"@(\w+)", lambda found: str(words[found[1]]), text)
+
+    # ---- fonts ----
+
+    def font(self, step: float = 0.0, bold: bool = False) -> QFont:
+        """The interface font, `step` points larger than body text. Digits have one width, so counts do not jitter.
+
+        Ligatures are off here and in `mono`: they would show `!=`, `->` and `://` as signs that are not there.
+        """
+        if (step, bold) not in self._fonts:
+            font = QFont("Inter")
+            font.setPointSizeF((_BODY + step) * self._scale)
+            font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
+            font.setFeature(QFont.Tag("tnum"), 1)
+            self._fonts[step, bold] = _without_ligatures(font)
+        # A copy of a font that has been measured is measured already; a new one is looked up anew for every row.
+        return QFont(self._fonts[step, bold])
+
+    def mono(self) -> QFont:
+        """The font of code and output."""
+        font = QFont("JetBrains Mono")
+        font.setStyleHint(QFont.StyleHint.Monospace)
+        font.setPointSizeF(_MONO * self._scale)
+        return _without_ligatures(font)
+
+    def px(self, pixels: float) -> int:
+        """A length of the 8-pixel rhythm at the present scale."""
+        return round(pixels * self._scale)
+
+    # ---- icons ----
+
+    def dress(self, target: QAbstractButton | QAction, name: str, ink: str = "muted", size: int = 16) -> None:
+        """Give `target` the icon `name` in the token `ink`, and again whenever the theme changes."""
+        self._dressed[target] = (name, ink, size)
+        self._put_icon(target, name, ink, size)
+
+    def icon(self, name: str, ink: str = "muted", size: int = 16) -> QIcon:
+        """The icon `name` of resources/icons in the token `ink`, `size` pixels wide before scaling.
+
+        Raises FileNotFoundError for a name without a drawing.
+        """
+        icon = QIcon(self.pixmap(name, ink, size))
+        icon.addPixmap(self.pixmap(name, "disabled", size), QIcon.Mode.Disabled)
+        return icon
+
+    def pixmap(self, name: str, ink: str = "muted", size: int = 16) -> QPixmap:
+        """The same as a picture, sharp on the densest screen of this session."""
+        ratio = self._app.devicePixelRatio()
+        color = getattr(self.tokens, ink)
+        key = (name, color, size, ratio)
+        if (picture := self._pictures.get(key)) is None:
+            picture = self._pictures[key] = self._draw(name, color, self.px(size), ratio)
+        return picture
+
+    def _put_icon(self, target: QAbstractButton | QAction, name: str, ink: str, size: int) -> None:
+        target.setIcon(self.icon(name, ink, size))
+        if isinstance(target, QAbstractButton):
+            target.setIconSize(QSize(self.px(size), self.px(size)))
+
+    def _draw(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
+        from PySide6.QtSvg import QSvgRenderer  # only once something wants an icon
+
+        if name not in self._drawings:
+            self._drawings[name] = (resources() / "icons" / f"{name}.svg").read_text("utf-8")
+        source = self._drawings[name].replace("currentColor", color)
+        picture = QPixmap(round(size * ratio), round(size * ratio))
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        QSvgRenderer(QByteArray(source.encode())).render(painter, QRectF(0, 0, size, size))
+        painter.end()
+        return picture
+
+
+_SIZES = {"tiny": 7.5, "small": 8.5, "body": _BODY, "title": 11.25, "large": 15.0, "mono": _MONO}
+
+
+def _without_ligatures(font: QFont) -> QFont:
+    for tag in ("calt", "liga"):
+        font.setFeature(QFont.Tag(tag), 0)
+    return font
+
+
+def _palette(tokens: Tokens) -> QPalette:
+    role = QPalette.ColorRole
+    colors = {
+        role.Window: tokens.background,
+        role.WindowText: tokens.text,
+        role.Base: tokens.surface,
+        role.AlternateBase: tokens.background,
+        role.Text: tokens.text,
+        role.PlaceholderText: tokens.muted,
+        role.Button: tokens.surface,
+        role.ButtonText: tokens.text,
+        role.BrightText: tokens.high,
+        role.Highlight: tokens.selection,
+        role.HighlightedText: tokens.text,
+        role.Accent: tokens.accent,
+        role.Link: tokens.accent_ink,
+        role.LinkVisited: tokens.accent_ink,
+        role.ToolTipBase: tokens.surface,
+        role.ToolTipText: tokens.text,
+        role.Light: tokens.hover,
+        role.Midlight: tokens.border,
+        role.Mid: tokens.border,
+        role.Dark: tokens.edge,
+        role.Shadow: tokens.edge,
+    }
+    palette = QPalette()
+    for which, color in colors.items():
+        palette.setColor(which, QColor(color))
+    for which in (role.WindowText, role.Text, role.ButtonText, role.HighlightedText, role.PlaceholderText):
+        palette.setColor(QPalette.ColorGroup.Disabled, which, QColor(tokens.disabled))
+    return palette

@@ -1,0 +1,1 @@
+"""Notices on the desktop and in the tray."""

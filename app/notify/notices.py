@@ -1,0 +1,192 @@
+"""What is worth a notice while the window is not in front. Nothing here can decide anything."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication
+
+from app import phrases
+from app.notify.desktop import Said
+from app.parts.amounts import counted
+from runner.model.decision import Decider, Verdict
+from runner.model.events import CallsRefused, QuestionAsked, QuestionPaused, RequestDecided, RunFinished, RunStarted
+from runner.model.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.cards import Card, Cases
+    from app.chrome.window import Window
+    from app.notify.desktop import Desktop
+    from runner.model.events import Event
+
+QUIET_SECONDS = 3.0
+"""Between two notices of new requests: a burst of them is one notice."""
+LONG_RUN_MS = 30_000
+MANY_REFUSED = 20
+"""Refused calls of one agent that are worth a notice; the banner counts every one."""
+LIMITS = frozenset({Outcome.TIMED_OUT, Outcome.OUT_OF_MEMORY, Outcome.OUT_OF_DISK, Outcome.OUTPUT_LIMIT})
+
+
+class Notices(QObject):
+    """Says it to `desktop`; while nobody there shows notices, `fallback` has title and text for the tray."""
+
+    fallback = Signal(str, str)
+
+    def __init__(
+        self,
+        cases: Cases,
+        window: Window,
+        desktop: Desktop,
+        sounds: Callable[[], bool],
+        ring: Callable[[], None] = QApplication.beep,
+        parent: QObject | None = None,
+    ) -> None:
+        """`sounds` tells whether there is to be a sound; `ring` makes one where the desktop cannot."""
+        super().__init__(parent)
+        self._sounds = sounds
+        self._ring = ring
+        self._cases = cases
+        self._window = window
+        self._desktop = desktop
+        self._told_at = float("-inf")
+        self._latest: Said | None = None
+        self._half = QTimer(self)
+        self._half.setSingleShot(True)
+        self._half.timeout.connect(self._remind)
+        self._reminded: set[str] = set()
+        self._refused: dict[str, int] = {}
+        cases.happened.connect(self._take)
+        desktop.clicked.connect(self._clicked)
+        desktop.silent.connect(ring)
+        desktop.missing.connect(self._fall_back)
+
+    @property
+    def away(self) -> bool:
+        return not self._window.isActiveWindow()
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        asked: Card | None = None
+        for event in events:
+            match event:
+                case QuestionAsked(request_id):
+                    asked = self._cases.card(request_id)
+                case RequestDecided(request_id, decision):
+                    self._desktop.unsay(request_id)
+                    if decision.verdict is Verdict.EXPIRED:
+                        self._tell_missed(request_id)
+                case RunStarted(request_id):
+                    self._watch(request_id)
+                case RunFinished(request_id, result) if result.outcome in LIMITS:
+                    self._tell_limit(request_id)
+                case CallsRefused():
+                    self._count_refused(event)
+                case _:
+                    pass
+        if asked is not None:
+            self._tell_asked(asked)
+        if any(isinstance(event, (QuestionAsked, QuestionPaused, RequestDecided)) for event in events):
+            self._plan()
+
+    def _plan(self) -> None:
+        """Wake up when half of the time of the next question has passed, of every one of them."""
+        waiting = {card.id: _half_passed(card) for card in self._cases.waiting() if not card.paused}
+        self._reminded &= waiting.keys()
+        due = min((at for one, at in waiting.items() if one not in self._reminded), default=None)
+        if due is None:
+            self._half.stop()
+        else:
+            self._half.start(max(1, round((due - time.monotonic()) * 1000)))
+
+    def _tell_asked(self, card: Card, reminding: bool = False) -> None:
+        if not card.waiting or not self.away:
+            return
+        QApplication.alert(self._window.frame, 0)
+        if not reminding and time.monotonic() - self._told_at < QUIET_SECONDS:
+            return
+        self._told_at = time.monotonic()
+        level = card.level.name if card.level else "A"
+        others = self._cases.count_waiting() - 1
+        more = f" {counted(others, 'other')} waiting." if others else ""
+        hurry = " Half of the time to answer has passed." if reminding else ""
+        title = f"{level} request"
+        text = f"{_agent(card)} asks to run code.{hurry}{more} Open it to review."
+        self._say(Said(card.id, title, text, reminding, reminding and self._sounds()))
+
+    @Slot()
+    def _remind(self) -> None:
+        """Half of the time has passed and nobody has come: this one stays. Several at once are one notice."""
+        now = time.monotonic()
+        due = [card for card in self._cases.waiting() if not card.paused and card.id not in self._reminded]
+        due = [card for card in due if _half_passed(card) <= now]
+        self._reminded |= {card.id for card in due}
+        if due:
+            self._tell_asked(min(due, key=_half_passed), reminding=True)
+        self._plan()
+
+    def _tell_missed(self, request_id: str) -> None:
+        card = self._cases.card(request_id)
+        if card is not None and self.away:
+            what = "Nothing was run. It is under Missed and can be approved for later."
+            self._say(Said(request_id, "A request expired", f"{_agent(card)} got no answer in time. {what}", True))
+
+    def _watch(self, request_id: str) -> None:
+        """A run that nobody was asked about and that goes on is worth a word."""
+        card = self._cases.card(request_id)
+        if card is not None and card.decision is not None and card.decision.by is not Decider.PERSON:
+            QTimer.singleShot(LONG_RUN_MS, self, lambda: self._tell_long(request_id))
+
+    def _tell_long(self, request_id: str) -> None:
+        card = self._cases.card(request_id)
+        if card is not None and card.running and self.away:
+            text = f"A run of {_agent(card)} that was approved without asking has taken over 30 s."
+            self._say(Said(request_id, "Still running", text))
+
+    def _tell_limit(self, request_id: str) -> None:
+        card = self._cases.card(request_id)
+        if card is not None and card.result is not None and self.away:
+            self._say(Said(request_id, "A run hit a limit", f"{_agent(card)}: {phrases.ended(card.result)}"))
+
+    def _count_refused(self, event: CallsRefused) -> None:
+        before = self._refused.get(event.agent, 0)
+        self._refused[event.agent] = now = before + event.count
+        if before < MANY_REFUSED <= now and self.away:
+            agent = phrases.visible(event.agent) or "Somebody without a valid token"
+            text = f"{agent} was refused {counted(now, 'call')}. See the window for why."
+            self._say(Said(f"refused {event.agent}", "Many refused calls", text))
+
+    def _say(self, said: Said) -> None:
+        self._latest = said
+        self._desktop.say(said)
+
+    @Slot()
+    def _fall_back(self) -> None:
+        if self._latest is not None:
+            if self._latest.sounds:
+                self._ring()
+            self.fallback.emit(self._latest.title, self._latest.text)
+
+    @Slot(str)
+    def _clicked(self, about: str) -> None:
+        """Brings the window, and the request where it is still to be had; it never answers one."""
+        self._window.review()
+        card = self._cases.card(about)
+        if card is None:
+            return
+        if card.waiting or card.missed:
+            self._window.deciding.show_request(about)
+        elif card.started is not None:
+            self._window.show_page("Running")
+
+
+def _agent(card: Card) -> str:
+    return phrases.visible(card.request.agent)
+
+
+def _half_passed(card: Card) -> float:
+    """When half of the time to answer is over, on the clock of `time.monotonic()`."""
+    return (card.deadline or 0.0) - card.window / 2

@@ -1,0 +1,125 @@
+"""Two lines and a badge: how a request looks in a list of runs or in the history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
+
+from app.parts.badge import badge_size, paint_badge
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex
+
+    from app.look.look import Look
+    from runner.model.assessment import Level
+
+HEIGHT = 52
+SUMMARY = Qt.ItemDataRole.UserRole + 10
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What one row says. `ink` is the token in which `state` is written."""
+
+    title: str
+    below: str
+    state: str
+    ink: str = "muted"
+    level: Level | None = None
+
+    @property
+    def spoken(self) -> str:
+        level = self.level.name if self.level else ""
+        return ", ".join(part for part in (level, self.title, self.below, self.state) if part)
+
+
+class LinesDelegate(QStyledItemDelegate):
+    """Plain text only; the model gives a `Summary` for the role SUMMARY."""
+
+    def __init__(self, look: Look, view: QTableView) -> None:
+        super().__init__(view)
+        self._look = look
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        summary = index.data(SUMMARY)
+        if not isinstance(summary, Summary):
+            return
+        px, tokens = self._look.px, self._look.tokens
+        room = QRectF(option.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            chosen = option.state & QStyle.StateFlag.State_Selected
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(tokens.selection if chosen else tokens.hover))
+            painter.drawRoundedRect(room.adjusted(px(4), 1, -px(4), -1), px(6), px(6))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        inner = room.adjusted(px(12), px(7), -px(12), -px(7))
+        upper = QRectF(inner.left(), inner.top(), inner.width(), inner.height() / 2)
+        lower = upper.translated(0, inner.height() / 2)
+        self._paint_title(painter, upper, summary)
+        self._paint_below(painter, lower, summary)
+        painter.restore()
+
+    def _paint_title(self, painter: QPainter, room: QRectF, summary: Summary) -> None:
+        taken = 0.0
+        if summary.level is not None:
+            size = badge_size(self._look, summary.level)
+            taken = size.width() + self._look.px(8)
+            corner = QPointF(room.right() - size.width(), room.center().y() - size.height() / 2)
+            paint_badge(painter, self._look, summary.level, corner)
+        painter.setFont(self._look.font(0, bold=True))
+        painter.setPen(QColor(self._look.tokens.text))
+        painter.drawText(room, _LEFT, _elided(painter, summary.title, room.width() - taken))
+
+    def _paint_below(self, painter: QPainter, room: QRectF, summary: Summary) -> None:
+        painter.setFont(self._look.font(-1))
+        painter.setPen(QColor(getattr(self._look.tokens, summary.ink)))
+        painter.drawText(room, _RIGHT, summary.state)
+        taken = QFontMetricsF(painter.font()).horizontalAdvance(summary.state) + self._look.px(10)
+        painter.setPen(QColor(self._look.tokens.muted))
+        painter.drawText(room, _LEFT, _elided(painter, summary.below, room.width() - taken))
+
+
+def list_view(look: Look, model: QAbstractItemModel, name: str) -> QTableView:
+    """A table of one column and fixed heights, which stays quick however many rows there are."""
+    view = QTableView()
+    view.setModel(model)
+    view.setItemDelegate(LinesDelegate(look, view))
+    view.setAccessibleName(name)
+    view.setStyleSheet("QTableView { selection-background-color: transparent; }")
+    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    view.setTabKeyNavigation(False)
+    view.setShowGrid(False)
+    view.setMouseTracking(True)
+    view.setFrameShape(QFrame.Shape.NoFrame)
+    view.horizontalHeader().hide()
+    view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+    view.verticalHeader().hide()
+    view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    view.verticalHeader().setDefaultSectionSize(look.px(HEIGHT))
+    return view
+
+
+def _elided(painter: QPainter, text: str, width: float) -> str:
+    return QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, max(0.0, width))

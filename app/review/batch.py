@@ -1,0 +1,231 @@
+"""Approving several requests once each: lists which, shows all of their code, and leaves out what is CRITICAL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app import phrases
+from app.parts.amounts import counted
+from app.parts.code import CodeView
+from app.parts.column import ScrollColumn
+from app.parts.fold import fit
+from app.parts.order import tab_in_reading_order
+from app.parts.plain import plain_label
+from app.review.approval import STOPPERS
+from app.review.buttons import DecisionButton
+from app.review.guard import REST_SECONDS, Guard
+from app.review.steady import Steady
+from runner.model.assessment import Level
+from runner.model.events import EngineTroubled, RequestAssessed, RequestDecided, TroubleCleared
+from runner.model.request import CODE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QShowEvent
+
+    from app.bridge import Bridge
+    from app.cards import Card, Cases
+    from app.look.look import Look
+    from runner.model.assessment import Finding
+    from runner.model.events import Event
+
+SHOWN = 50
+"""Requests in one batch: more would not be read."""
+_REST_MS = round(REST_SECONDS * 1000) + 10
+_DOT = " \N{MIDDLE DOT} "
+
+
+class Batch(QDialog):
+    """Opened with `open`. What is listed is fixed by digest; whatever changes meanwhile leaves the list."""
+
+    approved = Signal()
+
+    def __init__(self, parent: QWidget, cases: Cases, bridge: Bridge, look: Look, chosen: Iterable[str]) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self.listed: list[Card] = []
+        self.skipped: list[tuple[Card, str]] = []
+        self._digests: dict[str, str] = {}
+        self._sort([card for one in chosen if (card := cases.card(one)) is not None and card.waiting])
+        self.guard = Guard(self._can_be_answered)
+        self.heading = plain_label(role="title")
+        self.what = plain_label(role="muted", wrap=True)
+        self.left_out = plain_label(role="muted", wrap=True)
+        self.code = CodeView(look)
+        self.sentence = plain_label(role="muted", wrap=True)
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.no = QPushButton("Cancel")
+        self.no.setDefault(True)
+        self.no.clicked.connect(self.reject)
+        self.yes = DecisionButton("", self.guard)
+        self.yes.setProperty("kind", "primary")
+        self.yes.decided.connect(self._approve)
+        self._steady = Steady((self.yes,), self)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self._show_state)
+        self._lay_out(look)
+        tab_in_reading_order(self)
+        self._steady.moved.connect(self.rearm)
+        self.code.seen_to_end.connect(self._show_state)
+        cases.happened.connect(self._take)
+        self._show_all()
+        self.no.setFocus()
+
+    @Slot()
+    def rearm(self) -> None:
+        """Ignore input for a moment."""
+        self.guard.rearm()
+        self._rest.start()
+        self._show_state()
+
+    def _can_be_answered(self) -> bool:
+        self._steady.look()
+        return self.isVisible() and self.isActiveWindow()
+
+    def _sort(self, cards: list[Card]) -> None:
+        for card in cards:
+            if why := _skipped_because(card, len(self.listed)):
+                self.skipped.append((card, why))
+            else:
+                self.listed.append(card)
+                self._digests[card.id] = card.digest
+
+    def _show_all(self) -> None:
+        """The list and the code of everything in it."""
+        self.setWindowTitle("Approve selected")
+        self.heading.setText(f"Approve {counted(len(self.listed), 'request')}, once each")
+        self.what.setText("\n".join(f"{number}. {_line(card)}" for number, card in enumerate(self.listed, 1)))
+        self.left_out.setText(
+            "\n".join(f"Left out: {phrases.title(card.request)}. {why}" for card, why in self.skipped)
+        )
+        self.left_out.setVisible(bool(self.skipped))
+        code, findings = _joined(self.listed)
+        languages = {card.request.language for card in self.listed}
+        language = next(iter(languages)) if len(languages) == 1 else None
+        self.code.set_code(code, language.value if language else "", findings)
+        self.yes.setText(f"Approve {len(self.listed)} once")
+        self.rearm()
+
+    @Slot()
+    def _show_state(self) -> None:
+        why_not = self._why_not()
+        self.sentence.setText(why_not)
+        self.yes.setEnabled(not why_not and not self._rest.isActive())
+
+    def _why_not(self) -> str:
+        if not self.listed:
+            return "Nothing is left to approve."
+        for room in STOPPERS:
+            if trouble := self._cases.troubles.get(room):
+                return f"{trouble.what} {trouble.remedy}".strip()
+        return "" if self.code.is_seen_to_end else "Scroll to the end of the code to approve."
+
+    @Slot()
+    def _approve(self) -> None:
+        if self._why_not():
+            return
+        for card in self.listed:
+            self._bridge.approve(card.id, self._digests[card.id])
+        self.approved.emit()
+        self.accept()
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        mine = {card.id for card in self.listed}
+        changed = {event.request_id for event in events if isinstance(event, (RequestDecided, RequestAssessed))} & mine
+        if changed:
+            gone = [card for card in self.listed if card.id in changed]
+            self.listed = [card for card in self.listed if card.id not in changed]
+            self.skipped += [(card, "It has changed or is over.") for card in gone]
+            self._show_all()
+        elif any(isinstance(event, (EngineTroubled, TroubleCleared)) for event in events):
+            self._show_state()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.installEventFilter(self)
+        self._steady.watch()
+        self.rearm()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.WindowActivate:
+            self.rearm()
+        return super().eventFilter(watched, event)
+
+    def _lay_out(self, look: Look) -> None:
+        px = look.px
+        row = QHBoxLayout()
+        row.setSpacing(px(8))
+        row.addWidget(self.sentence, 1)
+        row.addWidget(self.no)
+        row.addWidget(self.yes)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(px(18), px(16), px(18), px(14))
+        column.setSpacing(px(8))
+        column.addWidget(self.heading)
+        listed = ScrollColumn("What would be approved")
+        listed.column.addWidget(self.what)
+        listed.column.addWidget(self.left_out)
+        listed.setMinimumHeight(px(60))
+        listed.setMaximumHeight(px(150))
+        column.addWidget(listed)
+        column.addWidget(self.code, 1)
+        column.addLayout(row)
+        fit(self, px(720), px(560))
+
+
+def _skipped_because(card: Card, listed: int) -> str:
+    if card.level is None:
+        return "It has not been assessed yet."
+    if card.level is Level.CRITICAL:
+        return "CRITICAL is approved one by one."
+    if card.blocked:
+        return card.blocked
+    return f"At most {SHOWN} at once." if listed >= SHOWN else ""
+
+
+def _line(card: Card) -> str:
+    request = card.request
+    parts = (
+        phrases.title(request),
+        phrases.visible(request.agent),
+        card.level.name if card.level else "",
+        phrases.language(request.language),
+        f"network {phrases.network(request)}",
+        card.digest[:8],
+    )
+    return _DOT.join(part for part in parts if part)
+
+
+def _joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
+    """All that decides of each, one below the other, with the findings where they are then."""
+    lines: list[str] = []
+    findings: list[Finding] = []
+    first: dict[str, int] = {}
+    for number, card in enumerate(cards, 1):
+        request = card.request
+        title = phrases.title(request)
+        lines.append("\N{BOX DRAWINGS HEAVY HORIZONTAL}" * 3 + f" {number} of {len(cards)}: {title}")
+        whole = _whole(card)
+        if whole in first:
+            lines += [f"The same as {first[whole]}.", ""]
+            continue
+        first[whole] = number
+        for finding in card.assessment.findings if card.assessment else ():
+            span = finding.span
+            moved = replace(span, line=span.line + len(lines), end_line=span.end_line + len(lines))
+            findings.append(replace(finding, span=moved))
+        lines += [*whole.split("\n"), ""]
+    return "\n".join(lines), tuple(findings)
+
+
+def _whole(card: Card) -> str:
+    return "\n".join(part.text if part.name == CODE else f"{part.name}: {part.text}" for part in card.request.parts)

@@ -1,0 +1,170 @@
+"""Queue and review side by side: the page on which requests are answered, with its keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.parts.fold import Folding, in_sight, reveal
+from app.queue.panel import QueuePanel
+from app.review.keystrokes import Keystrokes
+from app.review.panel import ReviewPanel
+from runner.model.events import QuestionAsked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.bridge import Bridge
+    from app.cards import Cases
+    from app.look.look import Look
+    from runner.model.events import Event
+
+LEAST = 600
+"""Width below which the queue stands above the request."""
+
+
+class Deciding(QWidget):
+    """Nothing that arrives changes what is under review; only an answer or the person moves on."""
+
+    add_agent = Signal()
+
+    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self._look = look
+        self.queue = QueuePanel(cases, look)
+        self.review = ReviewPanel(cases, bridge, look)
+        self.split = Folding(look, LEAST, (200, 0))
+        self.split.setHandleWidth(look.px(8))
+        self.split.addWidget(self.queue)
+        self.split.addWidget(self.review)
+        self.split.setStretchFactor(0, 0)
+        self.split.setStretchFactor(1, 1)
+        self._sized = False
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.split)
+        self.queue.chosen.connect(self.show_request)
+        self.queue.batch.connect(self._ask_batch)
+        self.queue.add_agent.connect(self.add_agent)
+        self.review.answered.connect(self._next)
+        self.review.move_on.connect(self._next)
+        cases.happened.connect(self._take)
+        self.keystrokes = Keystrokes(self)
+        self.keystrokes.swallowed.connect(self._swallowed)
+        self._too_quick = ""
+        """The key that was ignored last, by its letter."""
+        self._key("A", lambda: self._answer(self._press_approve))
+        self._key("D", lambda: self._answer(self.review.press_deny))
+        self._key("E", lambda: self._answer(self.review.press_edit))
+        self._key("L", lambda: self._answer(self.review.press_limits))
+        self._key("R", self.review.press_remember)
+        self._key("X", self.queue.toggle_mark)
+        self._key("J", lambda: self.queue.step(1))
+        self._key("K", lambda: self.queue.step(-1))
+
+    @Slot(str)
+    def show_request(self, request_id: str) -> None:
+        """Bring one request under review."""
+        if card := self._cases.card(request_id):
+            self.queue.choose(request_id)
+            self.review.show_card(card)
+
+    def _answer(self, press: Callable[[], None]) -> None:
+        """A key for what is on screen; where nothing there can be answered, it only brings the next one there."""
+        shown = self.review.card
+        urgent = self._cases.most_urgent()
+        if urgent is not None and (shown is None or not (shown.waiting or shown.missed)):
+            self.show_request(urgent.id)
+            self._invite()
+        elif shown is not None and not in_sight(self.review.foot):
+            # Large text: what the key would do has been scrolled away.
+            reveal(self.review.foot)
+            self._invite()
+        else:
+            press()
+
+    def _invite(self) -> None:
+        """The key has not done what it stands for, so a text that follows it does nothing either."""
+        self._too_quick = ""
+        self.keystrokes.swallow()
+        self.review.invite()
+
+    def _press_approve(self) -> None:
+        """A approves when it was pressed by itself: in a text that is typed without looking it is a letter."""
+        if self.review.can_approve and not (self.keystrokes.alone and self.review.press_approve()):
+            self._too_quick = "A"
+            self.keystrokes.swallow()
+            self._swallowed()
+
+    @Slot()
+    def _swallowed(self) -> None:
+        """Say that nothing was decided."""
+        self.review.hint(f"Too quick: press {self._too_quick or 'the key'} again.")
+
+    @Slot(object)
+    def _ask_batch(self, chosen: tuple[str, ...]) -> None:
+        """Put the list over the window; only its own button approves."""
+        from app.review.batch import Batch
+
+        batch = Batch(self, self._cases, self._bridge, self._look, chosen)
+        batch.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        batch.open()
+
+    @Slot()
+    def _next(self) -> None:
+        """The next most urgent one, or nothing."""
+        if card := self._cases.most_urgent():
+            self.show_request(card.id)
+        else:
+            self.queue.choose("")
+            self.review.clear()
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        """An empty review takes the most urgent question; one that is in use is left alone."""
+        if self.review.card is None and any(isinstance(event, QuestionAsked) for event in events):
+            self._next()
+
+    def _key(self, letter: str, act: Callable[[], None]) -> None:
+        shortcut = QShortcut(QKeySequence(letter), self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.setAutoRepeat(letter in "JK")
+        shortcut.activated.connect(act)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if (window := self.window().windowHandle()) is not None:
+            window.installEventFilter(self.keystrokes)
+
+    # ---- holding Approve by keyboard ----
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _is_hold(event):
+            if not event.isAutoRepeat() and in_sight(self.review.approve):
+                self.review.approve.press_hold()
+            event.accept()
+        else:
+            super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        held = (Qt.Key.Key_A, Qt.Key.Key_Control, Qt.Key.Key_Shift)
+        if event.key() in held and not event.isAutoRepeat():
+            self.review.approve.release_hold()
+        super().keyReleaseEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self._sized and self.width() >= self._look.px(LEAST):
+            self._sized = True
+            queue = min(self._look.px(310), max(self._look.px(230), round(self.width() * 0.25)))
+            self.split.setSizes([queue, self.width() - queue])
+
+
+def _is_hold(event: QKeyEvent) -> bool:
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    return event.key() == Qt.Key.Key_A and event.modifiers() == both

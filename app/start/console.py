@@ -1,0 +1,144 @@
+"""Builds what stands in the frame and, once that is painted, the engine behind it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtGui import QIcon, QPalette, QSessionManager
+
+from app.bridge import Bridge
+from app.cards import Cases
+from app.chrome.window import Window
+from app.errands import Errands
+from app.look.look import Look, Motion, Theme
+from app.start.leave import Leave, end_at_once
+from runner.engine.thread import EngineThread
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from app.chrome.frame import Frame
+    from app.chrome.window_state import Remembered
+    from app.start.crash import Faults
+    from runner.engine.engine import Engine
+    from runner.settings.loading import Settings
+    from runner.system.places import Places
+
+SWITCH_SECONDS = 0.001
+"""How long the engine's thread may keep the interpreter when the window wants it; Python's own is 5 ms. Painting asks
+for it about ten times: with 5 ms a key in the editor took 155 ms while the code was assessed, with 1 ms 13 (p95)."""
+SETTLED_MS = 5000
+"""When everything has been loaded. What is there by then stays, so the collector need not walk through it again and
+again: with it each full collection held up the window for 80 ms, without it for 3 ms (measured while a run printed
+50 MB/s)."""
+
+SCALES = ("1.00", "1.25", "1.50", "1.75", "2.00")
+
+
+class Console(QObject):
+    """Everything that lives as long as the window. The frame is on the screen already."""
+
+    def __init__(self, app: QApplication, places: Places, faults: Faults, frame: Frame, remembered: Remembered) -> None:
+        super().__init__()
+        self._app = app
+        self._places = places
+        self._faults = faults
+        self._remembered = remembered
+        self.frame = frame
+        self.look = Look(app, _theme(remembered.get("theme")), _scale(remembered.get("text")))
+        # From here on the look decides; the frame had a color of its own so that it did not flash.
+        frame.setPalette(QPalette())
+        app.setWindowIcon(QIcon(self.look.pixmap("shield-check", "accent", 64)))
+        self.cases = Cases(self)
+        self.host = EngineThread(self._build, faults.engine_failed)
+        self.bridge = Bridge(self.host, self)
+        self.bridge.happened.connect(self.cases.take)
+        self.window = Window(self.cases, self.bridge, self.look, places, frame)
+        self.leave = Leave(self.cases, self.bridge, self.window.ask_to_quit, end_at_once, self)
+        self._errands = Errands("start", self)
+        self._connect()
+
+    def tell_of_earlier(self, earlier: str) -> None:
+        """`earlier` is what a session before left in the fault log."""
+        from app.chrome.faultview import tell_of_earlier
+
+        tell_of_earlier(self.window, earlier, self._faults.aside)
+
+    def _connect(self) -> None:
+        self.window.painted.connect(self._start)
+        self.frame.close_wanted.connect(self.leave.wish)
+        self.leave.leaving.connect(self._vanish)
+        self.leave.gone.connect(self._app.quit)
+        self._faults.happened.connect(self._fault)
+        # Directly: the session manager waits for the slot, so it has to be over when everything is closed.
+        self._app.commitDataRequest.connect(self._session_ends, Qt.ConnectionType.DirectConnection)
+
+    @Slot()
+    def _vanish(self) -> None:
+        self._remembered.set("theme", self.look.theme.value)
+        self._remembered.set("text", f"{self.look.next_scale:.2f}")
+        self.frame.vanish()
+
+    @Slot()
+    def _start(self) -> None:
+        """The window is on the screen: now the heavy part."""
+        sys.setswitchinterval(SWITCH_SECONDS)
+        self.host.start()
+        from app.look.motion import wanted_still
+        from app.notify.desktop import Desktop
+        from app.notify.notices import Notices
+        from app.notify.tray import Tray
+
+        self.tray = Tray(self.cases, self.look, self.window, self)
+        self.desktop = Desktop(self)
+        self.notices = Notices(self.cases, self.window, self.desktop, self.bridge.sounds, parent=self)
+        self.notices.fallback.connect(self.tray.say)
+        self.leave.leaving.connect(self.desktop.close)
+        self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)
+        self._errands.send(wanted_still, self.look.know_system_motion, self._settings_unknown)
+        self.window.vault.look_again()
+        QTimer.singleShot(SETTLED_MS, gc.freeze)
+
+    def _build(self) -> Engine:
+        """In the engine's thread: its imports do not hold up the window."""
+        from runner.assembly import open_engine
+
+        engine = open_engine(self._places)
+        engine.listen(self.bridge.hear)
+        return engine
+
+    def _load_settings(self) -> Settings:
+        from runner.settings.loading import load
+
+        return load(self._places, os.environ).settings
+
+    def _settings_known(self, settings: Settings) -> None:
+        self.look.choose(Theme(settings.theme))
+        self.look.choose_motion(Motion(settings.motion))
+        self.look.next_scale = int(settings.text_size) / 100
+
+    def _settings_unknown(self, error: Exception) -> None:
+        self._faults.record(error, "while reading the settings")
+
+    @Slot(str)
+    def _fault(self, last_line: str) -> None:
+        from app.chrome.faultview import tell_of_fault
+
+        tell_of_fault(self.window, last_line, self._places.faults)
+
+    @Slot(QSessionManager)
+    def _session_ends(self, _manager: QSessionManager) -> None:
+        self.leave.now()
+
+
+def _scale(text: str) -> float:
+    """What was remembered of the size of text; anything else is the usual one."""
+    return float(text) if text in SCALES else 1.0
+
+
+def _theme(name: str) -> Theme:
+    return Theme(name) if name in list(Theme) else Theme.SYSTEM

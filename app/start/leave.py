@@ -1,0 +1,142 @@
+"""The one way out: whatever ends the console ends it here, once, with every question answered and every run stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QSocketNotifier, Signal, Slot
+
+from app.parts.amounts import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from app.bridge import Bridge
+    from app.cards import Cases
+
+CLOSED = "The console was closed. Nothing was run; ask again when it is back."
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Leave(QObject):
+    """Asks at most once, then closes the engine and says `gone`.
+
+    `ask` puts the question and calls back with the answer; it must not block. `hurry` ends the process at once: a
+    second signal while leaving, or an engine that does not close within its 2 s.
+    """
+
+    leaving = Signal()
+    """No way back: the window may disappear."""
+    gone = Signal()
+
+    def __init__(
+        self,
+        cases: Cases,
+        bridge: Bridge,
+        ask: Callable[[str, Callable[[bool], None]], None],
+        hurry: Callable[[], None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self._ask = ask
+        self._hurry = hurry
+        self._asking = False
+        self._leaving = False
+        self._wake: tuple[socket.socket, socket.socket] | None = None
+        self._notifier: QSocketNotifier | None = None
+
+    @Slot()
+    def wish(self) -> None:
+        """The person wants to go: asks first where something would be lost."""
+        if self._leaving or self._asking:
+            return
+        if what := self.at_stake():
+            self._asking = True
+            self._ask(what, self._answered)
+        else:
+            self.now()
+
+    @Slot()
+    def now(self) -> None:
+        """Go without asking: the system ends the session, or the person has agreed."""
+        if self._leaving:
+            return
+        self._leaving = True
+        self.leaving.emit()
+        if self._bridge.close(CLOSED):
+            self.gone.emit()
+        else:
+            self._hurry()
+
+    def at_stake(self) -> str:
+        """What leaving ends, in words; empty when nothing."""
+        waiting, running = self._cases.count_waiting(), self._cases.count_running()
+        parts = []
+        if waiting:
+            parts.append(f"{counted(waiting, 'question')} will be denied.")
+        if running:
+            parts.append(f"{counted(running, 'run')} will be stopped.")
+        return " ".join(parts)
+
+    def _answered(self, yes: bool) -> None:
+        self._asking = False
+        if yes:
+            self.now()
+
+    # ---- signals ----
+
+    def listen_to_signals(self) -> None:
+        """Python runs its signal handlers only between two of its own steps, which an idle Qt loop does not take:
+        the wake-up socket makes one."""
+        reader, writer = socket.socketpair()
+        reader.setblocking(False)
+        writer.setblocking(False)
+        self._wake = (reader, writer)
+        for number in SIGNALS:
+            signal.signal(number, self._interrupted)
+        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        self._notifier = QSocketNotifier(reader.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._signalled)
+
+    def stop_listening(self) -> None:
+        """Give the signals their usual meaning again."""
+        if self._wake is None:
+            return
+        signal.set_wakeup_fd(-1)
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        if self._notifier is not None:
+            self._notifier.setEnabled(False)
+        for end in self._wake:
+            end.close()
+        self._wake = None
+
+    @Slot()
+    def _signalled(self) -> None:
+        assert self._wake is not None
+        with contextlib.suppress(BlockingIOError):
+            for number in self._wake[0].recv(64):
+                self._on_signal(number)
+
+    def _on_signal(self, number: int) -> None:
+        if number == signal.SIGINT and not self._asking:
+            self.wish()
+        else:
+            self.now()
+
+    def _interrupted(self, _number: int, _frame: FrameType | None) -> None:
+        """The wake-up socket tells the loop of a first signal; this one also runs while `now` waits for the engine."""
+        if self._leaving:
+            self._hurry()
+
+
+def end_at_once() -> None:
+    """The last resort: leave without the interpreter's clean-up, which could wait for a thread that hangs."""
+    os._exit(1)

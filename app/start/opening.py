@@ -1,0 +1,127 @@
+"""Opens the console: crash hooks, the one window's frame, and once that is painted everything in it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+from app.chrome.frame import Frame
+from app.chrome.window_state import Remembered
+from app.look.tokens import DARK, LIGHT
+from app.start.crash import Faults
+from app.start.single import Single
+from runner.model.errors import KnownError
+from runner.system.places import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.start.console import Console
+
+NAME = "Assent"
+NO_DISPLAY = """\
+assent: there is no display to open a window on.
+Start it in a desktop session, or on a virtual screen: xvfb-run assent
+To see what it does without one: make demo (or: assent demo)
+Without a window, questions are asked on the terminal by: python -m runner
+"""
+
+
+class Opening(QObject):
+    """The first moments: a frame in the right color, then the console in it."""
+
+    def __init__(self, app: QApplication, places: Places, faults: Faults, single: Single) -> None:
+        super().__init__()
+        self._app = app
+        self._places = places
+        self._faults = faults
+        self._single = single
+        self._remembered = Remembered(places.state / "window.json")
+        self._earlier = faults.earlier()
+        faults.watch()
+        self.console: Console | None = None
+        self._logging = ExitStack()
+        self.frame = Frame(self._remembered)
+        self.frame.setPalette(_ground(app, self._remembered.get("theme")))
+        self.frame.painted.connect(self._furnish)
+        self.frame.show()
+
+    @Slot()
+    def _furnish(self) -> None:
+        from app.start.console import Console
+        from runner.system.log import logged
+
+        self._logging.enter_context(logged(self._places))
+        self.console = Console(self._app, self._places, self._faults, self.frame, self._remembered)
+        self.console.leave.listen_to_signals()
+        self._single.raise_window.connect(self.frame.bring_to_front)
+        self._single.watch()
+        if self._earlier:
+            self.console.tell_of_earlier(self._earlier)
+
+    def close(self) -> None:
+        """After the last event: nothing listens and nothing is logged any more."""
+        if self.console is not None:
+            self.console.leave.stop_listening()
+        self._logging.close()
+
+
+def application() -> QApplication:
+    """The one application object."""
+    app = QApplication([sys.argv[0]])
+    app.setApplicationName(NAME)
+    app.setDesktopFileName("assent")
+    app.setQuitOnLastWindowClosed(False)
+    return app
+
+
+def main() -> int:
+    """Open the console, or raise the window of the one that is open."""
+    if not has_display(os.environ):
+        sys.stderr.write(NO_DISPLAY)
+        return 1
+    places = Places.standard()
+    faults = Faults(places)
+    faults.install()
+    single = Single(places.socket)
+    try:
+        first = single.claim()
+    except KnownError as error:
+        sys.stderr.write(f"assent: {error}\n")
+        return 1
+    if not first:
+        return _raise_first(single)
+    app = application()
+    opening = Opening(app, places, faults, single)
+    code = app.exec()
+    opening.close()
+    single.release()
+    faults.remove()
+    return code
+
+
+def has_display(environment: Mapping[str, str]) -> bool:
+    """Whether a window can be shown; Qt itself would abort the process."""
+    return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
+
+
+def _raise_first(single: Single) -> int:
+    if single.call_first():
+        return 0
+    sys.stderr.write("assent: Assent is already open but does not answer. Wait a moment, or end its process.\n")
+    return 1
+
+
+def _ground(app: QApplication, theme: str) -> QPalette:
+    """The color of an empty window, so that it does not flash in the wrong one before the look is loaded."""
+    system_dark = app.styleHints().colorScheme() is Qt.ColorScheme.Dark
+    tokens = DARK if theme == "dark" or (theme != "light" and system_dark) else LIGHT
+    palette = QPalette()
+    palette.setColor(QPalette.ColorRole.Window, QColor(tokens.background))
+    return palette

@@ -1,0 +1,117 @@
+"""One console at a time: the second one raises the window of the first and leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QSocketNotifier, Signal, Slot
+
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ANSWER_SECONDS = 3.0
+"""How long the second console waits for the first to answer."""
+RAISE = b"raise\n"
+RAISED = b"raised\n"
+
+
+class Single(QObject):
+    """Whoever holds the lock beside the socket is the first.
+
+    The lock goes with its process, however that ends, so a socket left behind by a crash is known to be stale.
+    """
+
+    raise_window = Signal()
+    """Somebody started a second console."""
+
+    def __init__(self, address: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._address = address
+        self._lock: int | None = None
+        self._listener: socket.socket | None = None
+        self._notifier: QSocketNotifier | None = None
+
+    def claim(self) -> bool:
+        """Become the first console; False where there is one. Raises KnownError where the folder cannot be used."""
+        try:
+            self._address.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            lock = os.open(self._address.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            what = f"Assent cannot use its folder {self._address.parent}: {error.strerror}."
+            raise KnownError(what, "Give yourself the right to write there.") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            return False
+        self._lock = lock
+        self._listen()
+        return True
+
+    def call_first(self) -> bool:
+        """Ask the first console to come to the front; False where it does not answer."""
+        with socket.socket(socket.AF_UNIX) as caller, contextlib.suppress(OSError):
+            caller.settimeout(ANSWER_SECONDS)
+            with _short(self._address) as name:
+                caller.connect(name)
+            caller.sendall(RAISE)
+            return caller.recv(len(RAISED)) == RAISED
+        return False
+
+    def release(self) -> None:
+        """Make room for the next console."""
+        if self._notifier is not None:
+            self._notifier.setEnabled(False)
+            self._notifier = None
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+            self._address.unlink(missing_ok=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _listen(self) -> None:
+        self._address.unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX)
+        with _short(self._address) as name:
+            listener.bind(name)
+        self._address.chmod(0o600)
+        listener.setblocking(False)
+        listener.listen(4)
+        self._listener = listener
+
+    def watch(self) -> None:
+        """Hear second consoles from now on. Once there is an application: before, a notifier never fires."""
+        assert self._listener is not None
+        self._notifier = QSocketNotifier(self._listener.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._called)
+
+    @Slot()
+    def _called(self) -> None:
+        assert self._listener is not None
+        with contextlib.suppress(OSError):
+            caller, _ = self._listener.accept()
+            with caller:
+                # Only this user can reach the socket, and all it can do is to raise the window.
+                caller.settimeout(0.2)
+                if caller.recv(len(RAISE)) == RAISE:
+                    caller.sendall(RAISED)
+                    self.raise_window.emit()
+
+
+@contextlib.contextmanager
+def _short(address: Path) -> Iterator[str]:
+    """A name for `address` that fits into the 108 bytes of a socket address, however deep its folder is."""
+    folder = os.open(address.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{folder}/{address.name}"
+    finally:
+        os.close(folder)

@@ -1,0 +1,141 @@
+"""The open questions: asked once, answered once, by whoever is first."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from runner.model.decision import Ask, Decider, Decision, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONGEST_PAUSE = 600.0
+"""Seconds after which a question expires although somebody looks at it (console.md, *Deciding*)."""
+LATE = "No answer came in time. This is a denial for now, not for good: ask again when someone is there."
+
+
+class Taken(Enum):
+    """What became of an answer."""
+
+    ACCEPTED = auto()
+    UNKNOWN = auto()
+    """No such question is open: decided, expired or withdrawn before."""
+    STALE = auto()
+    """The digest is not that of the question."""
+    BLOCKED = auto()
+    """Policy says that this may not be approved here."""
+
+
+@dataclass(slots=True)
+class Question:
+    request_id: str
+    digest: str
+    ask: Ask
+    asked_at: float
+    deadline: float
+    future: asyncio.Future[Decision]
+    timer: asyncio.TimerHandle | None = None
+    paused: bool = False
+    """Somebody looks at it: only the cap counts."""
+    parked: bool = False
+    """The caller has gone on with `pending` and will fetch the answer."""
+
+
+class Desk:
+    """Questions wait here. One loop, one thread; every method is called on that loop.
+
+    `clock` is `time.monotonic`, in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._open: dict[str, Question] = {}
+
+    def put(self, request_id: str, digest: str, ask: Ask) -> Question:
+        """Lay a question on the desk; its window runs from now. Await `question.future` for the decision."""
+        loop = asyncio.get_running_loop()
+        now = self._clock()
+        question = Question(request_id, digest, ask, now, now + ask.window, loop.create_future())
+        question.timer = loop.call_later(ask.window, self._expire, request_id)
+        self._open[request_id] = question
+        return question
+
+    def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, edited: str = "") -> Taken:
+        """A person's answer. It must carry the digest of exactly this question (spec A12).
+
+        `edited` is the digest of the person's own version where that is what is approved.
+        """
+        question = self._open.get(request_id)
+        if question is None:
+            return Taken.UNKNOWN
+        if digest != question.digest:
+            return Taken.STALE
+        if verdict is Verdict.APPROVED and question.ask.blocked:
+            return Taken.BLOCKED
+        self._settle(question, Decision(verdict, Decider.PERSON, reason, digest=edited or digest))
+        return Taken.ACCEPTED
+
+    def pause(self, request_id: str) -> Question | None:
+        """Somebody looks at it: it expires only `LONGEST_PAUSE` after it was asked. None where nothing changes."""
+        question = self._open.get(request_id)
+        if question is None or question.paused:
+            return None
+        question.paused = True
+        question.deadline = max(question.deadline, question.asked_at + LONGEST_PAUSE)
+        if question.timer is not None:
+            question.timer.cancel()
+        left = question.deadline - self._clock()
+        question.timer = asyncio.get_running_loop().call_later(left, self._expire, request_id)
+        return question
+
+    def withdraw(self, request_id: str, why: str) -> bool:
+        """The caller has gone. False where nothing was open."""
+        return self._end(request_id, Verdict.WITHDRAWN, Decider.AGENT, why)
+
+    def deny(self, request_id: str, why: str) -> bool:
+        """Assent itself says no."""
+        return self._end(request_id, Verdict.DENIED, Decider.ENGINE, why)
+
+    def park(self, request_id: str) -> None:
+        """The caller was told `pending`: the question stays although nobody holds the line."""
+        if question := self._open.get(request_id):
+            question.parked = True
+
+    def clear(self, why: str) -> int:
+        """Deny everything that is open; how many that were."""
+        return sum(self.deny(request_id, why) for request_id in list(self._open))
+
+    def waiting(self) -> tuple[Question, ...]:
+        """In the order in which they were asked."""
+        return tuple(self._open.values())
+
+    def position(self, request_id: str) -> int:
+        """1 for the oldest open question; 0 when it is not open."""
+        return next((n for n, known in enumerate(self._open, 1) if known == request_id), 0)
+
+    def seconds_left(self, request_id: str) -> float | None:
+        question = self._open.get(request_id)
+        return None if question is None else max(0.0, question.deadline - self._clock())
+
+    def _expire(self, request_id: str) -> None:
+        self._end(request_id, Verdict.EXPIRED, Decider.ENGINE, LATE)
+
+    def _end(self, request_id: str, verdict: Verdict, by: Decider, why: str) -> bool:
+        question = self._open.get(request_id)
+        if question is None:
+            return False
+        self._settle(question, Decision(verdict, by, why, digest=question.digest))
+        return True
+
+    def _settle(self, question: Question, decision: Decision) -> None:
+        del self._open[question.request_id]
+        if question.timer is not None:
+            question.timer.cancel()
+        waited = round(self._clock() - question.asked_at, 3)
+        settled = Decision(decision.verdict, decision.by, decision.reason, question.ask.rule, waited, decision.digest)
+        if not question.future.done():
+            question.future.set_result(settled)

@@ -1,0 +1,160 @@
+"""What a person changed before approving, code or limits: assessed again, both versions kept, the agent told."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from runner.approval.desk import Taken
+from runner.audit.ledger import LedgerFailed
+from runner.audit.search import Filter, History
+from runner.model.codec import encode
+from runner.model.decision import Decision, Verdict
+from runner.model.difference import difference
+from runner.model.errors import Refused
+from runner.model.events import RequestEdited
+from runner.requests import bounds, intake
+
+if TYPE_CHECKING:
+    from runner.audit.row import Row
+    from runner.engine.engine import Engine
+    from runner.model.assessment import Assessment
+    from runner.model.difference import DiffLine
+    from runner.model.request import Limits, Request
+    from runner.requests.case import Case
+    from runner.requests.cases import Cases
+
+EDITED = "edited"
+"""Kind of the entry that holds the person's version."""
+LOOKED_AT = 200
+"""Approved requests of the agent among which an earlier version is looked for."""
+GONE = "This request is no longer open: it was decided, has expired or was withdrawn."
+CHANGED = "Not accepted: what was on screen is not what would run. Look at it again."
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What a person makes of a request."""
+
+    code: str
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The person's version as it would run."""
+
+    request: Request
+    assessment: Assessment
+    blocked: str
+    """Why it may not be approved; empty when it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The last version that was approved for the same agent and purpose."""
+
+    decided_at: float
+    """Seconds since the epoch."""
+    lines: tuple[DiffLine, ...]
+    """From that version to the request; empty where nothing changed."""
+
+
+class Editing:
+    """Every method is called on the engine's loop."""
+
+    def __init__(self, engine: Engine, cases: Cases) -> None:
+        self._engine = engine
+        self._cases = cases
+
+    async def draft(self, request_id: str, code: str, limits: Limits | None = None) -> Draft:
+        """What `code` with `limits` would be in place of an open request's; None leaves its limits as they are.
+
+        Raises Refused where it cannot be.
+        """
+        case = self._open(request_id)
+        if case is None:
+            raise Refused(GONE)
+        settings = self._engine.rooms.settings
+        request = intake.edited(case.request, code, settings)
+        if limits is not None:
+            request = replace(request, limits=bounds.checked(case.request, limits, settings))
+        assessment = await self._engine.assess(request, person=True)
+        settled = self._engine.rooms.policy.decide(request, assessment)
+        if isinstance(settled, Decision):
+            blocked = settled.reason if settled.verdict is Verdict.DENIED else ""
+        else:
+            blocked = settled.blocked
+        return Draft(request, assessment, blocked)
+
+    async def approve(
+        self, request_id: str, digest: str, code: str, edited_digest: str, limits: Limits | None = None
+    ) -> str:
+        """Approve `code` with `limits` in place of what was asked; empty when taken, else why not.
+
+        `digest` is that of the request as it was asked, `edited_digest` that of the version on screen.
+        """
+        try:
+            draft = await self.draft(request_id, code, limits)
+        except Refused as refused:
+            return str(refused)
+        case = self._open(request_id)
+        if case is None:
+            return GONE
+        if case.request.digest != digest or draft.request.digest != edited_digest:
+            return CHANGED
+        if draft.blocked:
+            return draft.blocked
+        told = {
+            "from": digest,
+            "digest": edited_digest,
+            "code": code,
+            "limits": asdict(draft.request.limits),
+            "assessment": encode(draft.assessment),
+        }
+        try:
+            await self._engine.rooms.book.append(EDITED, request_id, told)
+        except LedgerFailed as failure:
+            return f"Not approved: {failure.what} {failure.remedy}"
+        if self._engine.desk.answer(request_id, digest, Verdict.APPROVED, "", edited_digest) is not Taken.ACCEPTED:
+            return GONE
+        case.edited = draft.request
+        self._engine.publish(RequestEdited(request_id, draft.request, draft.assessment))
+        return ""
+
+    async def earlier(self, request_id: str) -> Earlier | None:
+        """What has changed since the last approval for the same agent and purpose; None where there was none."""
+        case = self._cases.find(request_id)
+        found = None if case is None else await asyncio.to_thread(self._approved, case.request)
+        if case is None or found is None:
+            return None
+        decided_at, before = found
+        now = case.request.code
+        changes = await self._engine.rooms.assessor.compare(before, now)
+        return Earlier(decided_at, await asyncio.to_thread(difference, before, now, changes=changes))
+
+    def _open(self, request_id: str) -> Case | None:
+        case = self._cases.find(request_id)
+        return case if case is not None and self._engine.desk.position(request_id) else None
+
+    def _approved(self, request: Request) -> tuple[float, str] | None:
+        """When code for the same purpose was approved last, and that code. Reads the history: not on the loop."""
+        history = History(self._engine.rooms.places.ledger)
+        try:
+            rows = history.page(Filter(agent=request.agent, verdict=Verdict.APPROVED), limit=LOOKED_AT)
+            row = next((row for row in rows if _same_purpose(row, request)), None)
+            record = None if row is None else history.case(row.id)
+        finally:
+            history.close()
+        if row is None or record is None:
+            return None
+        edits = [step.body for step in record.steps if step.entry.kind == EDITED]
+        code = str(edits[-1]["code"]) if edits else record.request.code
+        return row.decided_at or row.arrived_at, code
+
+
+def _same_purpose(row: Row, request: Request) -> bool:
+    """Requests of one agent are for the same purpose when they do the same kind of thing under the same name."""
+    same_kind = row.tool is request.tool and row.language is request.language
+    return same_kind and row.title == request.title and row.id != request.id

@@ -1,0 +1,139 @@
+"""`assent assess FILE`: what the classifier says of a file, without asking anybody and without running anything."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from runner.model.assessment import Level
+from runner.model.errors import KnownError
+from runner.model.request import Language, Request, Tool
+from runner.system.places import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.model.assessment import Assessment
+
+EPILOG = """\
+Exit codes: 0 nothing stands out or findings below CRITICAL, 3 CRITICAL, 1 the file or the person's own rules cannot
+be read, 2 the command line is wrong.
+"""
+CRITICAL = 3
+TOUCHED = (
+    ("Files", "files"),
+    ("Network", "hosts"),
+    ("Programs", "processes"),
+    ("Credentials", "credentials"),
+    ("Packages", "packages"),
+)
+
+
+def main(argv: Sequence[str]) -> int:
+    """The command; its exit code as EPILOG says."""
+    arguments = parser().parse_args(argv)
+    try:
+        return run(arguments, Places.standard())
+    except KnownError as error:
+        sys.stderr.write(f"assent: {error}\n")
+        return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        "assent assess",
+        description="Say how risky a file is, why, and where, as the console would. Nothing is run.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_arguments(made)
+    return made
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments, also for a parser of sub-commands."""
+    parser.add_argument("file", help="the code; - for standard input")
+    parser.add_argument("--language", choices=[one.value for one in Language], help="default: by the file's name")
+    parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
+
+
+def run(arguments: argparse.Namespace, places: Places) -> int:
+    """Assess and print. Raises KnownError where the file or the person's own rules cannot be read."""
+    from runner.commands import run as shell
+    from runner.risk import own
+
+    code = shell.read_code(arguments.file)
+    language = Language(arguments.language) if arguments.language else shell.language_of(arguments.file, code)
+    found = own.read(places.config / own.FOLDER)
+    if found.problems:
+        raise KnownError(" ".join(found.problems), "Correct the file; until then nobody can say what it would find.")
+    assessment = found.assess(Request("", "", Tool.CODE_EXECUTE, 0.0, language, code))
+    match arguments.format:
+        case "json":
+            told = json.dumps(as_data(assessment, arguments.file, language), indent=2)
+        case "sarif":
+            from runner.commands import sarif
+
+            told = json.dumps(sarif.log(assessment, arguments.file, _version()), indent=2)
+        case _:
+            told = "\n".join(as_text(assessment, arguments.file))
+    sys.stdout.write(told + "\n")
+    return CRITICAL if assessment.level is Level.CRITICAL else 0
+
+
+def as_text(assessment: Assessment, file: str) -> list[str]:
+    """Lines for a person: the level, each finding with its place, and what the code can touch."""
+    from runner.commands.terminal import visible
+
+    lines = [visible(f"{file}: {assessment.level.name}")]
+    if not assessment.findings:
+        lines.append(f"  No findings. {' '.join(assessment.reasons)}")
+    for finding in assessment.findings:
+        place = f"{finding.span.line}:{finding.span.column + 1}"
+        reference = f" [{finding.reference}]" if finding.reference else ""
+        lines.append(f"  {place:>8}  {finding.level.name:8}  {finding.reason}{reference}")
+        if finding.evidence:
+            lines.append(f"{'':22}{visible(' '.join(finding.evidence.split()))}")
+    touched = [(title, getattr(assessment.touch, name)) for title, name in TOUCHED]
+    if any(names for _, names in touched):
+        lines.append("It can touch:")
+        lines += [f"  {title}: {visible(', '.join(names))}" for title, names in touched if names]
+    return lines
+
+
+def as_data(assessment: Assessment, file: str, language: Language) -> dict[str, object]:
+    """The same for programs; columns count from 1 as lines do, ends are exclusive."""
+    findings = [
+        {
+            "id": finding.id,
+            "level": finding.level.name,
+            "capability": finding.capability.value,
+            "line": finding.span.line,
+            "column": finding.span.column + 1,
+            "end_line": finding.span.end_line,
+            "end_column": finding.span.end_column + 1,
+            "evidence": finding.evidence,
+            "reason": finding.reason,
+            "reference": finding.reference,
+        }
+        for finding in assessment.findings
+    ]
+    return {
+        "file": file,
+        "language": language.value,
+        "level": assessment.level.name,
+        "reasons": list(assessment.reasons),
+        "findings": findings,
+        "touch": {name: list(getattr(assessment.touch, name)) for _, name in TOUCHED},
+    }
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("assent")
+    except metadata.PackageNotFoundError:
+        return "0"

@@ -1,0 +1,240 @@
+"""The commands of `assent` that need no window; each loads only what it needs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.commands.doctor import Check
+    from runner.system.places import Places
+
+DESCRIPTION = "Local agents ask to run code; you see it, its risk and the reasons, and approve or deny."
+EPILOG = """\
+Without a command the console opens. `assent demo` shows the main job on a virtual screen.
+Settings come from the environment, the settings file and the console, in that order of strength.
+"""
+ELSEWHERE = (
+    "This is not the history in use here. Checked: each entry, and the signatures by {}. Not checked: whether it is"
+    " the whole one, and the files that its runs left."
+)
+SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
+
+
+def main(argv: Sequence[str]) -> int:
+    """The exit code of the command: 0 done, 1 something is wrong, 2 the command line is, or `verify` is not sure."""
+    if argv and argv[0] == "mcp":
+        # First of all: an agent starts this and waits for it.
+        from runner.gateway.bridge import main as bridge
+
+        return bridge(list(argv[1:]))
+    if argv and argv[0] == "assess":
+        from runner.commands.assess import main as assess
+
+        return assess(list(argv[1:]))
+    if argv and argv[0] == "images":
+        from runner.sandbox.images.__main__ import main as images
+
+        return images(list(argv[1:]))
+    arguments = _parser().parse_args(argv)
+    from runner.model.errors import KnownError
+    from runner.system.places import Places
+
+    try:
+        return int(arguments.command(arguments, Places.standard()))
+    except KnownError as error:
+        print(f"assent: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read the output has seen enough. Python would complain again on its way out.
+        sys.stderr.close()
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "assent", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"assent {_version()}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands.add_parser("mcp", help="carry MCP between an agent's standard streams and the console", add_help=False)
+    commands.add_parser("demo", help="show the main job end to end, leaving screenshots", add_help=False)
+
+    commands.add_parser("assess", help="say how risky a file is, and why; runs nothing", add_help=False)
+    commands.add_parser("images", help="build the images that containers start from", add_help=False)
+
+    run = commands.add_parser(
+        "run",
+        help="submit a file to the open console, wait, and print what it printed",
+        description="Exits as the code did; 124 when its time was up, 125 when it was not run.",
+    )
+    run.add_argument("file", help="the code; - for standard input")
+    run.add_argument("--language", choices=("python", "javascript", "shell"), help="default: by the file's name")
+    run.add_argument("--title", default="", help="what the code is for")
+    run.add_argument("--timeout", type=float, metavar="SECONDS", help="how long the code may run")
+    run.set_defaults(command=_run)
+
+    doctor = commands.add_parser("doctor", help="examine what works here, with the fix for what does not")
+    doctor.add_argument("--json", action="store_true", help="for programs")
+    doctor.set_defaults(command=_doctor)
+
+    verify = commands.add_parser(
+        "verify",
+        help="check every entry of the history",
+        description="Exits with 0 when all is as it was written, 1 when it is not, 2 when nobody can vouch for it.",
+    )
+    verify.add_argument("path", nargs="?", help="a ledger file; default: this account's")
+    verify.set_defaults(command=_verify)
+
+    commands.add_parser("self-test", help="try the whole path in a folder of its own").set_defaults(command=_self_test)
+
+    agents = commands.add_parser("agents", help="who may ask").add_subparsers(metavar="ACTION", required=True)
+    add = agents.add_parser("add", help="register an agent; shows its token once, and what to configure")
+    add.add_argument("name")
+    add.set_defaults(command=_add_agent)
+    revoke = agents.add_parser("revoke", help="its token is worth nothing from then on")
+    revoke.add_argument("name")
+    revoke.set_defaults(command=_revoke_agent)
+    agents.add_parser("list", help="all, with when they were last seen").set_defaults(command=_list_agents)
+    return parser
+
+
+def _version() -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version("assent")
+    except metadata.PackageNotFoundError:
+        return "(not installed)"
+
+
+def _run(arguments: argparse.Namespace, places: Places) -> int:
+    import os
+
+    from runner.commands import run as shell
+    from runner.commands.terminal import visible
+    from runner.identity.agents import Agents
+    from runner.identity.secrets import Secrets
+    from runner.settings.loading import load
+
+    code = shell.read_code(arguments.file)
+    language = arguments.language or shell.language_of(arguments.file, code)
+    token = os.environ.get("ASSENT_TOKEN") or shell.own_token(
+        Agents(places), Secrets(places, load(places, os.environ).settings)
+    )
+    asked: dict[str, object] = {"language": str(language), "code": code, "title": arguments.title or arguments.file}
+    if arguments.timeout is not None:
+        asked["timeout"] = arguments.timeout
+    if arguments.file != "-" and not sys.stdin.isatty():
+        asked["stdin"] = sys.stdin.read()
+    return shell.submit(places, token, asked, lambda told: print(visible(f"assent run: {told}"), file=sys.stderr))
+
+
+def _doctor(arguments: argparse.Namespace, places: Places) -> int:
+    import asyncio
+    import json
+    import os
+    from dataclasses import asdict
+
+    from runner.commands.doctor import State, examine
+    from runner.settings.loading import load
+
+    checks = asyncio.run(examine(places, load(places, os.environ)))
+    if arguments.json:
+        print(json.dumps([asdict(check) for check in checks], indent=2, ensure_ascii=False))
+    else:
+        for check in checks:
+            _print_check(check)
+    return 1 if any(check.state is State.BAD for check in checks) else 0
+
+
+def _print_check(check: Check) -> None:
+    from runner.commands.terminal import visible
+
+    print(visible(f"{SIGNS[check.state]}  {check.name}: {check.what}"))
+    if check.fix:
+        print(visible(f"      fix: {check.fix}"))
+
+
+def _verify(arguments: argparse.Namespace, places: Places) -> int:
+    from pathlib import Path
+
+    from runner.audit.verify import verify
+    from runner.identity.signer import check_ledger, vouching
+
+    known = vouching(places)
+    path = Path(arguments.path) if arguments.path else places.ledger
+    own = path.resolve() == places.ledger.resolve()
+    if own:
+        verdict, told = check_ledger(places, known), known.problem
+    else:
+        verdict = verify(path)
+        if known.public_key in verdict.keys:
+            # One that was set aside, or a copy: the key vouches for it, but how far it went nobody noted.
+            verdict, told = verify(path, known.public_key), ELSEWHERE.format("the key of this installation")
+        else:
+            told = ELSEWHERE.format("the keys that it names itself")
+    print(verdict.what)
+    if verdict.signed_to:
+        print(f"Entries up to {verdict.signed_to:,} are signed.")
+    if not verdict.ok:
+        if not verdict.altered or verdict.first_broken:
+            print(f"{verdict.entries:,} entries before it are good.", file=sys.stderr)
+        return 1
+    for words in filter(None, (verdict.unsure, told)):
+        print(words)
+    return 2 if verdict.unsure or told else 0
+
+
+def _self_test(_arguments: argparse.Namespace, _places: Places) -> int:
+    from runner.commands.selftest import main as self_test
+
+    return self_test()
+
+
+def _add_agent(arguments: argparse.Namespace, places: Places) -> int:
+    import os
+
+    from runner.gateway.snippets import configurations, own_command
+    from runner.identity.agents import Agents
+    from runner.settings.loading import load
+    from runner.system.places import variables
+
+    port = load(places, os.environ).settings.port
+    token = Agents(places).add(arguments.name)
+    print(f"Token of {arguments.name}, shown this once:\n\n    {token}\n")
+    address = f"http://127.0.0.1:{port}/mcp"
+    for snippet in configurations(arguments.name, token, address, own_command(), variables(os.environ)):
+        where = f"put into {snippet.file}" if snippet.file else "run"
+        print(f"--- {snippet.client}: {where}\n{snippet.text.rstrip()}\n")
+    return 0
+
+
+def _revoke_agent(arguments: argparse.Namespace, places: Places) -> int:
+    from runner.identity.agents import Agents
+
+    Agents(places).revoke(arguments.name)
+    print(f"{arguments.name} is revoked. What it asked before stays in the history.")
+    return 0
+
+
+def _list_agents(_arguments: argparse.Namespace, places: Places) -> int:
+    import time
+
+    from runner.identity.agents import Agents
+
+    agents = Agents(places)
+    if agents.problem:
+        print(agents.problem, file=sys.stderr)
+        return 1
+    for agent in agents.all():
+        seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(agent.last_seen)) if agent.last_seen else "never"
+        print(f"{agent.name:<40}  {'revoked' if agent.revoked else f'last seen {seen}'}")
+    if not agents.all():
+        print("None is registered yet. Add one: assent agents add NAME")
+    return 0

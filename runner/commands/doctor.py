@@ -1,0 +1,288 @@
+"""Examines what works on this machine and what does not, each with the fix (spec O2)."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import shutil
+import socket
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from runner.audit.search import History
+from runner.gateway import door
+from runner.identity.agents import Agents
+from runner.identity.secrets import Secrets, Vault
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language
+from runner.policy.rulefile import read
+from runner.risk import own
+from runner.sandbox import available
+from runner.sandbox.container.client import Denied
+from runner.sandbox.images import build, here, recipe
+from runner.sandbox.images.rootfs import Here
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from runner.sandbox.contract import Readiness
+    from runner.settings.loading import Loaded, Settings
+    from runner.system.places import Places
+
+LITTLE_SPACE = 500_000_000
+"""Bytes. A run may write 1 GB of files by default; with less than half of that the history is in danger as well."""
+CLIENTS = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
+"""Program -> name of agents that are known to work (README, *Connect an agent*)."""
+WINDOW_LIBRARIES = {
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libfontconfig.so.1": "libfontconfig1",
+}
+"""What Qt's window plugin loads -> the Debian package that has it."""
+
+
+IMAGES_SECONDS = 4.0
+"""For the engine to say which images it has."""
+GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
+
+
+class State(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    """Works, and yet somebody should look."""
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing examined. `fix` is a command or a sentence; empty where there is nothing to do."""
+
+    name: str
+    state: State
+    what: str
+    fix: str = ""
+    images: tuple[str, ...] = ()
+    """Names of images that are to be built."""
+
+
+async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
+    """Every check, in the order in which one depends on the other. Changes nothing; takes a few seconds.
+
+    A check that fails in a way nobody thought of is told as one that does not work.
+    """
+    own: tuple[tuple[str, Callable[[], Check]], ...] = (
+        ("Settings", lambda: _settings(loaded)),
+        ("Rules", lambda: _rules(places, loaded)),
+        ("Folders", lambda: _folders(places)),
+        ("Disk space", lambda: _space(places.data)),
+        ("History", lambda: _history(places)),
+        ("Secrets", lambda: _secrets(places, loaded)),
+        ("Console", lambda: _console(places, loaded)),
+        ("Agents", lambda: _agents(places)),
+        ("Agent programs", _clients),
+        ("Display", _display),
+    )
+    found = [await asyncio.to_thread(_tried, name, check) for name, check in own]
+    return (*found[:3], *await _sandboxes(loaded), await _images(loaded.settings), *found[3:])
+
+
+def _tried(name: str, check: Callable[[], Check]) -> Check:
+    try:
+        return check()
+    except KnownError as error:
+        return Check(name, State.BAD, error.what, error.remedy)
+    except Exception as error:
+        # The doctor is asked when something is broken already.
+        return Check(name, State.BAD, f"This could not be examined: {type(error).__name__}: {error}")
+
+
+def _settings(loaded: Loaded) -> Check:
+    if loaded.problems:
+        fix = "Correct the file; until then everything is asked."
+        return Check("Settings", State.BAD, " ".join(loaded.problems), fix)
+    if loaded.remarks:
+        return Check("Settings", State.WARN, " ".join(loaded.remarks))
+    return Check("Settings", State.OK, "Everything in them is understood.")
+
+
+def _rules(places: Places, loaded: Loaded) -> Check:
+    rules = read(places, loaded.rules)
+    problems = (*rules.problems, *own.read(places.config / own.FOLDER).problems)
+    if problems:
+        fix = "Correct the file; until then everything is asked."
+        return Check("Rules", State.BAD, " ".join(problems), fix)
+    return Check("Rules", State.OK, "They can be read.")
+
+
+def _folders(places: Places) -> Check:
+    for folder in (places.config, places.data, places.state, places.runtime):
+        there = next(path for path in (folder, *folder.parents) if path.exists())
+        if not os.access(there, os.W_OK | os.X_OK):
+            fix = f'sudo chown -R "$USER" "{there}"'
+            return Check("Folders", State.BAD, f"Assent cannot write below {there}.", fix)
+        if folder.exists() and folder.stat().st_mode & 0o077:
+            return Check("Folders", State.WARN, f"Other accounts can look into {folder}.", f'chmod 700 "{folder}"')
+    return Check("Folders", State.OK, f"The history is in {places.data}, settings are in {places.config}.")
+
+
+def _space(folder: Path) -> Check:
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(there).free
+    if free < LITTLE_SPACE:
+        fix = "Free some: without space for the history nothing can be approved."
+        return Check("Disk space", State.WARN, f"Only {free / 1e6:,.0f} MB are free for the history.", fix)
+    return Check("Disk space", State.OK, f"{free / 1e9:,.1f} GB are free.")
+
+
+async def _sandboxes(loaded: Loaded) -> list[Check]:
+    """Every sandbox there may be: what protects, what cannot be had here, and what is missing."""
+    settings = loaded.settings
+    all_of_them = available.sandboxes(settings)
+    found = {sandbox.isolation: await sandbox.check() for sandbox in all_of_them}
+    await asyncio.gather(*(sandbox.close() for sandbox in all_of_them))
+    local = found[Isolation.LOCAL]
+    checks = [_container(isolation, found[isolation], settings.sandbox_type) for isolation in (GVISOR, DOCKER)]
+    return [*checks, *_local(local, settings.supported_languages)]
+
+
+def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
+    name = {GVISOR: "gVisor", DOCKER: "Docker"}[isolation]
+    if ready.ready:
+        if ready.missing:
+            what = f"Works, but not for every language: {'; '.join(ready.missing)}."
+            return Check(name, State.WARN, what, "assent images")
+        return Check(name, State.OK, f"Active: {'; '.join(ready.protections)}.")
+    if wanted == isolation.value:
+        return Check(name, State.BAD, ready.problem, ready.remedy)
+    if wanted != "auto":
+        return Check(name, State.OK, f"Not used, as the settings have it. {ready.problem}")
+    return Check(name, State.WARN, f"Code runs in a weaker sandbox meanwhile. {ready.problem}", ready.remedy)
+
+
+async def _images(settings: Settings) -> Check:
+    """Which of Assent's own images are missing or made from an earlier recipe."""
+    used = available.images(settings).values()
+    if settings.sandbox_type == "local" or not set(used) & {recipe.recipe(name).tag for name in recipe.names()}:
+        return Check("Images", State.OK, "None of Assent's own are used, as the settings have it.")
+    try:
+        async with asyncio.timeout(IMAGES_SECONDS):
+            builder = build.Builder(here.store(), Here())
+            states = {each: await builder.state(each) for each in map(recipe.recipe, recipe.names())}
+    except TimeoutError:
+        return Check("Images", State.OK, "The container engine does not say which there are.")
+    except (KnownError, Denied):
+        return Check("Images", State.OK, "Not needed without a container engine.")
+    missing = [one.name for one, state in states.items() if state is build.State.MISSING and one.tag in used]
+    old = [one.name for one, state in states.items() if state is build.State.OLD]
+    if not missing and not old:
+        return Check("Images", State.OK, "All there, made from the present recipes.")
+    parts = [f"Missing: {', '.join(missing)}."] * bool(missing) + [f"Out of date: {', '.join(old)}."] * bool(old)
+    return Check("Images", State.WARN, " ".join(parts), f"assent images {' '.join([*missing, *old])}", (*missing, *old))
+
+
+def _local(ready: Readiness, wanted: tuple[str, ...]) -> list[Check]:
+    if not ready.ready:
+        return [Check("Local sandbox", State.BAD, ready.problem, ready.remedy)]
+    absent = tuple(line for line in ready.missing if line.split(":")[0] not in list(Language))
+    walled = "bubblewrap" in ready.versions
+    what = f"Active: {'; '.join(ready.protections)}." + (f" Not to be had: {'; '.join(absent)}." if absent else "")
+    fix = "" if walled else "sudo apt-get install bubblewrap"
+    return [
+        Check("Local sandbox", State.OK if walled else State.WARN, what, fix),
+        *(_language(one, ready.versions, ready.missing, wanted) for one in Language),
+    ]
+
+
+def _language(language: Language, versions: dict[str, str], missing: tuple[str, ...], wanted: tuple[str, ...]) -> Check:
+    name = {"python": "Python", "javascript": "JavaScript", "shell": "Shell"}[language]
+    if language not in wanted:
+        return Check(name, State.OK, "Switched off in the settings.")
+    if version := versions.get(language):
+        return Check(name, State.OK, f"Version {version}.")
+    why = next((line.partition(": ")[2] for line in missing if line.startswith(f"{language}:")), "It was not found.")
+    return Check(name, State.WARN, why, f"Install it, or switch {language} off in Settings.")
+
+
+def _history(places: Places) -> Check:
+    if not places.ledger.exists():
+        return Check("History", State.OK, "There is none yet; it begins with the first start.")
+    history = History(places.ledger)
+    try:
+        open_cases = len(history.open_cases())
+    finally:
+        history.close()
+    size = places.ledger.stat().st_size
+    what = f"It can be read ({size / 1e6:,.1f} MB, {open_cases} not finished). `assent verify` checks every entry."
+    return Check("History", State.OK, what)
+
+
+def _secrets(places: Places, loaded: Loaded) -> Check:
+    where = Secrets(places, loaded.settings).where
+    state = State.OK if where.kind is Vault.KEYRING else State.WARN
+    return Check("Secrets", state, where.explanation, where.remedy)
+
+
+def _console(places: Places, loaded: Loaded) -> Check:
+    known = door.read(places)
+    if known is not None and _answers(known.host, known.port):
+        return Check("Console", State.OK, f"Agents reach it at http://{known.host}:{known.port}/mcp.")
+    port = loaded.settings.port
+    if port and _answers("127.0.0.1", port):
+        holder = door.holder(port)
+        who = f"{holder.name} (process {holder.pid})" if holder else "a program of another user"
+        fix = "End that program, or choose another port in Settings."
+        return Check("Console", State.BAD, f"Its port, {port}, is taken by {who}.", fix)
+    return Check("Console", State.WARN, "It is not open, so agents cannot reach it.", "assent")
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
+
+
+def _agents(places: Places) -> Check:
+    agents = Agents(places)
+    if agents.problem:
+        return Check("Agents", State.BAD, agents.problem, "Restore the file, or add the agents anew.")
+    names = [agent.name for agent in agents.all() if not agent.revoked]
+    if not names:
+        return Check("Agents", State.WARN, "None is registered yet.", "assent agents add claude-code")
+    return Check("Agents", State.OK, f"Registered: {', '.join(names)}.")
+
+
+def _clients() -> Check:
+    found = [name for program, name in CLIENTS.items() if shutil.which(program)]
+    if not found:
+        what = f"None of {', '.join(CLIENTS.values())} is on the PATH; others that speak MCP work as well."
+        return Check("Agent programs", State.OK, what)
+    return Check("Agent programs", State.OK, f"Found: {', '.join(found)}.")
+
+
+def _display() -> Check:
+    missing = [package for library, package in WINDOW_LIBRARIES.items() if not _loads(library)]
+    if missing:
+        fix = f"sudo apt-get install {' '.join(missing)}"
+        return Check("Display", State.BAD, f"Libraries that the window needs are missing: {', '.join(missing)}.", fix)
+    if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
+        fix = "Start Assent in a desktop session, or answer on the terminal: python -m runner"
+        return Check("Display", State.WARN, "There is none here, so no window can be opened.", fix)
+    return Check("Display", State.OK, "A window can be opened.")
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,154 @@
+"""`assent run`: submits a file from a shell to the open console and waits for the answer (spec I7)."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.gateway import catalog
+from runner.gateway.bridge import MODERN, VERSION_KEY, Bridge, Client
+from runner.model.errors import KnownError
+from runner.model.request import Language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.identity.agents import Agents
+    from runner.identity.secrets import Secrets
+    from runner.system.places import Places
+
+AGENT = "shell"
+"""Name under which the console shows what comes from here."""
+SECRET = "token of assent run"
+NOT_RUN = 125
+"""Exit code when the code was not run, as `env` and `docker run` have it."""
+PATIENCE = "3600"
+"""Seconds; whoever is at a shell can press Ctrl+C."""
+SUFFIXES = {
+    ".py": Language.PYTHON,
+    ".js": Language.JAVASCRIPT,
+    ".mjs": Language.JAVASCRIPT,
+    ".cjs": Language.JAVASCRIPT,
+    ".sh": Language.SHELL,
+    ".bash": Language.SHELL,
+}
+PROGRAMS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "bash": Language.SHELL, "sh": Language.SHELL}
+"""Interpreters in a first line that begins with #!."""
+
+
+class Caller(Client):
+    """Takes what comes back: says where the request stands, keeps the answer."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__(io.BytesIO())
+        self._say = say
+        self._said = ""
+        self.answer: dict[str, Any] = {}
+
+    def send(self, message: str) -> None:
+        data = json.loads(message)
+        if data.get("method") == "notifications/progress":
+            told = str(data["params"].get("message", ""))
+            # The seconds left change with every message; what it says besides is worth a line once.
+            if told and told.split(",")[0] != self._said:
+                self._said = told.split(",")[0]
+                self._say(told)
+        elif "result" in data or "error" in data:
+            self.answer = data
+
+
+def read_code(path: str) -> str:
+    """The text of the file, '-' being standard input. Raises KnownError."""
+    try:
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return data.decode("utf-8")
+    except OSError as error:
+        raise KnownError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise KnownError(f"{path} is not UTF-8 text (byte {error.start}).", "Save it as UTF-8.") from error
+
+
+def language_of(path: str, code: str) -> Language:
+    """By the file's name, else by its first line. Raises KnownError where neither tells."""
+    if known := SUFFIXES.get(Path(path).suffix):
+        return known
+    first = code.partition("\n")[0]
+    if first.startswith("#!"):
+        words = [Path(word).name.rstrip("0123456789.") for word in first[2:].split()]
+        for word in words:
+            if word in PROGRAMS:
+                return PROGRAMS[word]
+    raise KnownError(f"The language of {path} is not clear.", f"Say it: --language {'|'.join(Language)}.")
+
+
+def own_token(agents: Agents, secrets: Secrets) -> str:
+    """The token of this account's shell; made and kept at the first call. Raises KnownError."""
+    token = secrets.get(SECRET)
+    if token is not None and agents.recognize(token) is not None:
+        return token
+    if any(agent.name == AGENT and not agent.revoked for agent in agents.all()):
+        agents.revoke(AGENT)
+    token = agents.add(AGENT)
+    secrets.set(SECRET, token)
+    return token
+
+
+def submit(places: Places, token: str, arguments: dict[str, object], say: Callable[[str], None]) -> int:
+    """Ask the console, wait, print what the code printed; its exit code, or `NOT_RUN`.
+
+    `arguments` are those of `code_execute`. Interrupted (Ctrl+C), what was asked is withdrawn.
+    """
+    caller = Caller(say)
+    bridge = Bridge(places, token, PATIENCE, caller)
+    tool = catalog.CODE_EXECUTE
+    while True:
+        data = _call(bridge, caller, tool, arguments)
+        if data.get("status") != "pending":
+            return _told(caller.answer, data)
+        tool, arguments = catalog.CODE_RESULT, {"id": data["request_id"], "wait": float(PATIENCE)}
+
+
+def _call(bridge: Bridge, caller: Caller, tool: str, arguments: dict[str, object]) -> dict[str, Any]:
+    meta = {
+        VERSION_KEY: MODERN,
+        "io.modelcontextprotocol/clientInfo": {"name": "assent run", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": "run",
+    }
+    params = {"name": tool, "arguments": arguments, "_meta": meta}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    # On a thread of its own: one that waits for a socket would not hear Ctrl+C.
+    waiting = threading.Thread(target=bridge.carry, args=(message,), name="assent-run", daemon=True)
+    waiting.start()
+    try:
+        while waiting.is_alive():
+            waiting.join(0.2)
+    except KeyboardInterrupt:
+        bridge.leave()
+        waiting.join(1)
+        raise
+    return dict(caller.answer.get("result", {}).get("structuredContent") or {})
+
+
+def _told(answer: dict[str, Any], data: dict[str, Any]) -> int:
+    if "exit_code" in data:
+        sys.stdout.write(str(data["stdout"]))
+        sys.stderr.write(str(data["stderr"]))
+        if error := data.get("error"):
+            sys.stderr.write(f"assent run: {error}\n")
+        code = int(data["exit_code"])
+        return code if code >= 0 else 124
+    sys.stderr.write(f"assent run: {_words(answer)}\n")
+    return NOT_RUN
+
+
+def _words(answer: dict[str, Any]) -> str:
+    """Why there is no result, in the words of whoever answered."""
+    if error := answer.get("error"):
+        return str(error.get("message"))
+    content = answer.get("result", {}).get("content") or [{}]
+    return str(content[0].get("text", "There was no answer."))

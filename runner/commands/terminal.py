@@ -1,0 +1,172 @@
+"""The engine without a window: questions are asked on the terminal (`python -m runner`)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import signal
+import sys
+import termios
+import threading
+from typing import TYPE_CHECKING, TextIO
+
+from runner.model.assessment import Level
+from runner.model.decision import Verdict
+from runner.model.events import (
+    EngineTroubled,
+    GatewayOpened,
+    QuestionAsked,
+    RequestArrived,
+    RequestAssessed,
+    RequestDecided,
+    RunFinished,
+)
+from runner.model.request import CODE
+from runner.system.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.engine.engine import Engine
+    from runner.model.assessment import Assessment
+    from runner.model.events import Event
+    from runner.model.request import Request
+
+CLOSING = "The console was closed. Nothing was run; ask again when it is back."
+
+
+def visible(text: str) -> str:
+    """`text` with everything that a terminal would obey or hide written out."""
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\u{{{ord(c):x}}}" for c in text)
+
+
+IN_HEADING = ("agent", "tool", "language")
+
+
+def _decides(request: Request) -> Iterator[str]:
+    """All that decides beside the heading: the texts with their lines numbered, then the rest that is not empty."""
+    parts = request.parts
+    for part in parts:
+        if part.name != CODE:
+            yield f"{part.name}:"
+        for number, line in enumerate(part.text.split("\n"), 1):
+            yield f"{number:>5}  {line}"
+    texts = ("code", "context", "stdin")
+    for name, value in request.deciding().items():
+        if value and name not in (*IN_HEADING, *texts):
+            yield f"  {name.replace('_', ' ')}: {json.dumps(value, ensure_ascii=False)}"
+
+
+class Terminal:
+    """Shows one question at a time and reads the answer, a line each; end of input denies."""
+
+    def __init__(self, engine: Engine, source: TextIO, sink: TextIO) -> None:
+        self._engine = engine
+        self._source = source
+        self._sink = sink
+        self._requests: dict[str, Request] = {}
+        self._assessments: dict[str, Assessment] = {}
+        self._questions: asyncio.Queue[QuestionAsked] = asyncio.Queue()
+        self._lines: asyncio.Queue[str] = asyncio.Queue()
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case RequestArrived(request):
+                self._requests[request.id] = request
+            case RequestAssessed(request_id, assessment):
+                self._assessments[request_id] = assessment
+            case QuestionAsked():
+                self._questions.put_nowait(event)
+            case RequestDecided(request_id, decision):
+                self._say(f"{request_id[:8]} {decision.verdict}: {decision.reason}")
+            case RunFinished(request_id, result):
+                self._say(f"{request_id[:8]} {result.outcome} after {result.duration:.1f} s {result.error}")
+            case GatewayOpened(address):
+                self._say(f"Agents reach Assent at {address}. Ctrl+C ends it.")
+            case EngineTroubled(_, what, remedy):
+                self._say(f"{what} {remedy}")
+            case _:
+                pass
+
+    async def attend(self) -> None:
+        """Ask, for ever."""
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._read, args=(loop,), name="terminal", daemon=True).start()
+        while True:
+            question = await self._questions.get()
+            if self._engine.desk.position(question.request_id):
+                await self._put(question)
+
+    async def _put(self, question: QuestionAsked) -> None:
+        request, assessment = self._requests[question.request_id], self._assessments[question.request_id]
+        self._show(request, assessment, question)
+        self._forget_typed()
+        while self._engine.desk.position(request.id):
+            answer = await self._line(request.id)
+            if answer is None:
+                break
+            if said := self._take(request, assessment.level, answer):
+                self._say(said)
+
+    def _take(self, request: Request, level: Level, answer: str) -> str:
+        word, _, reason = answer.strip().partition(" ")
+        approval = request.agent if level is Level.CRITICAL else "approve"
+        if word == approval:
+            return self._engine.answer(request.id, request.digest, Verdict.APPROVED, "")
+        if word == "deny":
+            return self._engine.answer(request.id, request.digest, Verdict.DENIED, reason or "Denied by a person.")
+        return f"Type '{approval}' to run it, or 'deny' and a reason."
+
+    async def _line(self, request_id: str) -> str | None:
+        """The next line typed; None when the question has ended meanwhile."""
+        while self._engine.desk.position(request_id):
+            with contextlib.suppress(TimeoutError):
+                return await asyncio.wait_for(self._lines.get(), 0.5)
+        return None
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        for line in self._source:
+            loop.call_soon_threadsafe(self._lines.put_nowait, line)
+        with contextlib.suppress(RuntimeError):  # the loop may be gone already
+            loop.call_soon_threadsafe(self._engine.stop_all, "Nobody is at the terminal any more.")
+
+    def _forget_typed(self) -> None:
+        """What was typed before the question was visible answers nothing."""
+        while not self._lines.empty():
+            self._lines.get_nowait()
+        if self._source.isatty():
+            termios.tcflush(self._source.fileno(), termios.TCIFLUSH)
+
+    def _show(self, request: Request, assessment: Assessment, question: QuestionAsked) -> None:
+        where = f"{request.isolation} sandbox, {request.limits.seconds:g} s, {request.limits.memory_mb} MB"
+        lines = [
+            f"\n{assessment.level.name}  {request.agent} asks for {request.tool} ({request.language})",
+            f"Runs in the {where}. Digest {request.digest[:16]}. {question.window:.0f} s to answer.",
+            *_decides(request),
+            *(f"  line {f.span.line}: {f.reason}" for f in assessment.findings),
+            *(f"  {reason}" for reason in assessment.reasons),
+        ]
+        if question.blocked:
+            lines.append(f"Cannot be approved: {question.blocked}")
+        approval = request.agent if assessment.level is Level.CRITICAL else "approve"
+        lines.append(f"Type '{approval}' to run it, or 'deny' and a reason.")
+        self._say("\n".join(lines))
+
+    def _say(self, text: str) -> None:
+        print(visible(text), file=self._sink, flush=True)
+
+
+async def attend(engine: Engine) -> None:
+    """Run `engine` until SIGINT or SIGTERM, asking on this terminal."""
+    terminal = Terminal(engine, sys.stdin, sys.stdout)
+    engine.listen(terminal.hear)
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    await engine.start()
+    asking = spawn("terminal", terminal.attend())
+    await stop.wait()
+    asking.cancel()
+    await engine.close(CLOSING)

@@ -1,0 +1,219 @@
+"""The sandboxes that agents keep: made, used by one call at a time, and removed in good time (spec X5)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+import secrets
+import time
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError, Refused
+from runner.model.events import SandboxesChanged
+from runner.model.kept_sandbox import Kept
+from runner.model.request import Tool
+from runner.model.workspace import WORKSPACE
+from runner.sandbox.contract import Lasting
+from runner.system.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from runner.engine.engine import Engine
+    from runner.model.request import Request
+    from runner.sandbox.contract import Listing, Piece, Session
+
+UNUSED = "It was not used for too long."
+TOO_OLD = "Its time was over."
+ASKED = "Its agent removed it."
+ENDED = "It ended by itself."
+MADE, GONE = "sandbox-made", "sandbox-gone"
+"""Kinds of ledger entries."""
+
+
+@dataclass(slots=True)
+class _Open:
+    kept: Kept
+    session: Session
+    ends_for_good: float
+    """On the clock of `time.monotonic()`."""
+    timer: asyncio.TimerHandle | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Sandboxes:
+    """Every method is called on the engine's loop."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._open: dict[str, _Open] = {}
+
+    def listed(self) -> tuple[Kept, ...]:
+        """Those there are, oldest first."""
+        return tuple(one.kept for one in self._open.values())
+
+    def find(self, agent: str, id: str) -> Kept:
+        """The sandbox `id` of `agent`. Raises Refused where it has none of that name, whoever else may."""
+        one = self._open.get(id)
+        if one is None or one.kept.agent != agent:
+            raise Refused(
+                f"You have no sandbox {id[:64]!a}: the id is wrong, or it was removed.",
+                "Create one with code_create_sandbox.",
+            )
+        return one.kept
+
+    def room_for(self, agent: str) -> None:
+        """Raises Refused where `agent`, or all agents together, keep as many as the settings allow."""
+        settings = self._engine.rooms.settings
+        own = sum(one.kept.agent == agent for one in self._open.values())
+        if own >= settings.sandboxes_per_agent:
+            raise Refused(f"You keep {own} sandboxes already.", "Remove one with code_destroy_sandbox.")
+        if len(self._open) >= settings.sandboxes:
+            raise Refused(f"{len(self._open)} sandboxes are kept already.", "Try again later.")
+
+    @contextlib.asynccontextmanager
+    async def used(self, request: Request) -> AsyncIterator[Session]:
+        """Its sandbox, for one call at a time. Raises KnownError where it is gone."""
+        one = self._open.get(request.sandbox)
+        if one is None:
+            raise KnownError("The sandbox it was approved for is gone.", "Create a new one and ask again.")
+        async with one.lock:
+            if request.sandbox not in self._open:
+                raise KnownError("The sandbox it was approved for is gone.", "Create a new one and ask again.")
+            one.kept = replace(one.kept, uses=one.kept.uses + 1)
+            self._wind(one, in_use=True)
+            try:
+                yield one.session
+            finally:
+                if not one.session.alive:
+                    await self.remove(request.sandbox, ENDED)
+                elif request.sandbox in self._open:
+                    self._wind(one, in_use=False)
+
+    async def do(self, request: Request) -> dict[str, object]:
+        """What the tools other than `code_execute` are asked for; what to tell the agent. Raises KnownError."""
+        match request.tool:
+            case Tool.CODE_CREATE_SANDBOX:
+                return await self._create(request)
+            case Tool.CODE_DESTROY_SANDBOX:
+                if not await self.remove(request.sandbox, ASKED):
+                    raise KnownError("The sandbox is gone already.", "Nothing is left to do.")
+                return {"sandbox_id": request.sandbox, "removed": True}
+            case Tool.CODE_LIST_FILES:
+                async with self.used(request) as session:
+                    return _listed(request, await session.files(request.files[0]))
+            case Tool.CODE_READ_FILE:
+                async with self.used(request) as session:
+                    return _read(request, await session.read(request.files[0], request.offset, request.most_bytes))
+            case Tool.CODE_WRITE_FILE:
+                data = request.code.encode()
+                async with self.used(request) as session:
+                    await session.write(request.files[0], data, executable=request.executable)
+                return {"path": request.files[0], "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
+                raise AssertionError(request.tool)
+
+    async def remove(self, id: str, why: str) -> bool:
+        """End what runs in it and remove it; whether it was there. Its agent is told `why` when it calls again."""
+        if (one := self._open.pop(id, None)) is None:
+            return False
+        if one.timer is not None:
+            one.timer.cancel()
+        await one.session.close()
+        await self._engine.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why})
+        with contextlib.suppress(KnownError):  # told already; a sandbox that is gone has no requests to cover
+            await self._engine.remembering.revoke_for(id)
+        self._tell()
+        return True
+
+    async def remove_of(self, agent: str, why: str) -> None:
+        """All of `agent`."""
+        mine = [id for id, one in self._open.items() if one.kept.agent == agent]
+        await asyncio.gather(*(self.remove(id, why) for id in mine))
+
+    async def close(self, why: str) -> None:
+        await asyncio.gather(*(self.remove(id, why) for id in list(self._open)))
+
+    # ---- making ----
+
+    async def _create(self, request: Request) -> dict[str, object]:
+        rooms = self._engine.rooms
+        self.room_for(request.agent)
+        sandbox = rooms.sandbox
+        if not isinstance(sandbox, Lasting) or sandbox.isolation is not request.isolation:
+            raise KnownError("No sandbox can be kept here.", "Send code_execute without sandbox_id.")
+        assert request.language is not None
+        session = await sandbox.open(request.language, request.limits, request.image)
+        kept = Kept(
+            id=secrets.token_hex(6),
+            agent=request.agent,
+            language=request.language,
+            isolation=request.isolation,
+            made_at=time.time(),
+            image=request.image,
+            limits=request.limits,
+            title=request.title,
+        )
+        one = _Open(kept, session, time.monotonic() + rooms.settings.sandbox_lifetime_seconds)
+        self._open[kept.id] = one
+        self._wind(one, in_use=False)
+        await self._engine.note(MADE, request.id, {"sandbox": kept.id, "agent": kept.agent})
+        return {
+            "sandbox_id": kept.id,
+            "language": kept.language.value,
+            "isolation": kept.isolation.value,
+            "workspace": WORKSPACE,
+            "limits": asdict(kept.limits),
+            "unused_seconds": rooms.settings.sandbox_unused_seconds,
+            "lifetime_seconds": rooms.settings.sandbox_lifetime_seconds,
+        }
+
+    def _wind(self, one: _Open, *, in_use: bool) -> None:
+        """Set the clock of its end anew: what is in use ends only when its whole time is over."""
+        if one.timer is not None:
+            one.timer.cancel()
+        lasts = max(0.0, one.ends_for_good - time.monotonic())
+        unused = self._engine.rooms.settings.sandbox_unused_seconds
+        seconds, why = (unused, UNUSED) if not in_use and unused < lasts else (lasts, TOO_OLD)
+        one.kept = replace(one.kept, ends_at=time.time() + seconds)
+        one.timer = asyncio.get_running_loop().call_later(
+            seconds, lambda: spawn("remove a sandbox", self.remove(one.kept.id, why))
+        )
+        self._tell()
+
+    def _tell(self) -> None:
+        self._engine.publish(SandboxesChanged(self.listed()))
+
+
+def _listed(request: Request, found: Listing) -> dict[str, object]:
+    entries = [{"name": one.name, "kind": one.kind.value, "size": one.size} for one in found.entries]
+    told: dict[str, object] = {"path": request.files[0], "entries": entries}
+    return {**told, "left_out": found.left_out} if found.left_out else told
+
+
+def _read(request: Request, piece: Piece) -> dict[str, object]:
+    """Text where it is UTF-8 and base64 where not. What is cut in a character's middle counts as text."""
+    told: dict[str, object] = {
+        "path": request.files[0],
+        "size": piece.size,
+        "offset": request.offset,
+        "bytes": len(piece.data),
+        "sha256": hashlib.sha256(piece.data).hexdigest(),
+    }
+    try:
+        text = piece.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        cut = len(piece.data) - error.start < 4 and request.offset + len(piece.data) < piece.size
+        if not cut or "\0" in piece.data[: error.start].decode("utf-8"):
+            return {**told, "encoding": "base64", "content": base64.b64encode(piece.data).decode("ascii")}
+        whole = piece.data[: error.start]
+        told |= {"bytes": len(whole), "sha256": hashlib.sha256(whole).hexdigest()}
+        text = whole.decode("utf-8")
+    return {**told, "encoding": "utf-8", "content": text}
+
+
+CONTENT = "content"
+"""The name of what is for the agent alone: the history keeps its size and hash."""

@@ -1,0 +1,117 @@
+"""The engine on a thread of its own, for callers that have a loop or a window to look after."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from concurrent.futures import Future
+
+    from runner.engine.engine import Engine
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+
+
+class EngineThread:
+    """Starts the engine's loop in a daemon thread and hands work over to it.
+
+    `build` is called in that thread, so the window does not pay for the engine's imports.
+    `failed` is told of errors nobody awaits, in that thread.
+    """
+
+    def __init__(self, build: Callable[[], Engine], failed: Callable[[BaseException, str], None] | None = None) -> None:
+        self._build = build
+        self._failed = failed
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._engine: Engine | None = None
+        self._ready = threading.Event()
+        self._stop: asyncio.Event | None = None
+        self._thread = threading.Thread(target=self._main, name="assent-engine", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    @property
+    def engine(self) -> Engine:
+        """The engine; waits until it is built."""
+        self._ready.wait()
+        assert self._engine is not None
+        return self._engine
+
+    @property
+    def started(self) -> bool:
+        """The engine is there and takes calls."""
+        return self._ready.is_set() and self._engine is not None and self._thread.is_alive()
+
+    @property
+    def ended(self) -> bool:
+        """The engine is gone, or could not be built: it will take no calls any more."""
+        return self._ready.is_set() and not self.started
+
+    def call(self, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Run `work(engine)` on the engine's loop. Any thread."""
+        self._ready.wait()
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(work(self.engine), self._loop)
+
+    def post(self, work: Callable[[Engine], object]) -> None:
+        """Do something short on the engine's loop. Any thread; nothing comes back."""
+        self._ready.wait()
+        if self._loop is not None and self._engine is not None:
+            # The loop may end at any moment; then there is nothing left to do.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(work, self._engine)
+
+    def close(self, why: str, timeout: float = 2.0) -> bool:
+        """Close the engine and end the thread, within `timeout` seconds; False when it took longer."""
+        if not self._thread.is_alive():
+            return True
+        self._ready.wait(timeout)
+        if self._loop is not None and self._stop is not None:
+            self._why = why
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    _why = "The console was closed."
+
+    def _main(self) -> None:
+        try:
+            asyncio.run(self._live())
+        except BaseException as error:
+            self._tell(error, "the engine ended")
+        finally:
+            self._ready.set()
+
+    async def _live(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(self._unhandled)
+        self._stop = asyncio.Event()
+        self._engine = self._build()
+        self._ready.set()
+        try:
+            await self._engine.start()
+        except Exception as error:
+            # The loop lives on: a person must be able to stop, to lock down and to close what did start.
+            from runner.engine.engine import SEE_FAULTS, fault_words
+
+            self._tell(error, "while starting")
+            self._engine.trouble("start", f"Assent has not started completely: {fault_words(error)}", SEE_FAULTS)
+        await self._stop.wait()
+        await self._engine.close(self._why)
+
+    def _unhandled(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception") or RuntimeError(str(context.get("message")))
+        self._tell(error, str(context.get("message", "")))
+
+    def _tell(self, error: BaseException, where: str) -> None:
+        log.error("%s", where, exc_info=error)
+        if self._failed is not None:
+            self._failed(error, where)

@@ -1,0 +1,241 @@
+"""Keeps Assent's secrets: in the keyring, else in a file the person agreed to, else in memory (spec K5)."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from enum import StrEnum
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from runner.model.errors import KnownError
+from runner.system.durable import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.settings.loading import Settings
+    from runner.system.places import Places
+
+SERVICE = "Assent"
+SCHEMA = 1
+PATIENCE = 30.0
+"""Seconds. A keyring that wants its password asks the person in a window of its own and blocks meanwhile."""
+TRUSTED = (
+    "keyring.backends.SecretService",
+    "keyring.backends.libsecret",
+    "keyring.backends.kwallet",
+    "keyring.backends.macOS",
+    "keyring.backends.Windows",
+)
+"""Others may write plain text without a word: `keyrings.alt` is taken by itself where there is no D-Bus."""
+UNLOCK = "Unlock or set up the keyring of your desktop (GNOME Keyring, KWallet, KeePassXC), then start Assent again."
+
+T = TypeVar("T")
+
+
+class Vault(StrEnum):
+    KEYRING = "keyring"
+    FILE = "file"
+    MEMORY = "memory"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where secrets are kept at present, for doctor and the window."""
+
+    kind: Vault
+    explanation: str
+    remedy: str = ""
+
+
+class Secrets:
+    """May be used from any thread but the window's: the first call may take up to `patience` seconds."""
+
+    def __init__(self, places: Places, settings: Settings, patience: float = PATIENCE) -> None:
+        self._file = places.secrets
+        self._suffix = f" {places.data}"
+        self._agreed = settings.secrets_file
+        self._keyring = _Keyring(patience)
+        self._memory: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def where(self) -> Where:
+        with self._lock:
+            if self._keyring.works():
+                return Where(Vault.KEYRING, f"Secrets are kept in the keyring ({self._keyring.name}).")
+            why = self._keyring.problem
+            if self._agreed:
+                told = f"Secrets are kept in {self._file}, which only you can read: {why}"
+                return Where(Vault.FILE, told, UNLOCK)
+            told = f"Secrets are kept in memory and are lost when Assent ends: {why}"
+            return Where(Vault.MEMORY, told, f"{UNLOCK} Or agree in Settings to a file that only you can read.")
+
+    def get(self, name: str) -> str | None:
+        """The secret called `name`, None where there is none. Raises KnownError where the file is broken."""
+        with self._lock:
+            stored: str | None = None
+            if self._keyring.works():
+                stored = self._keyring.get(name + self._suffix)
+            if stored is None:
+                stored = self._memory.get(name)
+            # The file counts after a keyring has come too: what was kept in it is still wanted.
+            return stored if stored is not None else self._read().get(name)
+
+    def set(self, name: str, value: str) -> Where:
+        """Keep `value`; where it went. Raises KnownError where the file cannot be written."""
+        with self._lock:
+            kept = self._keyring.works() and self._keyring.set(name + self._suffix, value)
+            if not kept and self._agreed:
+                self._write({**self._read(), name: value})
+            elif not kept:
+                self._memory[name] = value
+        return self.where
+
+    def delete(self, name: str) -> None:
+        """Forget it everywhere; harmless where it is not known. Raises KnownError where the file cannot be written."""
+        with self._lock:
+            if self._keyring.works():
+                self._keyring.delete(name + self._suffix)
+            self._memory.pop(name, None)
+            kept = self._read()
+            if name in kept:
+                del kept[name]
+                self._write(kept)
+
+    def agree_to_file(self) -> None:
+        """The person agreed: what is in memory goes to the file. Raises KnownError where it cannot be written; the
+        agreement counts only once it could."""
+        with self._lock:
+            if self._memory and not self._keyring.works():
+                self._write({**self._read(), **self._memory})
+                self._memory.clear()
+            self._agreed = True
+
+    def withdraw_agreement(self) -> None:
+        """What comes from now on is not written to the file; what is in it already stays and is found."""
+        with self._lock:
+            self._agreed = False
+
+    def _read(self) -> dict[str, str]:
+        try:
+            data = json.loads(self._file.read_text("utf-8"))
+            if data["schema"] != SCHEMA:
+                raise ValueError(f"schema {data['schema']}")
+            return {str(name): str(value) for name, value in data["secrets"].items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise KnownError(
+                f"The file with the secrets, {self._file}, cannot be read ({type(error).__name__}).",
+                "Move it away; what was in it is made anew.",
+            ) from error
+
+    def _write(self, kept: dict[str, str]) -> None:
+        try:
+            replace_file(self._file, json.dumps({"schema": SCHEMA, "secrets": kept}, indent=2) + "\n")
+        except OSError as error:
+            raise KnownError(
+                f"Secrets could not be written to {self._file}: {error.strerror or error}.",
+                "Free disk space or give yourself the right to write there.",
+            ) from error
+
+
+class _Keyring:
+    """The system's keyring behind a time limit. After its first failure it is left alone until the next start."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._backend: Any = None
+        self.name = ""
+        self.problem = ""
+        """Why it is not used: one sentence."""
+
+    def works(self) -> bool:
+        """Whether it answers; tried once."""
+        if self._backend is None and not self.problem:
+            backend = self._ask(_trusted_backend)
+            if backend is not None:
+                self._backend = backend
+                self.name = type(backend).__module__.rpartition(".")[2]
+                self.get("probe")
+        return not self.problem
+
+    def get(self, account: str) -> str | None:
+        stored = self._ask(lambda: self._backend.get_password(SERVICE, account))
+        return stored if isinstance(stored, str) else None
+
+    def set(self, account: str, value: str) -> bool:
+        """Whether it was kept."""
+        self._ask(lambda: self._backend.set_password(SERVICE, account, value))
+        return not self.problem
+
+    def delete(self, account: str) -> None:
+        def work() -> None:
+            from keyring.errors import PasswordDeleteError
+
+            try:
+                self._backend.delete_password(SERVICE, account)
+            except PasswordDeleteError:
+                # There was none.
+                return
+
+        self._ask(work)
+
+    def _ask(self, work: Callable[[], T]) -> T | None:
+        """Do `work` on a thread of its own: None after a failure or when time is up, with `problem` set."""
+        answers: SimpleQueue[T | Exception] = SimpleQueue()
+
+        def run() -> None:
+            try:
+                answers.put(work())
+            except Exception as error:  # backends raise what their libraries raise
+                answers.put(error)
+
+        threading.Thread(target=run, name="assent-keyring", daemon=True).start()
+        try:
+            answer = answers.get(timeout=self._patience)
+        except Empty:
+            self.problem = f"the keyring did not answer within {self._patience:g} s."
+            return None
+        if isinstance(answer, Exception):
+            self.problem = _why(answer).rstrip(".!") + "."
+            return None
+        return answer
+
+
+def _why(error: Exception) -> str:
+    """Why a keyring is not used, as the second half of a sentence."""
+    from keyring.errors import KeyringLocked
+
+    match error:
+        case KnownError():
+            return str(error)
+        case KeyringLocked():
+            return "the keyring is locked, and it was not unlocked"
+        case _:
+            return f"the keyring failed ({type(error).__name__}: {error})"
+
+
+def _trusted_backend() -> Any:
+    """The keyring that this system offers. Raises KnownError unless it is one of `TRUSTED`."""
+    import keyring.core
+    from keyring.backends.chainer import ChainerBackend
+
+    keyring.core.init_backend(_is_trusted)
+    backend = keyring.get_keyring()
+    if isinstance(backend, ChainerBackend):
+        # It would ask one keyring after the other; the strongest one is enough.
+        backend = next(iter(ChainerBackend.backends), backend)
+    if _is_trusted(backend):
+        return backend
+    kind = type(backend).__module__
+    if kind == "keyring.backends.fail":
+        raise KnownError("there is no keyring here")
+    raise KnownError(f"the keyring set up here, {kind}, is not one that Assent trusts")
+
+
+def _is_trusted(backend: Any) -> bool:
+    return type(backend).__module__ in TRUSTED

@@ -1,0 +1,92 @@
+"""The key that signs the history: where it is kept, and its public half for whoever checks (spec H1)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.audit.anchor import MISMATCH, Anchor, parsed
+from runner.audit.evidence import Evidence
+from runner.audit.seal import Seal, new_key
+from runner.audit.verify import Verdict, verify
+from runner.identity.secrets import Secrets
+from runner.model.errors import KnownError
+from runner.settings.loading import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.system.places import Places
+
+NAME = "ledger-seal"
+"""Name of the key among the secrets."""
+ANCHOR = "ledger-head"
+"""Name of the last signed head among the secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vouching:
+    """What this installation knows about its ledger from elsewhere than the ledger."""
+
+    public_key: str = ""
+    """Hex; empty where no key is at hand."""
+    anchor: Anchor | None = None
+    problem: str = ""
+    """Why there is a key or an anchor that cannot be used: a sentence or two."""
+
+
+def signing_key(secrets: Secrets) -> bytes:
+    """The private key, made at the first call. May wait for the keyring. Raises KnownError."""
+    if stored := secrets.get(NAME):
+        return _key(stored)
+    key = new_key()
+    secrets.set(NAME, key.hex())
+    return key
+
+
+def vouching(places: Places) -> Vouching:
+    """Return key and anchor of this installation as they are now. May wait for the keyring."""
+    try:
+        secrets = Secrets(places, load(places, os.environ).settings)
+        key = secrets.get(NAME)
+        return Vouching(Seal(_key(key)).public, anchor(secrets)) if key else Vouching()
+    except KnownError as error:
+        return Vouching(problem=str(error))
+
+
+def check_ledger(places: Places, known: Vouching, progress: Callable[[int], None] = lambda entries: None) -> Verdict:
+    """Verify the ledger of this installation, and the files of its runs, by what is `known` from elsewhere.
+
+    Raises KnownError where it cannot be read.
+    """
+    if known.anchor is not None and not places.ledger.exists():
+        raise KnownError(
+            f"The history {places.ledger} was removed: entries up to {known.anchor.seq:,} were signed.", MISMATCH
+        )
+    return verify(places.ledger, known.public_key, progress, anchor=known.anchor, evidence=Evidence(places))
+
+
+def anchor(secrets: Secrets) -> Anchor | None:
+    """Return the last signed head that was noted; None before the first. Raises KnownError."""
+    return parsed(secrets.get(ANCHOR))
+
+
+def set_anchor(secrets: Secrets, head: Anchor) -> None:
+    """Note the last signed head. Raises KnownError."""
+    secrets.set(ANCHOR, head.text())
+
+
+def forget_anchor(secrets: Secrets) -> None:
+    """The next ledger is another one. Raises KnownError."""
+    secrets.delete(ANCHOR)
+
+
+def _key(stored: str) -> bytes:
+    try:
+        return bytes.fromhex(stored)
+    except ValueError as error:
+        raise KnownError(
+            "The key that signs the history is damaged where secrets are kept.",
+            f"Remove the entry {NAME} of Assent there; a new one is made at the next start.",
+        ) from error

@@ -1,0 +1,127 @@
+"""Running code straight from Python, without asking anybody: for callers who vouch for the code themselves.
+
+Agents come in through the gateway, where a person decides. These functions are the sandbox as a
+library: the same limits, import rules and artifacts, no question and no ledger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import uuid
+from functools import cache
+from typing import TYPE_CHECKING, TypeVar
+
+from runner.audit import artifacts
+from runner.model.answer import told
+from runner.model.decision import Decider, Decision, Verdict
+from runner.model.errors import KnownError
+from runner.model.request import Language, Request, Tool
+from runner.model.submission import Submission
+from runner.requests import intake
+from runner.requests.modules import imports
+from runner.sandbox.available import sandboxes
+from runner.sandbox.choose import choose
+from runner.sandbox.contract import Job
+from runner.settings.loading import load
+from runner.system.places import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+
+    from runner.model.result import Result
+    from runner.sandbox.contract import Sandbox
+    from runner.settings.loading import Settings
+
+T = TypeVar("T")
+CALLER = "python-api"
+
+
+def execute(
+    code: str,
+    language: str = "python",
+    timeout: float | None = None,
+    context: Mapping[str, object] | None = None,
+) -> Result:
+    """Run `code` in the configured sandbox (`SANDBOX_TYPE`) and wait for its end.
+
+    `timeout` is in seconds, by default `SANDBOX_TIMEOUT_SEC`. `context` becomes variables of the code;
+    what it leaves in `result` comes back as `Result.value`. Raises KnownError where there is no such
+    sandbox here and Refused for arguments out of bounds; never for what the code does.
+    """
+    return _wait(execute_async(code, language, timeout, context))
+
+
+async def execute_async(
+    code: str,
+    language: str = "python",
+    timeout: float | None = None,
+    context: Mapping[str, object] | None = None,
+) -> Result:
+    """`execute` for callers with an event loop."""
+    places = Places.standard()
+    settings = load(places, os.environ).settings
+    submission = Submission(
+        agent=CALLER, tool=Tool.CODE_EXECUTE, language=_language(language), code=code, timeout=timeout, context=context
+    )
+    chosen = await choose(settings.sandbox_type, _sandboxes(settings), fall_back=settings.sandbox_fallback)
+    sandbox = chosen.sandbox
+    request = intake.request(submission, settings, sandbox.isolation)
+    job = Job(
+        id=uuid.uuid4().hex,
+        language=_language(language),
+        code=request.code,
+        limits=request.limits,
+        context=request.context,
+        imports=imports(settings),
+    )
+    result = await (await sandbox.start(job, lambda _usage: None)).finished()
+    _keep(places, settings.store_code, request, result)
+    return result
+
+
+def run_python_code(code: str, timeout: float | None = None) -> str:
+    """Run Python code; compact text with its output or what went wrong. Never raises (source document 1).
+
+    `timeout` is in seconds, by default `SANDBOX_TIMEOUT_SEC`.
+    """
+    try:
+        result = execute(code, "python", timeout)
+        limit_kb = load(Places.standard(), os.environ).settings.max_output_kb
+        return told(result, limit_kb * 1024)
+    except KnownError as error:
+        return f"Error: {error}"
+    except Exception as error:  # the contract: an agent's tool loop must not break
+        return f"Error: {type(error).__name__}: {error}"
+
+
+@cache
+def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
+    """The same for all calls: each finds out once what there is on this machine."""
+    return sandboxes(settings)
+
+
+def _language(name: str) -> Language:
+    try:
+        return Language(name.strip().lower())
+    except ValueError:
+        raise KnownError(f"{name!r} is not a language Assent runs.", f"Use one of {', '.join(Language)}.") from None
+
+
+def _keep(places: Places, policy: str, request: Request, result: Result) -> None:
+    decision = Decision(Verdict.APPROVED, Decider.RULE, "Run by its own caller.", rule=CALLER, digest=request.digest)
+    artifacts.store(places, policy, request, None, decision, result)
+
+
+def _wait(work: Coroutine[object, object, T]) -> T:
+    """Run `work` to its end, also where this thread already has a running loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    box: list[T] = []
+    thread = threading.Thread(target=lambda: box.append(asyncio.run(work)), name="assent-execute")
+    thread.start()
+    thread.join()
+    return box[0]

@@ -1,0 +1,1 @@
+"""What travels between the rooms: values that import nothing of ours."""

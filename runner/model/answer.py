@@ -1,0 +1,163 @@
+"""What an agent gets back: the decision and the result, as compact text and as data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from runner.model.decision import Verdict
+from runner.model.result import Outcome
+
+if TYPE_CHECKING:
+    from runner.model.decision import Decision
+    from runner.model.result import Result
+
+EDITED = "Note: a person changed the code before approving it. This is what ran, compared with what you sent:"
+LIMITED = "Note: a person changed the limits before approving it:"
+NOTHING_RAN = "Nothing was run; there is no output."
+NAMED = 20
+"""Files that are named in the text of an answer; the data has all."""
+
+
+class Status(StrEnum):
+    """The first word of every answer."""
+
+    FINISHED = "finished"
+    FAILED = "failed"
+    DENIED = "denied"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The end of a request. `facts` is the answer of tools that only read (no run)."""
+
+    request_id: str
+    decision: Decision
+    result: Result | None = None
+    facts: dict[str, object] | None = None
+    problem: str = ""
+    """Why an approved tool other than code could not do what was asked; empty when it could."""
+    changes: str = ""
+    """What a person changed in the code before approving it, as a difference."""
+    limits: str = ""
+    """What a person changed in the limits before approving it, in words."""
+
+    @property
+    def status(self) -> Status:
+        match self.decision.verdict:
+            case Verdict.APPROVED:
+                good = not self.problem and (self.result is None or self.result.outcome is Outcome.OK)
+                return Status.FINISHED if good else Status.FAILED
+            case other:
+                return Status(other.value)
+
+    @property
+    def is_error(self) -> bool:
+        return self.status is not Status.FINISHED
+
+    def text(self, limit_kb: int = 10) -> str:
+        """Compact, truncated, self-explaining text (spec I6); at most about `limit_kb` KiB of output."""
+        if self.result is not None:
+            return self._with_changes(told(self.result, limit_kb * 1024))
+        if self.problem:
+            return self._with_changes(f"Error: {self.problem}")
+        if self.status is Status.FINISHED:
+            facts = "\n".join(_line(name, value) for name, value in (self.facts or {}).items())
+            return self._with_changes(facts or "Done.")
+        reply = f"{self.status.value.capitalize()}: {self.decision.reason}".rstrip(": ")
+        return f"{_sentence(reply)} {NOTHING_RAN}"
+
+    def _with_changes(self, said: str) -> str:
+        """What a person changed stands last."""
+        parts = [said]
+        if self.limits:
+            parts.append(f"{LIMITED} {self.limits}.")
+        if self.changes:
+            parts += [EDITED, self.changes]
+        return "\n".join(parts)
+
+    def structured(self) -> dict[str, object]:
+        """The same as data, for clients that read `structuredContent`."""
+        data: dict[str, object] = {
+            "status": self.status.value,
+            "request_id": self.request_id,
+            "decision": {
+                "verdict": self.decision.verdict.value,
+                "by": self.decision.by.value,
+                "rule": self.decision.rule,
+                "reason": self.decision.reason,
+            },
+        }
+        if self.changes:
+            data["changes"] = self.changes
+        if self.limits:
+            data["limits_changed"] = self.limits
+        if self.problem:
+            data["error"] = self.problem
+        if self.facts is not None:
+            data["facts"] = self.facts
+        if (result := self.result) is not None:
+            data |= {
+                "outcome": result.outcome.value,
+                "stdout": result.stdout,
+                "stderr": result.stderr,
+                "exit_code": result.exit_code,
+                "duration": round(result.duration, 3),
+                "result": result.value,
+                "error": result.error,
+                "peak_memory": result.peak_memory,
+                "files": [{"path": file.path, "size": file.size} for file in result.files],
+                "files_left_out": result.files_left_out,
+                "meta": asdict(result.meta),
+            }
+        return data
+
+
+def told(result: Result, limit: int) -> str:
+    """A result as text, at most about `limit` bytes of each stream: output first, how it ended last."""
+    parts: list[str] = []
+    if result.stdout:
+        parts.append(shorten(result.stdout, limit))
+    if result.stderr and (result.stderr != result.stdout):
+        parts.append("stderr:\n" + shorten(result.stderr, limit))
+    if result.value is not None:
+        parts.append(f"result: {shorten(repr(result.value), limit // 4)}")
+    if result.outcome is not Outcome.OK:
+        why = result.error or result.outcome.value
+        parts.append(f"Error (exit_code={result.exit_code}): {why}")
+    if result.files or result.files_left_out:
+        parts.append(_files(result))
+    return "\n".join(part.rstrip("\n") for part in parts) or "(no output)"
+
+
+def _files(result: Result) -> str:
+    """One line: the files that a person can look at now."""
+    named = [f"{file.path} ({file.size:,} bytes)" for file in result.files[:NAMED]]
+    more = len(result.files) - NAMED
+    line = "Files created: " + (", ".join(named) or "none collected") + (f" and {more:,} more" if more > 0 else "")
+    return f"{line}. Left out: {result.files_left_out}" if result.files_left_out else line
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most about `limit` bytes of UTF-8: head and tail stay, the cut is said and counted (source document 1)."""
+    data = text.encode("utf-8", "replace")
+    if len(data) <= limit:
+        return text
+    head = data[: limit // 2].decode("utf-8", "ignore")
+    tail = data[-(limit // 2) :].decode("utf-8", "ignore")
+    missing = len(data) - len(head.encode()) - len(tail.encode())
+    return f"{head}\n... (output truncated: {missing:,} bytes left out) ...\n{tail}"
+
+
+def _line(name: str, value: object) -> str:
+    """One fact; a list of tables takes a line for each."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "\n".join([f"{name}:", *("  ".join(str(cell) for cell in row.values()) for row in value)])
+    return f"{name}:\n{value}" if name == "content" else f"{name}: {value}"
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?")) else text + "."

@@ -1,0 +1,90 @@
+"""The result of a run: one type for every sandbox (spec X8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from runner.model.request import Isolation, Limits
+
+
+class Outcome(StrEnum):
+    """How a run ended (spec, *Life of a request*)."""
+
+    OK = "ok"
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    OUT_OF_MEMORY = "out of memory"
+    OUT_OF_DISK = "out of disk"
+    OUTPUT_LIMIT = "output limit"
+    KILLED = "killed"
+    ENGINE_LOST = "engine lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """One reading of what a run uses. `None` means the sandbox cannot tell."""
+
+    at: float
+    """Seconds since the run started."""
+    cpu_percent: float | None = None
+    """100 is one core busy."""
+    memory_bytes: int | None = None
+    disk_bytes: int | None = None
+    processes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What is known about a run besides its output."""
+
+    runtime: str = ""
+    """`local`, `docker`, `gvisor` or `cloud`: the isolation actually used."""
+    versions: dict[str, str] = field(default_factory=dict)
+    image: str = ""
+    limits: Limits = field(default_factory=Limits)
+    isolation: Isolation = Isolation.LOCAL
+    protections: tuple[str, ...] = ()
+    """What was active, in words, e.g. `no network (namespace)`."""
+    truncated: bool = False
+    timed_out: bool = False
+    blocked_imports: tuple[str, ...] = ()
+    dropped_stdout: int = 0
+    """Bytes left out between head and tail."""
+    dropped_stderr: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedFile:
+    """A file that a run created and that was collected after its end."""
+
+    path: str
+    """Relative to the workspace. What is no text or cannot be printed is written as an escape."""
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a run produced. Text is UTF-8 with undecodable bytes replaced."""
+
+    outcome: Outcome
+    stdout: str
+    stderr: str
+    exit_code: int
+    """0 for success, -1 on timeout, 128 + signal when killed by one."""
+    duration: float
+    """Seconds of running; time spent waiting for a person is never in it."""
+    value: object = None
+    """What the code left in `result`, as JSON data (Python only)."""
+    error: str = ""
+    """How the run ended, in words for a person; empty when ok."""
+    peak_memory: int | None = None
+    """Bytes."""
+    meta: Meta = field(default_factory=Meta)
+    curve: tuple[Usage, ...] = ()
+    """Readings over the run, thinned to at most 600."""
+    files: tuple[CapturedFile, ...] = ()
+    """What the run created, within bounds."""
+    files_left_out: str = ""
+    """What was there and was not collected, in words."""

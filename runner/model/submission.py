@@ -1,0 +1,40 @@
+"""What an agent sent, checked for form but not yet a request: the engine adds where it will run and its identity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.model.request import Language, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One tool call. `None` for a limit means the configured default."""
+
+    agent: str
+    tool: Tool
+    language: Language | None = None
+    code: str = ""
+    title: str = ""
+    timeout: float | None = None
+    """Seconds."""
+    memory_mb: int | None = None
+    disk_mb: int | None = None
+    max_output_bytes: int | None = None
+    context: Mapping[str, object] | None = None
+    """Variables for the code: JSON data."""
+    stdin: str = ""
+    network_enabled: bool = False
+    allowed_domains: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
+    sandbox_id: str = ""
+    """The agent's own sandbox that is meant; '' for none."""
+    file_path: str = ""
+    content: str = ""
+    executable: bool = False
+    offset: int = 0
+    max_bytes: int | None = None

@@ -1,0 +1,44 @@
+"""Paths in a sandbox's workspace: which ones may be named at all (spec F1)."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from runner.model.errors import Refused
+
+WORKSPACE = "/workspace"
+LONGEST_PATH = 1_024
+"""Bytes of a path; the kernel's own bound (PATH_MAX) is 4,096."""
+LONGEST_PART = 255
+"""Bytes of one name in it (NAME_MAX of Linux)."""
+DEEPEST = 32
+HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Unicode categories of what cannot be seen in a name."""
+
+
+def inside(path: str) -> str:
+    """`path` relative to the workspace, `.` for the workspace itself.
+
+    Raises Refused for what leads out of it or cannot be shown. What links in the sandbox do to a path is for
+    whoever opens it: this looks at the text alone.
+    """
+    if not path.strip():
+        raise Refused("The path is empty.", f"Name a file below {WORKSPACE}.")
+    if any(unicodedata.category(one) in HIDDEN for one in path):
+        raise Refused("The path holds characters that cannot be seen.", "Use a plain name.")
+    if path.startswith("/") and path != WORKSPACE and not path.startswith(WORKSPACE + "/"):
+        raise Refused(f"{path[:100]!a} is not below {WORKSPACE}.", f"Only files below {WORKSPACE} can be used.")
+    below = path.removeprefix(WORKSPACE) if path.startswith("/") else path
+    parts = [part for part in below.split("/") if part not in ("", ".")]
+    _check(path, parts)
+    return "/".join(parts) or "."
+
+
+def _check(path: str, parts: list[str]) -> None:
+    """Raises Refused."""
+    if ".." in parts:
+        raise Refused(f"{path[:100]!a} contains `..`.", f"Name the place directly, below {WORKSPACE}.")
+    if len(path.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_PART for part in parts):
+        raise Refused("The path is too long.", f"At most {LONGEST_PATH:,} bytes, {LONGEST_PART} in each name.")
+    if len(parts) > DEEPEST:
+        raise Refused(f"The path has {len(parts)} levels; at most {DEEPEST} are taken.", "Use fewer folders.")

@@ -1,0 +1,1 @@
+"""One request: taken in, bounded, and followed through its life."""

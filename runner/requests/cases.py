@@ -1,0 +1,48 @@
+"""The cases of this process: those on their way, and for a while those that are over."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runner.requests.case import Case
+
+KEPT = 500
+"""Closed cases of one agent whose answers can still be fetched; the ledger has them all."""
+
+
+class Cases:
+    """By id, oldest first."""
+
+    def __init__(self) -> None:
+        self._active: dict[str, Case] = {}
+        self._closed: dict[str, Case] = {}
+        self._order: defaultdict[str, deque[str]] = defaultdict(deque)
+        """Ids of closed cases by agent, oldest first: a busy agent does not push out another's."""
+        self._per_agent: Counter[str] = Counter()
+
+    def add(self, case: Case) -> None:
+        self._active[case.request.id] = case
+        self._per_agent[case.request.agent] += 1
+
+    def close(self, case: Case) -> None:
+        """The case is over; its answer can still be fetched until `KEPT` others of its agent are over too."""
+        if self._active.pop(case.request.id, None) is None:
+            return
+        self._per_agent[case.request.agent] -= 1
+        self._closed[case.request.id] = case
+        order = self._order[case.request.agent]
+        order.append(case.request.id)
+        while len(order) > KEPT:
+            del self._closed[order.popleft()]
+
+    def find(self, request_id: str) -> Case | None:
+        return self._active.get(request_id) or self._closed.get(request_id)
+
+    def active(self) -> tuple[Case, ...]:
+        return tuple(self._active.values())
+
+    def waiting(self, agent: str) -> int:
+        """How many requests of `agent` are not over."""
+        return self._per_agent[agent]

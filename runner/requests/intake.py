@@ -1,0 +1,209 @@
+"""From a submission to a request: limits checked and filled in, and where it would run."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from dataclasses import replace
+from typing import TYPE_CHECKING, assert_never
+
+from runner.model.errors import Refused
+from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.model.workspace import inside
+
+if TYPE_CHECKING:
+    from runner.model.kept_sandbox import Kept
+    from runner.model.submission import Submission
+    from runner.settings.loading import Settings
+
+TITLE_LENGTH = 120
+MOST_READ = 4 << 20
+"""Bytes of a file that one call can read; an agent that wants more calls again."""
+UNTELLING = ("#", "//", "import ", "from ", '"""', "'use strict'", "set -")
+"""Beginnings of lines that tell nobody what the code is for."""
+
+
+def request(
+    submission: Submission, settings: Settings, isolation: Isolation, image: str = "", kept: Kept | None = None
+) -> Request:
+    """The request that `submission` makes; `image` is the id of the container image it would run in.
+
+    What is done in a sandbox the agent keeps is done where that is, and within its limits.
+
+    Raises Refused, naming the argument, for what is out of bounds.
+    """
+    return Request(
+        id=uuid.uuid4().hex,
+        agent=submission.agent,
+        tool=submission.tool,
+        received_at=time.time(),
+        language=_language(submission, settings),
+        code=_code(submission, settings),
+        context=_context(submission),
+        stdin=_clean(submission.stdin, "stdin"),
+        files=_files(submission),
+        packages=submission.packages,
+        network=_network(submission),
+        domains=submission.allowed_domains,
+        limits=limits(submission, settings, isolation) if kept is None else _within_kept(submission, settings, kept),
+        isolation=isolation if kept is None else kept.isolation,
+        image=image if kept is None else kept.image,
+        title=_title(submission),
+        sandbox="" if kept is None else kept.id,
+        executable=submission.executable,
+        offset=_offset(submission),
+        most_bytes=_most_bytes(submission, settings),
+    )
+
+
+def edited(request: Request, code: str, settings: Settings) -> Request:
+    """`request` with a person's version of its code. Raises Refused for what an agent could not have sent either."""
+    return replace(request, code=_checked(code, request.tool, settings))
+
+
+def limits(submission: Submission, settings: Settings, isolation: Isolation) -> Limits:
+    """Configured defaults with what was asked for put in. Raises Refused outside 0 and the configured maximum."""
+    memory, cores = settings.memory_mb, settings.cpu_cores
+    if isolation in (Isolation.DOCKER, Isolation.GVISOR):
+        memory, cores = settings.docker_memory_mb or memory, settings.docker_cpu_cores or cores
+    return Limits(
+        memory_mb=int(_within("max_memory_mb", submission.memory_mb, memory, settings.max_memory_mb)),
+        cpu_cores=cores,
+        disk_mb=int(_within("max_disk_mb", submission.disk_mb, settings.disk_mb, settings.max_disk_mb)),
+        seconds=_within("timeout", submission.timeout, settings.timeout_seconds, settings.max_timeout_seconds),
+        output_bytes=int(
+            _within(
+                "max_output_bytes",
+                submission.max_output_bytes,
+                settings.max_output_bytes,
+                settings.max_output_limit_bytes,
+            )
+        ),
+        processes=settings.processes,
+    )
+
+
+def _within_kept(submission: Submission, settings: Settings, kept: Kept) -> Limits:
+    """Time and output are the run's own, all else is what the sandbox was made with. Raises Refused."""
+    if submission.memory_mb is not None or submission.disk_mb is not None:
+        raise Refused(
+            "Memory and disk of a sandbox are set when it is created.", "Leave max_memory_mb and max_disk_mb out."
+        )
+    own = limits(submission, settings, kept.isolation)
+    return replace(kept.limits, seconds=own.seconds, output_bytes=own.output_bytes)
+
+
+def _files(submission: Submission) -> tuple[str, ...]:
+    """The one file, or none. Raises Refused for a path that leads out of the workspace."""
+    if submission.tool not in (Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES):
+        return ()
+    path = inside(submission.file_path)
+    if path == "." and submission.tool is not Tool.CODE_LIST_FILES:
+        raise Refused("file_path names the workspace itself.", "Name a file below it.")
+    return (path,)
+
+
+def _offset(submission: Submission) -> int:
+    if submission.offset < 0:
+        raise Refused(f"offset is {submission.offset}; it must not be below 0.", "Change it and call again.")
+    return submission.offset
+
+
+def _most_bytes(submission: Submission, settings: Settings) -> int:
+    if submission.tool is not Tool.CODE_READ_FILE:
+        return 0
+    return int(_within("max_bytes", submission.max_bytes, settings.max_output_kb * 1024, MOST_READ))
+
+
+def _title(submission: Submission) -> str:
+    """What the agent calls it, else the first line of code that says something."""
+    lines = (line.strip() for line in submission.code.splitlines())
+    telling = next((line for line in lines if line and not line.startswith(UNTELLING)), "")
+    return " ".join((submission.title or telling or _doing(submission)).split())[:TITLE_LENGTH]
+
+
+def _doing(submission: Submission) -> str:
+    """What a tool other than code does, in words."""
+    match submission.tool:
+        case Tool.CODE_WRITE_FILE:
+            return f"Write {submission.file_path}"
+        case Tool.CODE_READ_FILE:
+            return f"Read {submission.file_path}"
+        case Tool.CODE_LIST_FILES:
+            return f"List {submission.file_path}"
+        case Tool.CODE_CREATE_SANDBOX:
+            return "Create a sandbox"
+        case Tool.CODE_DESTROY_SANDBOX:
+            return f"Remove sandbox {submission.sandbox_id}"
+        case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
+            return submission.tool.value
+        case _:
+            assert_never(submission.tool)
+
+
+def _within(name: str, asked: float | None, default: float, highest: float) -> float:
+    if asked is None:
+        return default
+    # Written so that NaN fails as well.
+    if not 0 < asked <= highest:
+        raise Refused(f"{name} is {asked:g}; it must be above 0 and at most {highest:g}.", "Change it and call again.")
+    return asked
+
+
+def _language(submission: Submission, settings: Settings) -> Language | None:
+    if submission.tool not in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX):
+        return None
+    known = ", ".join(settings.supported_languages)
+    if submission.language is None:
+        raise Refused("language is missing.", f"Use one of {known}.")
+    if submission.language not in settings.supported_languages:
+        raise Refused(f"{submission.language} is switched off in the settings of Assent.", f"Use one of {known}.")
+    return submission.language
+
+
+def _code(submission: Submission, settings: Settings) -> str:
+    """The code; for a file to be written, its content."""
+    text = submission.content if submission.tool is Tool.CODE_WRITE_FILE else submission.code
+    return _checked(text, submission.tool, settings)
+
+
+def _checked(code: str, tool: Tool, settings: Settings) -> str:
+    size = len(code.encode("utf-8", "surrogatepass"))
+    if size > settings.max_code_kb * 1024:
+        raise Refused(
+            f"{_named(tool)} has {size:,} bytes; at most {settings.max_code_kb * 1024:,} are taken.",
+            "Send less, or read the bulk from a file.",
+        )
+    if tool is Tool.CODE_EXECUTE and not code.strip():
+        raise Refused("code is empty.", "Send the code to run.")
+    return _clean(code, _named(tool))
+
+
+def _named(tool: Tool) -> str:
+    """The argument that holds the text."""
+    return "content" if tool is Tool.CODE_WRITE_FILE else "code"
+
+
+def _clean(text: str, name: str) -> str:
+    if "\0" in text:
+        raise Refused(f"{name} contains a NUL character.", "Remove it; no interpreter takes it.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise Refused(f"{name} is not valid Unicode at character {error.start}.", "Send valid UTF-8.") from None
+    return text
+
+
+def _context(submission: Submission) -> str:
+    try:
+        text = json.dumps(dict(submission.context or {}), ensure_ascii=False, allow_nan=False, sort_keys=True)
+    except (TypeError, ValueError) as error:
+        raise Refused(f"context is not JSON data: {error}.", "Send numbers, texts, lists and objects.") from None
+    return _clean(text, "context")
+
+
+def _network(submission: Submission) -> NetworkMode:
+    if not submission.network_enabled:
+        return NetworkMode.NONE
+    return NetworkMode.DOMAINS if submission.allowed_domains else NetworkMode.REGISTRIES

@@ -1,0 +1,1 @@
+"""What is known of values and acts in code before it runs."""

@@ -1,0 +1,215 @@
+"""What the code does, in words that are the same for every language: the acts that rules look at."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import UNKNOWN, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Place = tuple[int, int, int, int]
+"""Line (from 1), byte column, end line, end byte column: as parsers give them."""
+
+
+KINDS = frozenset(
+    [
+        "accept",
+        "append",
+        "archive",
+        "assemble",
+        "builtins-by-class",
+        "capture",
+        "chmod",
+        "chown",
+        "clipboard-write",
+        "command",
+        "compare",
+        "connect",
+        "connect-shell",
+        "console",
+        "container",
+        "copy",
+        "credentials",
+        "crumbs",
+        "decodes",
+        "decrypt",
+        "delete",
+        "encrypt",
+        "environment-change",
+        "escaped",
+        "evaluates",
+        "execute",
+        "extract",
+        "fetch",
+        "forever",
+        "fork",
+        "fork-bomb",
+        "identity",
+        "identity-change",
+        "import",
+        "install",
+        "kill",
+        "link",
+        "listen",
+        "listen-shell",
+        "lookup",
+        "mangled",
+        "member",
+        "mention",
+        "module",
+        "move",
+        "native",
+        "open",
+        "package-setup",
+        "pipe",
+        "pipe-to",
+        "probe",
+        "processes",
+        "quietly",
+        "read",
+        "receive",
+        "record",
+        "redirect",
+        "reduce",
+        "registry",
+        "remote-run",
+        "repaired",
+        "run",
+        "schedule",
+        "search",
+        "search-environment",
+        "send",
+        "server",
+        "shell",
+        "start",
+        "swell",
+        "starts",
+        "store",
+        "terminal",
+        "too-deep",
+        "trap",
+        "tunnel",
+        "unparsed",
+        "unpickle",
+        "uploads",
+        "use",
+        "variable",
+        "walk",
+        "weakens",
+        "windows-object",
+        "worker",
+        "write",
+    ]
+)
+"""Every kind of act. A rule about another one would never find anything, and nobody would know."""
+
+
+class TooMuch(Exception):
+    """The code needs more steps than the classifier takes."""
+
+
+LOOK = 1_000
+"""Steps between two looks at the clock."""
+
+
+class Budget:
+    """How much an assessment may take in all, nested code included: steps, and seconds of this thread's processor time.
+
+    Steps are what usually counts, so that the same code gets the same answer; time is for what costs more per step.
+    """
+
+    __slots__ = ("_look", "_until", "left")
+
+    def __init__(self, steps: int, seconds: float) -> None:
+        self.left = steps
+        self._look = steps - LOOK
+        self._until = time.thread_time() + seconds
+
+    def spend(self, steps: int = 1) -> None:
+        """Raises TooMuch when nothing is left."""
+        self.left -= steps
+        if self.left < self._look:
+            self._look = self.left - LOOK
+            if self.left < 0 or time.thread_time() > self._until:
+                raise TooMuch
+
+
+@dataclass(slots=True)
+class Act:
+    """One thing done: `delete` with a `path`, `send` with a `host` and `data`, ..."""
+
+    kind: str
+    name: str
+    """The call or command that does it, resolved."""
+    fields: dict[str, Value]
+    place: Place
+    labels: frozenset[str] = frozenset()
+    """Of the name itself: `assembled` when the code hides what it calls."""
+    evidence: str = ""
+    """The inner code, when the place is only where it was embedded."""
+    language: str = ""
+    order: int = 0
+
+    def get(self, name: str) -> Value:
+        return self.fields.get(name, UNKNOWN)
+
+
+class Source(StrEnum):
+    """Labels that say where a value comes from."""
+
+    DOWNLOADED = "downloaded"
+    DECODED = "decoded"
+    SECRET = "secret"
+    FILE = "file"
+    HOST_INFO = "host-info"
+    ENVIRONMENT = "environment"
+    REMOTE = "remote"
+    ASSEMBLED = "assembled"
+    INPUT = "input"
+
+
+@dataclass(slots=True)
+class Trail:
+    """Everything done so far, in order, across nested languages."""
+
+    budget: Budget
+    acts: list[Act] = field(default_factory=list)
+    written: dict[str, set[str]] = field(default_factory=dict)
+    """Paths written so far and the labels of what was written there."""
+    contents: dict[str, Value] = field(default_factory=dict)
+    """Paths written so far and the text written there, where it is known."""
+    place: Place | None = None
+    """Where nested code stands in the outer code; its acts are reported there."""
+    evidence: str = ""
+    depth: int = 0
+    language: str = ""
+    evaluated: int = 0
+    """How many texts deep, run as code where they stand, the program is."""
+
+    def add(
+        self, kind: str, name: str, fields: dict[str, Value], place: Place, labels: frozenset[str] = frozenset()
+    ) -> Act:
+        self.budget.spend()
+        if self.evaluated:
+            labels |= {"evaluated"}
+        act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
+        self.acts.append(act)
+        return act
+
+    @contextmanager
+    def inside(self, place: Place, evidence: str, language: str) -> Iterator[None]:
+        """While nested code is looked at: its acts stand at `place` of the outer code."""
+        kept = self.place, self.evidence, self.language
+        self.place, self.evidence, self.language = self.place or place, evidence, language
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+            self.place, self.evidence, self.language = kept

@@ -1,0 +1,406 @@
+"""Working out texts that the code only assembles when it runs: pure functions and methods on known values."""
+
+from __future__ import annotations
+
+import base64
+import bz2
+import codecs
+import json
+import lzma
+import re
+import sys
+import urllib.parse
+import zlib
+from collections.abc import Callable, Sequence
+
+from runner.risk.model.acts import Source
+from runner.risk.model.value import HOLE, LONGEST_TEXT, UNKNOWN, Value, concatenate, each, labels_of, text
+
+DECODED = frozenset({Source.DECODED})
+ASSEMBLED = frozenset({Source.ASSEMBLED})
+MOST_INFLATED = 4_000_000
+MOST_TURNS = 4000
+"""Turns of a loop that are followed one by one."""
+
+
+def raw(known: str) -> bytes:
+    """The bytes of a text that stands for bytes; texts beyond Latin-1 count as UTF-8."""
+    try:
+        return known.encode("latin-1")
+    except UnicodeEncodeError:
+        return known.encode("utf-8", "surrogatepass")
+
+
+def latin(data: bytes) -> str:
+    return data.decode("latin-1")
+
+
+def packed(known: str) -> str:
+    return latin(base64.b64encode(raw(known)))
+
+
+def readable(data: str) -> str:
+    """Bytes as the text they most likely are."""
+    try:
+        return raw(data).decode("utf-8")
+    except UnicodeDecodeError:
+        return data
+
+
+def base64_text(known: str) -> str:
+    packed = re.sub(r"[^A-Za-z0-9+/]", "", known.replace("-", "+").replace("_", "/").split("=")[0])
+    return latin(base64.b64decode(packed + "=" * (-len(packed) % 4)))
+
+
+def base32_text(known: str) -> str:
+    packed = re.sub(r"[^A-Z2-7]", "", known.upper())
+    return latin(base64.b32decode(packed + "=" * (-len(packed) % 8)))
+
+
+def hex_text(known: str) -> str:
+    return latin(bytes.fromhex(re.sub(r"\\x|0x|[\s:]", "", known)))
+
+
+def inflated(known: str) -> str:
+    """zlib, gzip or raw deflate, up to MOST_INFLATED bytes."""
+    data = raw(known)
+    for window in (zlib.MAX_WBITS, zlib.MAX_WBITS | 16, -zlib.MAX_WBITS):
+        try:
+            return latin(zlib.decompressobj(window).decompress(data, MOST_INFLATED))
+        except zlib.error:
+            continue
+    raise ValueError("not deflated")
+
+
+def bz2_text(known: str) -> str:
+    try:
+        return latin(bz2.BZ2Decompressor().decompress(raw(known), MOST_INFLATED))
+    except OSError as error:
+        raise ValueError("not bz2") from error
+
+
+def lzma_text(known: str) -> str:
+    try:
+        return latin(lzma.LZMADecompressor(memlimit=64_000_000).decompress(raw(known), MOST_INFLATED))
+    except (lzma.LZMAError, EOFError) as error:
+        raise ValueError("not lzma") from error
+
+
+def coded(known: str, codec: str) -> str:
+    """`known` decoded with a Python text codec."""
+    name = codec.lower().replace("-", "_").replace("_codec", "")
+    match name:
+        case "base64" | "base_64":
+            return base64_text(known)
+        case "hex":
+            return hex_text(known)
+        case "rot13" | "rot_13":
+            return codecs.encode(known, "rot13")
+        case "zip" | "zlib":
+            return inflated(known)
+        case "bz2":
+            return bz2_text(known)
+        case "unicode_escape" | "string_escape" | "raw_unicode_escape":
+            return raw(known).decode("unicode_escape")
+        case "utf_16" | "utf_16le" | "utf_16_le" | "utf_16be":
+            return raw(known).decode("utf-16-le" if "be" not in name else "utf-16-be")
+        case _:
+            return readable(known)
+
+
+CODES = frozenset(
+    {"base64", "hex", "rot13", "rot_13", "zip", "zlib", "bz2", "unicode_escape", "string_escape", "base_64"}
+)
+
+
+def is_code(codec: str) -> bool:
+    """Whether a codec hides text, other than a character set."""
+    return codec.lower().replace("-", "_").replace("_codec", "") in CODES
+
+
+Change = Callable[[str], str]
+
+DECODERS: dict[str, Change] = {
+    "base64.b64decode": base64_text,
+    "base64.standard_b64decode": base64_text,
+    "base64.urlsafe_b64decode": base64_text,
+    "base64.decodebytes": base64_text,
+    "base64.decodestring": base64_text,
+    "base64.b32decode": base32_text,
+    "base64.b16decode": hex_text,
+    "base64.b85decode": lambda known: latin(base64.b85decode(raw(known))),
+    "base64.a85decode": lambda known: latin(base64.a85decode(raw(known))),
+    "binascii.a2b_base64": base64_text,
+    "binascii.unhexlify": hex_text,
+    "binascii.a2b_hex": hex_text,
+    "bytes.fromhex": hex_text,
+    "bytearray.fromhex": hex_text,
+    "zlib.decompress": inflated,
+    "gzip.decompress": inflated,
+    "bz2.decompress": bz2_text,
+    "lzma.decompress": lzma_text,
+    "atob": base64_text,
+    "unescape": lambda known: re.sub(r"%u([0-9a-fA-F]{4})", lambda m: chr(int(m[1], 16)), urllib.parse.unquote(known)),
+}
+ENCODERS: dict[str, Change] = {
+    "base64.b64encode": packed,
+    "base64.urlsafe_b64encode": lambda known: latin(base64.urlsafe_b64encode(raw(known))),
+    "base64.encodebytes": lambda known: latin(base64.encodebytes(raw(known))),
+    "binascii.hexlify": lambda known: raw(known).hex(),
+    "binascii.b2a_base64": lambda known: latin(base64.b64encode(raw(known))),
+    "btoa": lambda known: latin(base64.b64encode(raw(known))),
+    "zlib.compress": lambda known: latin(zlib.compress(raw(known))),
+    "urllib.parse.unquote": urllib.parse.unquote,
+    "urllib.parse.unquote_plus": urllib.parse.unquote_plus,
+    "urllib.unquote": urllib.parse.unquote,
+    "urllib.parse.quote": urllib.parse.quote,
+    "decodeURIComponent": urllib.parse.unquote,
+    "decodeURI": urllib.parse.unquote,
+    "encodeURIComponent": lambda known: urllib.parse.quote(known, safe="~()*!.'"),
+    "encodeURI": lambda known: urllib.parse.quote(known, safe="~()*!.'#$&+,/:;=?@"),
+    "textwrap.dedent": lambda known: known,
+    "shlex.quote": lambda known: known,
+    "html.unescape": lambda known: known,
+}
+
+
+def decoded(name: str, value: Value) -> Value | None:
+    """The result of a decoder or encoder called `name`, or None when it is neither."""
+    if name in DECODERS:
+        return each(value, DECODERS[name], labels=DECODED, binary=True)
+    if name in ENCODERS:
+        return each(value, ENCODERS[name])
+    return None
+
+
+def characters(values: Sequence[Value], labels: frozenset[str] = ASSEMBLED) -> Value:
+    """The text of these character codes."""
+    if not values or any(value.number is None for value in values):
+        return Value(labels=labels | labels_of(values))
+    try:
+        return text(
+            "".join(chr(int(value.number or 0)) for value in values[:LONGEST_TEXT]), labels=labels | labels_of(values)
+        )
+    except (ValueError, OverflowError):
+        return Value(labels=labels)
+
+
+def octets(values: Sequence[Value]) -> Value:
+    """Bytes from a list of numbers: a way to write a text nobody can read."""
+    made = characters(values)
+    made.binary = True
+    return made
+
+
+def added(left: Value, right: Value, operator: str) -> Value:
+    """`left operator right` for numbers, texts and lists."""
+    if left.number is not None and right.number is not None:
+        return arithmetic(left.number, right.number, operator)
+    if operator == "+":
+        if left.items is not None and right.items is not None:
+            return Value(items=[*left.items, *right.items][:20_000], labels=left.labels | right.labels)
+        joined = concatenate((left, right))
+        if (
+            left.texts
+            and right.texts
+            and Source.ASSEMBLED not in joined.labels
+            and _word(left.text)
+            and _word(right.text)
+        ):
+            return joined.labelled(ASSEMBLED)
+        return joined
+    if operator == "*":
+        return repeated(left, right)
+    if operator == "|" and (known := left.number if right.number is None else right.number) is not None:
+        # These bits are set, whatever the others are.
+        return Value(number=known, labels=left.labels | right.labels)
+    return Value(labels=left.labels | right.labels)
+
+
+def _word(known: str) -> bool:
+    return known.isidentifier() or known.replace(".", "").isidentifier()
+
+
+def repeated(left: Value, right: Value) -> Value:
+    if right.number is None:
+        left, right = right, left
+    times = right.number
+    if times is None or not isinstance(times, int):
+        return Value(labels=left.labels | right.labels)
+    if left.items is not None and 0 <= times * len(left.items) <= 5000:
+        return Value(items=left.items * times, labels=left.labels)
+    if left.texts and 0 <= times * len(left.text) <= LONGEST_TEXT:
+        return each(left, lambda known: known * times, binary=left.binary)
+    return Value(labels=left.labels | right.labels)
+
+
+def arithmetic(left: int | float, right: int | float, operator: str) -> Value:
+    """A number, or nothing where the result would be large or does not exist."""
+    try:
+        match operator:
+            case "+":
+                result: int | float = left + right
+            case "-":
+                result = left - right
+            case "*":
+                result = left * right
+            case "/":
+                result = left / right
+            case "//":
+                result = left // right
+            case "%":
+                result = left % right
+            case "^":
+                result = int(left) ^ int(right)
+            case "&":
+                result = int(left) & int(right)
+            case "|":
+                result = int(left) | int(right)
+            case "<<" if right < 64:
+                result = int(left) << int(right)
+            case ">>" | ">>>":
+                result = int(left) >> int(right)
+            case "**" if abs(right) < 64 and abs(left) < 10_000:
+                result = left**right
+            case _:
+                return UNKNOWN
+    except (ArithmeticError, ValueError, TypeError):
+        return UNKNOWN
+    return Value(number=result) if isinstance(result, int | float) and abs(result) < 1 << 64 else UNKNOWN
+
+
+def _whole(number: float | None) -> int | None:
+    """Return `number` as an end of a slice; infinity is as far as any text goes, and what is no number is unknown."""
+    if number is None or number != number:
+        return None
+    return int(max(-sys.maxsize, min(number, sys.maxsize)))
+
+
+def sliced(value: Value, start: Value, stop: Value, step: Value) -> Value:
+    """`value[start:stop:step]`; an open end is an unknown without labels."""
+    ends = [_whole(end.number) for end in (start, stop, step)]
+    known = all(end.number is not None or end is UNKNOWN for end in (start, stop, step))
+    if not known or ends[2] == 0:
+        return Value(labels=value.labels, name=value.name)
+    cut = slice(*ends)
+    if value.items is not None:
+        return Value(items=value.items[cut], labels=value.labels)
+    labels = ASSEMBLED if ends[2] not in (None, 1) else frozenset[str]()
+    if value.texts:
+        return each(value, lambda whole: whole[cut], labels=labels, binary=value.binary)
+    return Value(labels=value.labels, name=value.name)
+
+
+def joined(separator: Value, values: Sequence[Value]) -> Value:
+    """The values put together with a separator; many single characters make an assembled text."""
+    if len(values) > 20_000:
+        return Value(labels=labels_of(values[:1000]))
+    whole = concatenate(values, separator.text if separator.texts else "")
+    if len(values) > 1 and all(len(value.text) == 1 for value in values) and not separator.text:
+        return whole.labelled(ASSEMBLED)
+    return whole
+
+
+def percent(template: Value, arguments: Value) -> Value:
+    """`"..." % (...)`."""
+    values = arguments.items if arguments.items is not None else [arguments]
+    parts = re.split(r"(%(?:\((\w++)\))?+[-#0 +]*+[\d.*]*+[a-zA-Z%])", template.text)
+    out: list[Value] = []
+    at = 0
+    for i in range(0, len(parts), 3):
+        out.append(text(parts[i]))
+        if i + 1 < len(parts):
+            if parts[i + 1].endswith("%"):
+                out.append(text("%"))
+            elif parts[i + 2]:
+                out.append((arguments.fields or {}).get(parts[i + 2], UNKNOWN))
+            else:
+                out.append(values[at] if at < len(values) else UNKNOWN)
+                at += 1
+    return concatenate(out).labelled(template.labels | labels_of((arguments,)))
+
+
+def formatted(template: Value, values: Sequence[Value], named: dict[str, Value]) -> Value:
+    """`"...".format(...)`."""
+    parts = re.split(r"(\{\{|\}\}|\{[^{}]*\})", template.text)
+    out: list[Value] = []
+    at = 0
+    for part in parts:
+        if part in ("{{", "}}"):
+            out.append(text(part[0]))
+        elif part.startswith("{") and part.endswith("}"):
+            key = re.split(r"[!:.\[]", part[1:-1])[0]
+            if not key:
+                out.append(values[at] if at < len(values) else UNKNOWN)
+                at += 1
+            elif key.isdecimal() and len(key) < 10:
+                out.append(values[int(key)] if int(key) < len(values) else UNKNOWN)
+            else:
+                out.append(named.get(key, UNKNOWN))
+        else:
+            out.append(text(part))
+    return concatenate(out).labelled(template.labels | labels_of((*values, *named.values())))
+
+
+def replaced(value: Value, old: Value, new: Value) -> Value:
+    """`value.replace(old, new)` on known texts; taking characters out to reveal a text is a way to hide it."""
+    before, after = old.exact, new.exact
+    if before is None or after is None:
+        return Value(value.texts, labels=value.labels | old.labels | new.labels)
+    if not before:
+        return value
+    shrinks = len(after) < len(before) and value.text.count(before) > 2
+    return each(
+        value, lambda known: known.replace(before, after), labels=ASSEMBLED if shrinks else (), binary=value.binary
+    )
+
+
+def split(value: Value, separator: Value) -> Value:
+    if not value.texts or HOLE in value.text:
+        return Value(labels=value.labels)
+    by = separator.exact
+    if separator.texts and not by:
+        return Value(labels=value.labels)
+    parts = value.text.split(by)[:20_000]
+    return Value(items=[text(part, labels=value.labels, binary=value.binary) for part in parts], labels=value.labels)
+
+
+def parsed_json(known: str) -> Value | None:
+    """What a JSON text stands for; None where it is none."""
+    try:
+        return _plain(json.loads(known))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _plain(data: object) -> Value:
+    match data:
+        case str():
+            return Value((data,))
+        case bool():
+            return Value(number=int(data), name=str(data))
+        case int() | float():
+            return Value(number=data)
+        case list():
+            return Value(items=[_plain(item) for item in data[:1000]])
+        case dict():
+            return Value(fields={key: _plain(item) for key, item in list(data.items())[:1000]})
+        case _:
+            return UNKNOWN
+
+
+def spread(value: Value) -> list[Value] | None:
+    """What a loop over `value` meets, one after the other, where that is known and short."""
+    if value.items is not None:
+        return value.items if len(value.items) <= MOST_TURNS else None
+    if value.exact is not None and 0 < len(value.exact) <= MOST_TURNS:
+        if value.binary:
+            return [Value(number=ord(character)) for character in value.exact]
+        return [Value((character,), labels=value.labels) for character in value.exact]
+    return None
+
+
+def reversed_text(value: Value) -> Value:
+    if value.items is not None:
+        return Value(items=value.items[::-1], labels=value.labels)
+    return each(value, lambda known: known[::-1], labels=ASSEMBLED, binary=value.binary)

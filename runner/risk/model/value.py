@@ -1,0 +1,211 @@
+"""What is known of a value in the code before it runs: its possible texts, what it is made of, where it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from runner.risk.trace.machine import Class, Function
+
+HOLE = "\ufffc"
+"""Stands in a text for a part that is not known before the run."""
+
+MOST_TEXTS = 12
+"""Alternatives followed for one value; the rest are dropped, the first ones tell enough."""
+
+LONGEST_TEXT = 400_000
+"""Characters of a folded text; longer results are not kept (a code of `'a' * 10**9` must not cost memory)."""
+
+LONGEST_NAME = 120
+NO_LABELS: frozenset[str] = frozenset()
+
+
+class Value:
+    """One value. All fields are optional knowledge; an empty Value is one of which nothing is known.
+
+    `texts` are the texts it may be (bytes as Latin-1), with HOLE for unknown parts. `name` is the resolved dotted
+    name of what it refers to (`os.system`), with `()` for results of calls (`socket.socket().recv`). `labels`
+    say where it comes from (`secret`, `downloaded`, `decoded`, `$variable`).
+    """
+
+    __slots__ = (
+        "attribute",
+        "binary",
+        "fields",
+        "function",
+        "items",
+        "kind",
+        "labels",
+        "name",
+        "number",
+        "owner",
+        "texts",
+    )
+
+    def __init__(
+        self,
+        texts: tuple[str, ...] = (),
+        name: str = "",
+        labels: frozenset[str] = NO_LABELS,
+        items: list[Value] | None = None,
+        fields: dict[str, Value] | None = None,
+        number: int | float | None = None,
+        binary: bool = False,
+    ) -> None:
+        self.texts = texts
+        self.name = name
+        self.labels = labels
+        self.items = items
+        self.fields = fields
+        self.number = number
+        self.binary = binary
+        self.function: Function | None = None
+        self.kind: Class | None = None
+        self.owner: Value | None = None
+        self.attribute = ""
+
+    @property
+    def text(self) -> str:
+        """The first possible text with its holes; empty when no text is known at all."""
+        return self.texts[0] if self.texts else ""
+
+    @property
+    def exact(self) -> str | None:
+        """The text when it is fully known and the only one, else None."""
+        return self.texts[0] if len(self.texts) == 1 and HOLE not in self.texts[0] else None
+
+    @property
+    def unknown(self) -> bool:
+        return not self.texts and not self.name and self.items is None and self.fields is None and self.number is None
+
+    def labelled(self, labels: Iterable[str]) -> Value:
+        """A copy with `labels` added; itself when it has them all."""
+        added = self.labels.union(labels)
+        if len(added) == len(self.labels):
+            return self
+        copy = Value(self.texts, self.name, added, self.items, self.fields, self.number, self.binary)
+        copy.function, copy.kind, copy.owner, copy.attribute = self.function, self.kind, self.owner, self.attribute
+        return copy
+
+
+UNKNOWN = Value()
+
+
+def text(*texts: str, labels: frozenset[str] = NO_LABELS, binary: bool = False) -> Value:
+    return Value(tuple(dict.fromkeys(texts)), labels=labels, binary=binary)
+
+
+def reference(name: str, labels: frozenset[str] = NO_LABELS) -> Value:
+    return Value(name=name[:LONGEST_NAME], labels=labels)
+
+
+def labels_of(values: Iterable[Value], depth: int = 3) -> frozenset[str]:
+    """Labels of the values and of what they contain, to a small depth."""
+    found: set[str] = set()
+    for value in values:
+        if value.labels:
+            found |= value.labels
+        if depth:
+            most = 200 if depth == 3 else 30
+            if value.items:
+                found |= labels_of(value.items[:most], depth - 1)
+            if value.fields:
+                found |= labels_of(list(value.fields.values())[:most], depth - 1)
+    return frozenset(found) if found else NO_LABELS
+
+
+def texts_of(value: Value, depth: int = 3) -> list[str]:
+    """Every text in the value and in what it contains, a bounded number of them."""
+    found = list(value.texts)
+    if not found and value.number is not None:
+        found.append(str(value.number))
+    if depth:
+        for inside in (*(value.items or ())[:100], *list((value.fields or {}).values())[:100]):
+            found += texts_of(inside, depth - 1)
+    return found[:200]
+
+
+def pieces(value: Value) -> tuple[str, ...]:
+    """The texts of the value for joining into a longer one: a hole where none is known."""
+    if value.texts:
+        return value.texts
+    if value.number is not None:
+        return (str(value.number),)
+    return (HOLE,)
+
+
+def concatenate(parts: Iterable[Value], between: str = "") -> Value:
+    """One text from several. Alternatives multiply up to MOST_TEXTS."""
+    parts = list(parts)
+    if all(len(part.texts) <= 1 for part in parts):
+        whole = between.join(pieces(part)[0] for part in parts) if len(parts) <= LONGEST_TEXT else HOLE
+        kept = whole if len(whole) <= LONGEST_TEXT else HOLE
+        return Value((kept,), labels=labels_of(parts), binary=any(part.binary for part in parts))
+    texts: list[str] = [""]
+    labels: set[str] = set()
+    binary = False
+    first = True
+    for part in parts:
+        options = pieces(part)
+        glue = "" if first else between
+        if len(texts) * len(options) > MOST_TEXTS:
+            options = options[: max(1, MOST_TEXTS // len(texts))]
+        texts = [head + glue + tail for head in texts for tail in options]
+        if len(texts[0]) > LONGEST_TEXT:
+            texts = [HOLE]
+        labels |= labels_of((part,))
+        binary = binary or part.binary
+        first = False
+    return Value(tuple(dict.fromkeys(texts)), labels=frozenset(labels), binary=binary)
+
+
+def either(values: Iterable[Value]) -> Value:
+    """A value that may be any of `values`."""
+    options = [value for value in values if value is not UNKNOWN]
+    if not options:
+        return UNKNOWN
+    if len(options) == 1:
+        return options[0]
+    texts: dict[str, None] = {}
+    labels: set[str] = set()
+    for option in options:
+        if len(texts) < MOST_TEXTS:
+            texts.update(dict.fromkeys(option.texts))
+        labels |= option.labels
+    joined = Value(tuple(texts)[:MOST_TEXTS], labels=frozenset(labels))
+    telling = next((o for o in options if o.function or o.kind or o.name), None)
+    if telling is not None:
+        joined.name, joined.function, joined.kind = telling.name, telling.function, telling.kind
+        joined.owner, joined.attribute = telling.owner, telling.attribute
+    lists = [option.items for option in options[:50] if option.items is not None]
+    if lists:
+        longest = max(len(items) for items in lists)
+        if longest <= 40:
+            joined.items = [either(items[i] for items in lists if i < len(items)) for i in range(longest)]
+        else:
+            joined.items = lists[0]
+    maps = [option.fields for option in options[:50] if option.fields]
+    if maps:
+        keys = dict.fromkeys(key for fields in maps for key in list(fields)[:60])
+        joined.fields = {key: either(fields[key] for fields in maps if key in fields) for key in keys}
+    return joined
+
+
+def each(
+    value: Value, change: Callable[[str], str | None], *, labels: Iterable[str] = (), binary: bool = False
+) -> Value:
+    """`value` with `change` applied to its fully known texts; a hole where that fails."""
+    made: list[str] = []
+    for known in value.texts or (HOLE,):
+        result = None
+        if HOLE not in known:
+            try:
+                result = change(known)
+            except (ValueError, TypeError, LookupError, ArithmeticError):
+                result = None
+        made.append(HOLE if result is None or len(result) > LONGEST_TEXT else result)
+    if all(text == HOLE for text in made):
+        return Value(labels=value.labels.union(labels), binary=binary)
+    return Value(tuple(dict.fromkeys(made)), labels=value.labels.union(labels), binary=binary)

@@ -1,0 +1,1 @@
+"""Rules over acts, and the knowledge they use."""

@@ -1,0 +1,290 @@
+"""Rules over acts: what, done to what, from where, makes a finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from runner.model.assessment import Capability, Level
+from runner.risk.model.acts import KINDS as ACTS
+from runner.risk.model.acts import Act, Trail
+from runner.risk.model.value import Value, labels_of, texts_of
+from runner.system.pattern import Pattern
+
+if TYPE_CHECKING:
+    from runner.risk.rules.targets import Targets
+
+MOST_FOR_A_RULE = 20
+"""Findings that one rule makes in one request."""
+
+REFERENCE = re.compile(r"T\d{4}(\.\d{3})?|CWE-\d{1,5}")
+LONGEST_MATCHED = 20_000
+"""Characters of a text that a rule's expression looks at."""
+
+KEYS = frozenset(
+    [
+        "id",
+        "when",
+        "level",
+        "capability",
+        "reason",
+        "reference",
+        "match",
+        "clean",
+        "also",
+        "without",
+        "where",
+        "languages",
+    ]
+)
+
+Check = Callable[[Act], bool]
+Search = Callable[[str], bool]
+"""Whether an expression is found in a text."""
+Compile = Callable[[str], Search]
+
+
+def trusted(pattern: str) -> Search:
+    """Compile an expression of the rules that come with Assent."""
+    compiled = re.compile(pattern)
+    return lambda text: compiled.search(text) is not None
+
+
+def linear(pattern: str) -> Search:
+    """Compile an expression that a person wrote, to be found in linear time. Raises ValueError."""
+    return Pattern(pattern).found_in
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Kinds of act and what must hold of one of them."""
+
+    kinds: tuple[str, ...]
+    names: frozenset[str] | None
+    """Exact names of which one is needed; None when any will do."""
+    checks: tuple[Check, ...]
+
+    def holds(self, act: Act) -> bool:
+        if self.names is not None and act.name not in self.names:
+            return False
+        return all(check(act) for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    id: str
+    condition: Condition
+    level: Level
+    capability: Capability
+    reason: str
+    reference: str
+    also: tuple[Condition, ...] = ()
+    without: tuple[Condition, ...] = ()
+    match: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    clean: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    mention: str = ""
+    """The expression of a rule about texts that are enough by themselves."""
+    compile: Compile = trusted
+    """How its expressions are compiled."""
+
+
+def compiled(data: object, targets: Targets, compile: Compile = trusted) -> Rule:
+    """A rule from its YAML. Raises ValueError or re.error for what is wrong with it."""
+    if not isinstance(data, Mapping):
+        raise ValueError("it is not a mapping")
+    for needed in ("id", "when", "capability", "reason"):
+        if not isinstance(data.get(needed), str):
+            raise ValueError(f"it has no `{needed}`, or it is not a text")
+    reference = str(data.get("reference", ""))
+    if reference and REFERENCE.fullmatch(reference) is None:
+        raise ValueError(f"`{reference:.40}` is neither an ATT&CK technique (T1059.004) nor a weakness (CWE-78)")
+    return Rule(
+        id=data["id"],
+        condition=_condition(data, targets, compile),
+        level=_level(str(data.get("level", "critical"))),
+        capability=_capability(data["capability"]),
+        reason=data["reason"],
+        reference=reference,
+        also=tuple(_condition(part, targets, compile) for part in _list(data.get("also"))),
+        without=tuple(_condition(part, targets, compile) for part in _list(data.get("without"))),
+        match=_examples(data.get("match")),
+        clean=_examples(data.get("clean")),
+        mention=str(data["text"])[1:] if data["when"] == "mention" else "",
+        compile=compile,
+    )
+
+
+def _level(word: str) -> Level:
+    try:
+        return Level.named(word)
+    except KeyError:
+        raise ValueError(f"`{word:.40}` is no level; levels are {', '.join(one.name for one in Level)}") from None
+
+
+def _capability(word: str) -> Capability:
+    try:
+        return Capability(word)
+    except ValueError:
+        raise ValueError(f"`{word:.40}` is no capability; known are {', '.join(Capability)}") from None
+
+
+def _list(data: Any) -> list[Mapping[str, object]]:
+    if data is None:
+        return []
+    parts: list[Mapping[str, object]] = data if isinstance(data, list) else [data]
+    for part in parts:
+        if not isinstance(part, Mapping):
+            raise ValueError("`also` and `without` hold conditions")
+    return parts
+
+
+def _examples(data: object) -> dict[str, list[str]]:
+    if data is None:
+        return {}
+    if not isinstance(data, Mapping):
+        raise ValueError("examples stand under their language")
+    return {str(language): [codes] if isinstance(codes, str) else list(codes) for language, codes in data.items()}
+
+
+def _condition(data: Mapping[str, object], targets: Targets, compile: Compile) -> Condition:
+    kinds = tuple(str(data.get("when", "")).split())
+    if not kinds or (strange := next((kind for kind in kinds if kind not in ACTS), None)) is not None:
+        raise ValueError(f"`{strange:.40}` is nothing that code does" if kinds else "a condition has no `when`")
+    names: frozenset[str] | None = None
+    checks: list[Check] = []
+    for key, wanted in data.items():
+        if key in KEYS:
+            continue
+        tokens = [wanted] if isinstance(wanted, str) and wanted.startswith(("~", "!~", "@~")) else _tokens(wanted)
+        if key == "name" and all(re.fullmatch(r"[\w.+:-]+", token) for token in tokens):
+            names = frozenset(tokens)
+        else:
+            checks.append(_check(key, tokens, targets, compile))
+    return Condition(kinds, names, tuple(checks))
+
+
+def _tokens(wanted: object) -> list[str]:
+    if isinstance(wanted, bool):
+        return ["yes" if wanted else "!yes"]
+    if isinstance(wanted, list):
+        return [str(token) for token in wanted]
+    return str(wanted).split()
+
+
+Test = Callable[[Value], bool]
+
+
+def _check(key: str, tokens: Sequence[str], targets: Targets, compile: Compile) -> Check:
+    wanted = [_test(token, targets, compile) for token in tokens if not token.startswith("!")]
+    unwanted = [_test(token[1:], targets, compile) for token in tokens if token.startswith("!")]
+
+    def check(act: Act) -> bool:
+        value = _field(act, key)
+        return (not wanted or any(test(value) for test in wanted)) and not any(test(value) for test in unwanted)
+
+    return check
+
+
+def _field(act: Act, key: str) -> Value:
+    # A part may be looked at twice: `path` and `path-also` must both hold.
+    key = key.removesuffix("-also")
+    match key:
+        case "name":
+            return Value((act.name,))
+        case "called":
+            return Value((act.name,), labels=act.labels)
+        case "language":
+            return act.fields.get("language") or Value((act.language,))
+        case "outer":
+            return Value((act.language or "program",))
+        case _:
+            return act.get(key)
+
+
+def _test(token: str, targets: Targets, compile: Compile) -> Test:
+    if token.startswith("@~"):
+        names = compile(token[2:])
+        return lambda value: any(names(known) for known in labels_of((value,)))
+    if token.startswith("@"):
+        label = token[1:]
+        if label.endswith("*"):
+            return lambda value: any(known.startswith(label[:-1]) for known in labels_of((value,)))
+        return lambda value: label in labels_of((value,))
+    if token.startswith("#"):
+        named = compile(token[1:])
+        return lambda value: named(value.name)
+    if token.startswith("~"):
+        pattern = compile(token[1:])
+        return lambda value: any(pattern(known[:LONGEST_MATCHED]) for known in texts_of(value))
+    if token.startswith("="):
+        return lambda value: token[1:] in value.texts
+    if token == "known":
+        return lambda value: value.exact is not None or value.number is not None
+    if token == "unknown":
+        return lambda value: value.exact is None and value.number is None
+    if token == "given":
+        return lambda value: not value.unknown or bool(value.labels)
+    if token == "worded":
+        return lambda value: any(character.isalnum() for character in value.text)
+    if token == "unworded":
+        return lambda value: not any(character.isalnum() for character in value.text)
+    if token == "yes":
+        return lambda value: value.text == "yes" or value.name == "True"
+    if token in targets.names or token in ("absolute", "relative", "outside"):
+        return lambda value: any(token in targets.of(known) for known in texts_of(value, 1))
+    raise ValueError(f"`{token}` is neither a kind of target nor a test")
+
+
+class Rules:
+    """All rules, by the kind of act they look at."""
+
+    def __init__(self, rules: Sequence[Rule], targets: Targets) -> None:
+        self.all = tuple(rules)
+        self.targets = targets
+        self._by_kind: dict[str, list[Rule]] = {}
+        self.mentions = _mentions(rules)
+        self._by_name: dict[tuple[str, str], list[Rule]] = {}
+        for rule in rules:
+            for kind in rule.condition.kinds:
+                if rule.condition.names is not None:
+                    for name in rule.condition.names:
+                        self._by_name.setdefault((kind, name), []).append(rule)
+                else:
+                    self._by_kind.setdefault(kind, []).append(rule)
+
+    def mentioned(self, code: str) -> Search | None:
+        """What to look for in the texts of `code`; None when it is nowhere in it, which spares the looking."""
+        return self.mentions if self.mentions is not None and self.mentions(code) else None
+
+    def judge(self, trail: Trail) -> Iterator[tuple[Rule, Act]]:
+        """Every rule that an act of the trail breaks, with that act."""
+        counts: dict[str, int] = {}
+        known: dict[int, bool] = {}
+
+        def somewhere(condition: Condition) -> bool:
+            if (found := known.get(id(condition))) is None:
+                found = known[id(condition)] = _somewhere(condition, trail)
+            return found
+
+        for act in trail.acts:
+            for rule in (*self._by_kind.get(act.kind, ()), *self._by_name.get((act.kind, act.name), ())):
+                if counts.get(rule.id, 0) >= MOST_FOR_A_RULE or not rule.condition.holds(act):
+                    continue
+                if all(map(somewhere, rule.also)) and not any(map(somewhere, rule.without)):
+                    counts[rule.id] = counts.get(rule.id, 0) + 1
+                    yield rule, act
+
+
+def _mentions(rules: Sequence[Rule]) -> Search | None:
+    """Return the search for the expressions of all rules about texts that are enough by themselves."""
+    ours = [rule.mention for rule in rules if rule.mention and rule.compile is trusted]
+    searches = [rule.compile(rule.mention) for rule in rules if rule.mention and rule.compile is not trusted]
+    if ours:
+        searches.append(trusted("|".join(f"(?:{pattern})" for pattern in ours)))
+    return (lambda text: any(search(text) for search in searches)) if searches else None
+
+
+def _somewhere(condition: Condition, trail: Trail) -> bool:
+    return any(act.kind in condition.kinds and condition.holds(act) for act in trail.acts)

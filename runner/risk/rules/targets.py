@@ -1,0 +1,113 @@
+"""Kinds of files and folders: what a path means for a system, from its text alone."""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import HOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LONGEST_PATH = 1000
+
+HOME = re.compile(
+    r"^(?:/home/(?!\*)[^/]+|/users/(?!\*|shared)[^/]+|/root|/var/root|[a-z]:/users/(?!public|\*)[^/]+"
+    r"|\$\{?home\}?|%userprofile%|%homepath%|\$env:userprofile)(?=/|$)",
+    re.IGNORECASE,
+)
+# Windows folders known by an environment variable, in each of the three ways of writing one.
+VARIABLES = {
+    "appdata": "~/AppData/Roaming",
+    "localappdata": "~/AppData/Local",
+    "temp": "/tmp",
+    "tmp": "/tmp",
+    "tmpdir": "/tmp",
+    "userprofile": "~",
+    "home": "~",
+    "homepath": "~",
+    "windir": "C:/Windows",
+    "systemroot": "C:/Windows",
+    "systemdrive": "C:",
+    "programdata": "C:/ProgramData",
+    "programfiles": "C:/Program Files",
+    "programfiles(x86)": "C:/Program Files",
+    "allusersprofile": "C:/ProgramData",
+    "public": "C:/Users/Public",
+}
+# Climbing out of wherever the program stands, to a folder that only the root has.
+CLIMB = re.compile(r"^(?:\.\./)+(?=(?:etc|root|home|proc|sys|var|usr|boot|windows)(?:/|$))", re.IGNORECASE)
+# Everything below a folder, however deep.
+DEEP = re.compile(r"(?<!/\*\*)(?:/\*\*)++(?:/\*)?$")
+GUESSED = ("/etc/shadow", "/etc/passwd", "/etc/sudoers", "~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.aws/credentials")
+"""What is worth writing as a pattern of single letters, so that it cannot be read."""
+WHO = frozenset(["COMPUTERNAME", "USERNAME", "USER", "HOSTNAME", "LOGNAME", "USERDOMAIN", "HOST", "SUDO_USER"])
+"""Variables that tell whose machine it is."""
+VARIABLE = re.compile(r"%([\w()]+)%|\$env:(\w+)|\$\{?(\w+)\}?")
+
+
+def normal(path: str) -> str:
+    """`path` with forward slashes, `~` for a home folder, variables that name folders put in, and `..` resolved."""
+    path = path[:LONGEST_PATH].strip().replace("\\", "/")
+    if path.lower().startswith("file://"):
+        path = path[7:]
+    path = VARIABLE.sub(_variable, path) if "%" in path or "$" in path else path
+    if not path:
+        return ""
+    unc = path.startswith("//./")
+    if "/" in path:
+        tail = "/" if path.endswith("/") and len(path) > 1 else ""
+        path = posixpath.normpath(path) + tail
+        if path.startswith("//"):
+            path = path[1:]
+    path = CLIMB.sub("/", path)
+    path = DEEP.sub("/*", path)
+    path = HOME.sub("~", path)
+    return "/" + path if unc else path
+
+
+def _variable(match: re.Match[str]) -> str:
+    name = next(group for group in match.groups() if group is not None)
+    return VARIABLES.get(name.lower(), match.group())
+
+
+class Targets:
+    """The kinds of `resources/rules/targets.yaml`, compiled."""
+
+    def __init__(self, kinds: Mapping[str, Sequence[str]]) -> None:
+        self._kinds = tuple(
+            (kind, re.compile("|".join(f"(?:{_anchored(pattern)})" for pattern in patterns), re.IGNORECASE))
+            for kind, patterns in kinds.items()
+        )
+        self.names = frozenset(kinds)
+        self.of = lru_cache(maxsize=4096)(self._of)
+
+    def _of(self, path: str) -> frozenset[str]:
+        """The kinds that `path` belongs to."""
+        plain = normal(path)
+        if "?" in plain or "[" in plain:
+            plain = next((known for known in GUESSED if _matches(known, plain)), plain)
+        if not plain or plain == HOLE or len(path) > LONGEST_PATH or "\n" in plain:
+            return frozenset()
+        kinds = {kind for kind, pattern in self._kinds if pattern.search(plain)}
+        if plain.startswith(("/", "~")) or plain[1:3] == ":/":
+            kinds.add("absolute")
+        elif plain.startswith(".."):
+            kinds.add("outside")
+        elif HOLE not in plain and not plain.startswith("$"):
+            kinds.add("relative")
+        return frozenset(kinds)
+
+
+def _matches(known: str, pattern: str) -> bool:
+    """Whether a shell would take `pattern` for `known`: part by part, and with some letters of its own."""
+    parts, wanted = known.split("/"), pattern.split("/")
+    return len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))
+
+
+def _anchored(pattern: str) -> str:
+    return f"(?:^|/){pattern[2:]}" if pattern.startswith("//") else pattern

@@ -1,0 +1,1 @@
+"""Following values through a program and into the code it starts."""

@@ -1,0 +1,363 @@
+"""From one act to the next: files that come back, commands that run other code, code inside code."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.javascript.program import JavaScript
+from runner.risk.model import fold
+from runner.risk.model.acts import Act, Place, Source, Trail
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.python.program import Python, Unparsed, parse
+from runner.risk.rules.packages import mistaken_for, name_of
+from runner.risk.shell.script import Shell, State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.risk.rules.knowledge import Knowledge
+    from runner.risk.rules.rule import Search
+    from runner.risk.shell.commands.table import Command
+    from runner.risk.trace.machine import Machine
+
+DEEPEST = 6
+"""Languages inside languages that are followed; one more is a finding."""
+LONGEST_EVIDENCE = 200
+
+ESCAPED = re.compile(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]|\\u\{[2-7][0-9a-fA-F]\}){8,}")
+"""Printable characters in a row, each written as its number: nobody does that to be read."""
+LONGEST_SCRIPT = 60_000
+MOST_SCRIPTS = 20
+SCRIPTS = {
+    ".py": "python",
+    ".pyw": "python",
+    ".sh": "shell",
+    ".bash": "shell",
+    ".js": "javascript",
+    ".ps1": "powershell",
+    ".bat": "powershell",
+    ".cmd": "powershell",
+    ".vbs": "powershell",
+}
+KIND_LABELS = {
+    "secret": Source.SECRET,
+    "key-file": Source.SECRET,
+    "environment-file": "environment-file",
+    "accounts": "accounts",
+    "logs": "logs",
+    "system": "system-file",
+}
+
+
+class Nested:
+    """What happens between languages. One for each assessment."""
+
+    def __init__(self, knowledge: Knowledge, trail: Trail) -> None:
+        self.knowledge = knowledge
+        self.trail = trail
+        self.scripts: dict[str, tuple[str, Place]] = {}
+        """Scripts that the program writes: text and place by path."""
+        self.escapes = False
+        """Whether the code has literals whose letters are written as numbers."""
+        self.mentions: Search | None = None
+        """What to look for in texts, when it is anywhere in the code."""
+
+    def mentioned(self, known: str, place: Place) -> None:
+        """Note a text of the program that is enough by itself."""
+        if self.mentions is not None and self.mentions(known):
+            self.trail.add("mention", "", {"text": text(known)}, place)
+
+    def written_out(self, source: str, place: Place) -> None:
+        """Note a literal whose letters are written as numbers; `source` is how it stands in the code."""
+        if ESCAPED.search(source):
+            self.trail.add("escaped", "", {"text": text(source[:200])}, place)
+
+    # Programs.
+
+    def python(self, code: str) -> Value:
+        """Go through a Python program. Raises Unparsed."""
+        tree, repaired = parse(code)
+        if repaired:
+            self.trail.add("repaired", "python", {}, (1, 0, 1, 0))
+        program = Python(self.knowledge.python, self.trail, self)
+        program.lines = code.split("\n") if self.escapes else []
+        return program.run(tree)
+
+    def shell(self, code: str, stdin: Value = UNKNOWN, holes: frozenset[str] = NO_LABELS) -> Value:
+        """Go through a shell script; `holes` are the labels of what is not known in it."""
+        program = Shell(self.trail, self, holes=holes)
+        result = program.run(code, stdin)
+        if program.broken and self.trail.depth == 0:
+            self.trail.add("repaired", "shell", {}, (1, 0, 1, 0))
+        return result
+
+    def javascript(self, code: str) -> Value:
+        program = JavaScript(self.knowledge.javascript, self.trail, self)
+        result = program.run(code)
+        if program.broken and self.trail.depth == 0:
+            self.trail.add("repaired", "javascript", {}, (1, 0, 1, 0))
+        return result
+
+    # Acts.
+
+    def done(self, act: Act) -> frozenset[str]:
+        """What follows from an act just done; labels for what it gives."""
+        match act.kind:
+            case "read":
+                return self._read(act)
+            case "write" | "append":
+                piece = act.kind == "append" or act.name.endswith(("write", "writelines"))
+                self._wrote(act.get("path"), act.get("data"), act.place, piece)
+            case "copy" | "move" | "link":
+                labels = self._read(act, "source")
+                self._wrote(
+                    act.get("path"), Value(labels=labels | labels_of((self.content(act.get("source")),))), act.place
+                )
+            case "fetch":
+                act.fields["data"] = act.get("data")
+                if act.get("path") is not UNKNOWN:
+                    self._wrote(act.get("path"), Value(labels=frozenset({Source.DOWNLOADED})), act.place)
+                return frozenset({Source.DOWNLOADED})
+            case "package-setup":
+                written = [act.get("package"), *(act.get("requires").items or ())[:60]]
+                meant = (mistaken_for(name_of(one.text, "python"), "python") for one in written if one.texts)
+                if alike := next(filter(None, meant), ""):
+                    act.fields["mistaken"] = text(alike)
+            case "pipe-to":
+                target = (act.get("to").fields or {}).get("path")
+                if target is not None:
+                    self._wrote(target, Value(labels=labels_of((act.get("from"),))), act.place)
+            case "walk":
+                names = act.get("names").exact
+                if names is not None and not set(names) <= set("*./"):
+                    return frozenset({"narrowed"})
+            case "chmod" if isinstance(mode := act.get("mode").number, int):
+                act.fields["mode"] = text(f"{mode:o}")
+                act.fields["origin"] = Value(labels=self.origin(act.get("path")))
+            case "start" | "chmod":
+                act.fields["origin"] = Value(labels=self.origin(act.get("path")))
+            case "run":
+                return self._run(act)
+            case "execute":
+                return self._execute(act)
+            case "listing":
+                return act.get("path").labels | {"listed"}
+            case _:
+                pass
+        return NO_LABELS
+
+    def _read(self, act: Act, field: str = "path") -> frozenset[str]:
+        path = act.get(field)
+        labels = {Source.FILE.value} | self.origin(path)
+        for known in path.texts:
+            for kind in self.knowledge.targets.of(known):
+                if kind in KIND_LABELS:
+                    labels.add(KIND_LABELS[kind])
+        if "found" in path.labels:
+            labels.add("found")
+        return frozenset(labels)
+
+    def _wrote(self, path: Value, data: Value, place: Place, piece: bool = False) -> None:
+        """Remember what was written where; `piece` adds to what an open file has got already."""
+        labels = labels_of((data,))
+        for key in keys(path):
+            self.trail.written.setdefault(key, set()).update(labels | {"written"})
+            if data.exact is not None:
+                self.trail.contents[key] = data
+        if len(data.text) > 12 and path.texts:
+            before = self.scripts.get(path.text)
+            text_so_far = data.text if before is None or not piece else before[0] + data.text
+            if len(text_so_far) < LONGEST_SCRIPT and len(self.scripts) < MOST_SCRIPTS:
+                self.scripts[path.text] = text_so_far, place
+
+    def finish(self) -> None:
+        """Look at the scripts that the program has written down: nobody writes one for nothing."""
+        while self.scripts:
+            path, (code, place) = self.scripts.popitem()
+            self._script(path, code, place)
+
+    def _script(self, path: str, code: str, place: Place) -> None:
+        if path.rpartition("/")[2].lower() in ("makefile", "gnumakefile"):
+            # What a rule of a makefile runs stands behind a tab.
+            code = "\n".join(line[1:].lstrip("@-") for line in code.split("\n") if line.startswith("\t"))
+            path = "recipes.sh"
+        language = next((known for end, known in SCRIPTS.items() if path.lower().endswith(end)), "")
+        if code.startswith("#!") and not language:
+            language = "python" if "python" in code[:40] else "shell" if "sh" in code[:40] else ""
+        if not language or self.trail.depth >= DEEPEST:
+            return
+        with self.trail.inside(place, code[:LONGEST_EVIDENCE], "written"):
+            if language == "shell":
+                self.shell(code)
+            else:
+                self._other(language, code)
+
+    def origin(self, path: Value) -> frozenset[str]:
+        """Labels of what the program has written to `path`."""
+        found: set[str] = set()
+        for key in keys(path):
+            found |= self.trail.written.get(key, set())
+        return frozenset(found)
+
+    def content(self, path: Value) -> Value:
+        """What the program has written to `path`, where that is known."""
+        for key in keys(path):
+            if (known := self.trail.contents.get(key)) is not None:
+                return known
+        return UNKNOWN
+
+    def started(self, path: Value, labels: frozenset[str], place: Place) -> None:
+        """A program file is started, by its name or by its interpreter."""
+        act = self.trail.add("start", path.text, {"path": path}, place, labels)
+        self.done(act)
+        content = self.content(path)
+        if content.exact is not None and self.trail.depth < DEEPEST and len(content.exact) < 100_000:
+            with self.trail.inside(place, content.exact[:LONGEST_EVIDENCE], "shell"):
+                if path.text.endswith(".py"):
+                    self._quietly_python(content.exact)
+                elif not re.search(r"\.(js|exe|pl|rb|php)$", path.text):
+                    self.shell(content.exact)
+
+    # Starting processes from other languages.
+
+    def _run(self, act: Act) -> frozenset[str]:
+        command, place = act.get("command"), act.place
+        origin = self.origin(command) | (self.origin(command.items[0]) if command.items else NO_LABELS)
+        for item in (command.items or ())[1:3]:
+            origin |= self.origin(item)
+        act.fields["origin"] = Value(labels=origin)
+        act.fields["program"] = command.items[0] if command.items else command
+        if self.trail.depth >= DEEPEST:
+            self.trail.add("too-deep", act.name, {}, place)
+            return NO_LABELS
+        self._written_code(command, place)
+        labels = labels_of((command,)) | {"output"}
+        with self.trail.inside(place, self._shown(command), "shell"):
+            if command.items is not None:
+                words = [*command.items, *(act.get("arguments").items or [])]
+                if act.get("shell").name == "True" and len(words) == 1:
+                    return self.shell(words[0].text, holes=labels_of(words)).labels | labels
+                return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels | labels if words else labels
+            if act.get("arguments").items is not None:
+                given = act.get("arguments").items or []
+                words = [command, *(given[1:] if act.get("raw").text == "yes" else given)]
+                if act.get("shell").name == "True":
+                    return self.shell(concatenate(words, " ").text, holes=labels_of(words)).labels | labels
+                return Shell(self.trail, self).simple_values(words, UNKNOWN, place).labels | labels
+            found = labels
+            for known in command.texts[:4]:
+                if known.strip(HOLE + " "):
+                    found = found | self.shell(known, holes=command.labels).labels
+            return found
+
+    def _written_code(self, command: Value, place: Place) -> None:
+        """Text that the program put into a nameless file, if the command is about that file."""
+        for key in {key for part in (command, *(command.items or ())[:4]) for key in keys(part) if key.startswith("$")}:
+            content = self.trail.contents.pop(key, None)
+            if content is not None and content.exact is not None:
+                with self.trail.inside(place, content.exact[:LONGEST_EVIDENCE], "written"):
+                    self._quietly_python(content.exact)
+
+    def _shown(self, value: Value) -> str:
+        whole = concatenate(value.items[:20], " ") if value.items is not None else value
+        return whole.text.replace(HOLE, "…")[:LONGEST_EVIDENCE]
+
+    # Code in other languages.
+
+    def _execute(self, act: Act) -> frozenset[str]:
+        code, language = act.get("code"), act.get("language").text
+        act.fields["origin"] = Value(labels=self.origin(code))
+        if not code.texts or language in ("", "shell") or act.name in ("exec", "eval", "execfile", "Function"):
+            return NO_LABELS
+        if self.trail.depth >= DEEPEST:
+            self.trail.add("too-deep", act.name, {}, act.place)
+            return NO_LABELS
+        for known in code.texts[:3]:
+            with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), language):
+                self._other(language, known)
+        return code.labels
+
+    def _other(self, language: str, code: str) -> None:
+        match language:
+            case "python":
+                self._quietly_python(fold.readable(code))
+            case "javascript":
+                self.javascript(code)
+            case _:
+                self._foreign(language, code)
+
+    def _quietly_python(self, code: str) -> None:
+        try:
+            self.python(code)
+        except Unparsed:
+            self.trail.add("unparsed", "python", {}, (1, 0, 1, 0))
+
+    def _foreign(self, language: str, code: str) -> None:
+        """Languages without a grammar here: their few ways to a process or a connection, by pattern."""
+        place = (1, 0, 1, 0)
+        for pattern in self.knowledge.foreign:
+            if language not in pattern.languages:
+                continue
+            for count, match in enumerate(pattern.pattern.finditer(code)):
+                if count == 20:
+                    break
+                fields = {key: text(value) for key, value in match.groupdict().items() if value is not None}
+                fields.update((key, text(value)) for key, value in pattern.fields)
+                act = self.trail.add(pattern.act, f"{language}: {match.group()[:60]}", fields, place)
+                self.done(act)
+
+    def shell_text(
+        self, command: Command, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN
+    ) -> Value:
+        """A script inside a script: `bash -c`, `eval`, a pipe into `sh`."""
+        if self.trail.depth >= DEEPEST:
+            self.trail.add("too-deep", command.name, {}, command.place)
+            return UNKNOWN
+        outputs = []
+        for known in code.texts[:3]:
+            if not known.strip(HOLE + " \n"):
+                continue
+            state = State(
+                command.shell.state.variables,
+                command.shell.state.functions,
+                command.shell.state.aliases,
+                list(arguments),
+            )
+            state.active, state.called = command.shell.state.active, command.shell.state.called
+            with self.trail.inside(command.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), "shell"):
+                outputs.append(Shell(self.trail, self, state).run(fold.readable(known), stdin))
+        return outputs[0].labelled(code.labels) if outputs else Value(labels=code.labels)
+
+    def executed(self, machine: Machine, act: Act, code: Value) -> Value:
+        """`exec` and `eval`: code that runs where it stands, in the program that holds it."""
+        act.fields["origin"] = Value(labels=self.origin(code))
+        result = Value(labels=code.labels)
+        if self.trail.depth >= DEEPEST:
+            self.trail.add("too-deep", act.name, {}, act.place)
+            return result
+        for known in code.texts[:3]:
+            if not known.strip(HOLE + " \n"):
+                continue
+            self.trail.evaluated += 1
+            try:
+                with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), machine.language):
+                    result = machine.inner(fold.readable(known)).labelled(code.labels)
+            except Unparsed:
+                act.fields["unparsed"] = text("yes")
+            finally:
+                self.trail.evaluated -= 1
+        return result
+
+
+def keys(path: Value) -> list[str]:
+    """What a file is remembered by: its last name where it is known, else the variable that holds its path."""
+    found = []
+    for known in path.texts:
+        base = known.replace("\\", "/").rstrip("/").rpartition("/")[2].strip("\"'")
+        if base and base != HOLE:
+            found.append(base)
+    variables = [label for label in path.labels if label.startswith("$")]
+    if path.fields is not None and "path" in path.fields:
+        found += keys(path.fields["path"])
+    return [*found, *variables]

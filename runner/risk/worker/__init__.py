@@ -1,0 +1,1 @@
+"""Reading code in processes of their own, with a deadline."""

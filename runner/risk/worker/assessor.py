@@ -1,0 +1,245 @@
+"""Has agents' code read in processes of their own, so that none of it can hold the console up.
+
+What takes longer than the deadline, or takes its process down, is CRITICAL: nobody can say what it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from runner.model.assessment import Assessment, Level
+from runner.model.request import Request, Tool
+from runner.risk.assess import TOO_LARGE, unreadable
+from runner.risk.worker.calls import (
+    Answer,
+    Assess,
+    Assessed,
+    Call,
+    Compare,
+    Compared,
+    Failed,
+    Imported,
+    Imports,
+    Outline,
+    Outlined,
+)
+from runner.risk.worker.process import Lost, Process
+from runner.risk.worker.turns import PERSON, Turns
+from runner.system.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+
+    from runner.model.difference import Change
+    from runner.model.request import Language
+    from runner.risk.imported import Import
+
+T = TypeVar("T", bound="Answer")
+log = logging.getLogger(__name__)
+
+DEADLINE = 3.0
+"""Seconds on the wall clock for one call, from when a process gets it."""
+LONG = 0.25
+"""Seconds after which a call counts as a long one: then another process is made ready."""
+MOST_AGENTS = 2
+"""Agents whose code is read at once."""
+MOST_PROCESSES = MOST_AGENTS + 1
+"""One more, so that a person does not wait for agents."""
+MOST_IDLE = 2
+"""Processes that stay when nothing is to be done."""
+CLOSING = "The console closed before the code was assessed."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Wish:
+    """A call that waits for a process, and its answer."""
+
+    call: Call
+    kind: type[object]
+    answer: asyncio.Future[object]
+    """Of `kind`, Failed, or None where no process came to an end with it."""
+
+
+class Assessor:
+    """Belongs to one loop. One call of each agent at a time; the person's calls go first."""
+
+    def __init__(self, rules: Path, make: Callable[[Path], Process] | None = None) -> None:
+        """`rules` is the folder of the person's own rules; `make` makes the processes, in tests slow or broken ones."""
+        self._make = make or (lambda folder: Process(folder, DEADLINE))
+        self._rules = rules
+        self._listeners: list[Callable[[tuple[str, ...]], None]] = []
+        self._turns: Turns[_Wish] = Turns(MOST_AGENTS)
+        self._processes: set[Process] = set()
+        self._idle: list[Process] = []
+        self._starting = 0
+        self._stale: set[Process] = set()
+        self._failed = False
+        """The last start did; the next call tries again."""
+        self._closed = False
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # ---- what is asked ----
+
+    async def assess(self, request: Request, *, person: bool = False) -> Assessment:
+        """Return what `request` would do; CRITICAL where nobody can say. `person`: not its agent asks."""
+        answer = await self._ask(PERSON if person else request.agent, Assess(request), Assessed)
+        if answer is not None and _possible(request, answer.assessment):
+            return answer.assessment
+        return unreadable(CLOSING if self._closed else TOO_LARGE)
+
+    async def outline(self, language: Language | None, code: str, *, agent: str = PERSON) -> str:
+        """Return the outline of `code`; '' where it has none or it could not be made."""
+        answer = await self._ask(agent, Outline(language, code), Outlined)
+        return "" if answer is None else answer.outline
+
+    async def imported(self, code: str, *, agent: str) -> tuple[Import, ...] | None:
+        """Return what the Python `code` imports; None where that could not be found out."""
+        answer = await self._ask(agent, Imports(code), Imported)
+        return None if answer is None else answer.imports
+
+    async def compare(self, old: str, new: str, *, agent: str = PERSON) -> tuple[Change, ...]:
+        """Return which lines of two versions are the same; empty where that could not be found out."""
+        answer = await self._ask(agent, Compare(old, new), Compared)
+        return () if answer is None else answer.changes
+
+    # ---- its life ----
+
+    def listen(self, listener: Callable[[tuple[str, ...]], None]) -> None:
+        """Hear what a new process found wrong with the person's own rules."""
+        self._listeners.append(listener)
+
+    def warm(self) -> None:
+        """Have a process ready before anything is asked."""
+        if not self._processes and not self._closed:
+            self._spawn("start assessing", self._begin())
+
+    def reload(self) -> None:
+        """The person's own rules are others now: what is asked from here on is answered by them."""
+        used = bool(self._processes)
+        self._stale |= self._processes
+        self._failed = False
+        for process in self._idle:
+            self._spawn("end assessing", self._end(process))
+        self._idle.clear()
+        if used:
+            self._one_more()
+
+    async def close(self) -> None:
+        """End every process; whatever waits is told that nothing came of it."""
+        self._closed = True
+        for wish in self._turns.drain():
+            _settle(wish, None)
+        await asyncio.gather(*(self._end(process) for process in tuple(self._processes)))
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    # ---- inside ----
+
+    async def _ask(self, asker: str, call: Call, kind: type[T]) -> T | None:
+        """None where there is no answer."""
+        if self._closed:
+            return None
+        wish = _Wish(call, kind, asyncio.get_running_loop().create_future())
+        self._turns.put(asker, wish)
+        self._failed = False
+        self._go_on()
+        answer = await wish.answer
+        if isinstance(answer, Failed):
+            log.error("The classifier failed: %s", answer.why)
+        return answer if isinstance(answer, kind) else None
+
+    def _go_on(self) -> None:
+        """Give what waits to processes that wait, and start one more where that is not enough."""
+        if self._closed:
+            return
+        for process in [one for one in self._idle if not one.alive]:
+            self._idle.remove(process)
+            self._spawn("end assessing", self._end(process))
+        while self._idle and (turn := self._turns.take()) is not None:
+            self._spawn("assess", self._serve(self._idle.pop(), *turn))
+        if self._turns.ready:
+            self._one_more()
+
+    def _one_more(self) -> None:
+        """Start a process, unless there are enough or one is coming."""
+        if not (self._closed or self._failed or self._starting or self._idle) and self._lives() < MOST_PROCESSES:
+            self._spawn("start assessing", self._begin())
+
+    def _lives(self) -> int:
+        """Those that will answer again: stale ones end with their call."""
+        return len(self._processes - self._stale)
+
+    async def _begin(self) -> None:
+        """Start a process. Where that fails and there is no other, everything that waits is told so."""
+        if self._closed:
+            return
+        process = self._make(self._rules)
+        self._processes.add(process)
+        self._starting += 1
+        try:
+            ready = await process.start()
+        except Lost as lost:
+            await self._end(process)
+            if not self._closed and process not in self._stale:
+                self._failed = True
+                log.warning("No process to assess in: %s", lost)
+        else:
+            for listener in self._listeners:
+                listener(ready.problems)
+            if process in self._stale or self._closed:
+                await self._end(process)
+            else:
+                self._idle.append(process)
+        finally:
+            self._starting -= 1
+            self._stale.discard(process)
+        if self._failed and not self._lives():
+            for wish in self._turns.drain():
+                _settle(wish, None)
+        self._go_on()
+
+    async def _serve(self, process: Process, asker: str, wish: _Wish) -> None:
+        """Have `process` answer `wish`. A process that does not is ended."""
+        long = asyncio.get_running_loop().call_later(LONG, self._one_more)
+        answer: object = None
+        try:
+            if not wish.answer.done():
+                answer = await process.ask(wish.call, wish.kind)
+        except Lost as lost:
+            if not self._closed:
+                log.warning("%s of %s was given up: %s", type(wish.call).__name__, asker or "a person", lost)
+            await self._end(process)
+        finally:
+            long.cancel()
+            self._turns.done(asker)
+            _settle(wish, answer)
+        if process in self._stale or len(self._idle) >= MOST_IDLE:
+            await self._end(process)
+        elif process in self._processes:
+            self._idle.append(process)
+        self._go_on()
+
+    async def _end(self, process: Process) -> None:
+        self._processes.discard(process)
+        self._stale.discard(process)
+        await process.end()
+
+    def _spawn(self, name: str, work: Coroutine[object, object, None]) -> None:
+        task = spawn(name, work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _settle(wish: _Wish, answer: object) -> None:
+    if not wish.answer.done():
+        wish.answer.set_result(answer)
+
+
+def _possible(request: Request, assessment: Assessment) -> bool:
+    """Whether the classifier can have said that: running code is never below HIGH, and there is always a reason."""
+    least = Level.HIGH if request.tool is Tool.CODE_EXECUTE else Level.LOW
+    return assessment.level >= least and bool(assessment.reasons)

@@ -1,0 +1,125 @@
+"""What the process that reads agents' code is asked, what it answers, and how both travel."""
+
+from __future__ import annotations
+
+import json
+import struct
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from runner.model.assessment import Assessment  # noqa: TC001 - the codec resolves the annotations
+from runner.model.codec import Unreadable, decode, encode
+from runner.model.difference import Change  # noqa: TC001 - the codec resolves the annotations
+from runner.model.request import Language, Request  # noqa: TC001 - the codec resolves the annotations
+from runner.risk.imported import Import  # noqa: TC001 - the codec resolves the annotations
+
+T = TypeVar("T")
+
+HEADER = struct.Struct("!Q")
+"""Stands before each message: its length in bytes."""
+MOST_CALL = 256 << 20
+MOST_ANSWER = 16 << 20
+"""Bytes of a message. An outline is as long as its code at most, and an assessment is bounded by its rules."""
+MOST_IMPORTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Assess:
+    """What would `request` do?"""
+
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What of `code` is the same whatever its texts and numbers are?"""
+
+    language: Language | None
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """Which modules does this Python code import?"""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Which lines of two versions are the same?"""
+
+    old: str
+    new: str
+
+
+Call = Assess | Outline | Imports | Compare
+KINDS: dict[str, type[Call]] = {kind.__name__: kind for kind in (Assess, Outline, Imports, Compare)}
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The first message: the rules are loaded."""
+
+    problems: tuple[str, ...]
+    """What is wrong with the person's own rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessed:
+    assessment: Assessment
+
+
+@dataclass(frozen=True, slots=True)
+class Outlined:
+    outline: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    imports: tuple[Import, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """There is no answer: a bug of the classifier, or no memory for this code."""
+
+    why: str
+
+
+Answer = Ready | Assessed | Outlined | Imported | Compared | Failed
+
+
+class Garbage(Exception):
+    """A message that is none."""
+
+
+def pack(message: Call | Answer) -> bytes:
+    """Return `message` as JSON with its length in front."""
+    data = {"kind": type(message).__name__, "values": encode(message)}
+    # Code may hold halves of surrogate pairs.
+    body = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return HEADER.pack(len(body)) + body
+
+
+def unpack_call(body: bytes) -> Call:
+    """Return the call that `pack` made `body` of."""
+    data = json.loads(body.decode("utf-8", "surrogatepass"))
+    return decode(KINDS[data["kind"]], data["values"])
+
+
+def unpack(kind: type[T], body: bytes) -> T | Failed:
+    """Return the answer of the `kind` that is expected. Raises Garbage for anything else."""
+    try:
+        data: Any = json.loads(body.decode("utf-8", "surrogatepass"))
+        expected: type[T | Failed] = Failed if data["kind"] == Failed.__name__ else kind
+        if data["kind"] != expected.__name__:
+            raise Garbage(f"{data['kind']!r} in place of {kind.__name__}"[:200])
+        return decode(expected, data["values"])
+    except (ValueError, TypeError, KeyError, RecursionError, Unreadable) as error:
+        raise Garbage(f"{type(error).__name__}: {error}"[:200]) from error

@@ -1,0 +1,129 @@
+"""The process in which agents' code is read: one call at a time, and killed where it takes too long.
+
+`runner.risk.worker.assessor` starts it, with nothing open but a socket on descriptor 0. It takes no decisions and
+holds no secrets; what it says is read strictly at the other end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import resource
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
+
+from runner.model.difference import compare
+from runner.risk import own
+from runner.risk.imported import imported
+from runner.risk.outline import outline
+from runner.risk.worker.calls import (
+    HEADER,
+    MOST_CALL,
+    MOST_IMPORTS,
+    Answer,
+    Assess,
+    Assessed,
+    Compare,
+    Compared,
+    Failed,
+    Imported,
+    Imports,
+    Outline,
+    Outlined,
+    Ready,
+    pack,
+    unpack_call,
+)
+
+if TYPE_CHECKING:
+    from runner.risk.own import Own
+    from runner.risk.worker.calls import Call
+
+MEMORY = 2 << 30
+"""Bytes of address space. Code of 1 MB takes a tenth of that."""
+GRACE_SECONDS = 2
+"""After the deadline of a call; by then the other end has killed this process, if there still is one."""
+TOLD = 4000
+"""Characters of a traceback that are told."""
+
+
+def main(folder: str, parent: int, seconds: float) -> None:
+    """Answer calls until the other end closes.
+
+    `folder` holds the person's own rules, `parent` is the console's process, `seconds` the deadline of a call.
+    """
+    _bind(parent)
+    with socket.socket(fileno=os.dup(0)) as line:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        rules = own.read(Path(folder))
+        gc.freeze()
+        line.sendall(pack(Ready(rules.problems)))
+        while (body := _received(line)) is not None:
+            # The system ends this process even where the interpreter is inside one long match.
+            signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
+            line.sendall(_answered(body, rules))
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _bind(parent: int) -> None:
+    """Die with the console, whatever it dies of, and take no more than `MEMORY`."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:
+        sys.exit(1)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    # Ctrl+C in a terminal reaches the whole group; the console says when it is over.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _received(line: socket.socket) -> bytes | None:
+    """The next call; None at the end."""
+    header = _exactly(line, HEADER.size)
+    if len(header) < HEADER.size:
+        return None
+    (length,) = HEADER.unpack(header)
+    if length > MOST_CALL:
+        return None
+    body = _exactly(line, length)
+    return body if len(body) == length else None
+
+
+def _exactly(line: socket.socket, length: int) -> bytes:
+    """Fewer bytes only where the other end has closed."""
+    got = bytearray()
+    while len(got) < length and (part := line.recv(min(length - len(got), 1 << 20))):
+        got += part
+    return bytes(got)
+
+
+def _answered(body: bytes, rules: Own) -> bytes:
+    try:
+        return pack(answer(unpack_call(body), rules))
+    except (MemoryError, RecursionError) as error:
+        return pack(Failed(type(error).__name__))
+    except Exception:
+        return pack(Failed(traceback.format_exc()[-TOLD:]))
+
+
+def answer(call: Call, rules: Own) -> Answer:
+    """Return what is to be said to `call`."""
+    match call:
+        case Assess(request):
+            return Assessed(rules.assess(request))
+        case Outline(language, code):
+            return Outlined(outline(language, code))
+        case Imports(code):
+            found = imported(code)
+            if len(found) > MOST_IMPORTS:
+                raise MemoryError
+            return Imported(found)
+        case Compare(old, new):
+            return Compared(compare(old, new))
+        case _:
+            assert_never(call)

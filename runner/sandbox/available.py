@@ -1,0 +1,40 @@
+"""The sandboxes that this machine may have, as the settings describe them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.model.request import Isolation, Language
+from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.local.sandbox import LocalSandbox
+
+if TYPE_CHECKING:
+    from runner.sandbox.contract import Sandbox
+    from runner.settings.loading import Settings
+
+OWN_IMAGES = {language: f"assent-{language.value}:1" for language in Language}
+
+
+def sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
+    """All there may be; none is looked at yet, so this costs nothing."""
+    named = images(settings)
+    return (
+        local_sandbox(settings),
+        ContainerSandbox(Isolation.DOCKER, named),
+        ContainerSandbox(Isolation.GVISOR, named),
+    )
+
+
+def local_sandbox(settings: Settings) -> LocalSandbox:
+    """The one that needs no engine, with the interpreters that the settings name."""
+    return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash)
+
+
+def images(settings: Settings) -> dict[Language, str]:
+    """The image for each language: its own setting, else the one for all, else Assent's."""
+    given = {
+        Language.PYTHON: settings.python_image,
+        Language.JAVASCRIPT: settings.javascript_image,
+        Language.SHELL: settings.shell_image,
+    }
+    return {language: given[language] or settings.docker_image or OWN_IMAGES[language] for language in Language}

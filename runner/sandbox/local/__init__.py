@@ -1,0 +1,1 @@
+"""The sandbox made of processes on this machine."""

@@ -1,0 +1,159 @@
+"""A started program as the watcher sees it: its pipes, its processes, and the two ways to end it."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import secrets
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from runner.sandbox.local import tree
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Mapping
+
+    from runner.model.errors import KnownError
+    from runner.model.request import Limits
+    from runner.sandbox.local.collect import Left
+    from runner.sandbox.local.interpreters import Interpreter
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Paths as the code sees them."""
+
+    workspace: str
+    inside: str
+    """Folder with what starts the code."""
+    temporary: str
+    main: str = "main"
+    """Name of the file with the code, without its ending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is to be started."""
+
+    name: str
+    """The run's name, as `leftovers.new_name` makes it."""
+    code: tuple[str, bytes]
+    """Name and content of the file with the code, which stands in the workspace."""
+    inside: Mapping[str, bytes]
+    """The files that start the code."""
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    limits: Limits
+    stdin: int
+    inherited: tuple[int, ...]
+    """Descriptors that it gets besides its three standard streams: the one for its report, if it makes any."""
+    identity: int | None
+    """User id that the program takes on by itself as it starts."""
+    folders: tuple[str, ...]
+    """To be shown read-only besides the system's own."""
+    collected: bool = False
+    """Whether what it leaves in its workspace is wanted."""
+    kept: str = ""
+    """Folder of the host that is the workspace; '' for one that is made for this run and goes with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    process: subprocess.Popen[bytes]
+    root: int
+    """Process below which everything the code starts stands, itself not the code's."""
+    final: signal.Signals
+    """Sent to `root`, it takes everything below along."""
+    workspace: str
+    """Where the host can look at the workspace, with `{pid}` for any process of the code."""
+    clean: Callable[[], None]
+    """Remove what was laid out on the host, once everything has ended."""
+    left: Left | None = None
+    """What it leaves in its workspace, where that is wanted."""
+    others: tuple[str, ...] = ()
+    """Its other file systems in memory, named like `workspace`."""
+
+    def processes(self) -> list[int]:
+        return tree.descendants(self.root)
+
+    def ask_to_end(self) -> None:
+        """SIGTERM for every process of the code."""
+        for pid in self.processes():
+            send(pid, signal.SIGTERM)
+
+    def end(self) -> None:
+        """Nothing below `root` survives this."""
+        send(self.root, self.final)
+
+    def give_up(self) -> None:
+        """The last resort, should `root` itself not end."""
+        send(self.process.pid, signal.SIGKILL)
+
+
+class Launcher(Protocol):
+    """A way to start programs: with walls around them or without."""
+
+    @property
+    def protections(self) -> tuple[str, ...]: ...
+
+    @property
+    def missing(self) -> tuple[str, ...]: ...
+
+    @property
+    def identity(self) -> int | None:
+        """User id the program has to take on itself; a new one at each call."""
+        ...
+
+    def refusal(self, tool: Interpreter) -> KnownError | None:
+        """Why `tool` cannot be started this way; None when it can."""
+        ...
+
+    def view(self, name: str) -> View: ...
+
+    def start(self, program: Program) -> Child:
+        """Start it; it runs under its limits from its first instruction. Raises KnownError and OSError."""
+        ...
+
+
+FILES_LEAST = 16_384
+FILES_PER_MB = 64
+"""As file systems on disk usually have room for."""
+FIRST_IDENTITY = 700_000_000
+IDENTITIES = 10_000_000
+
+
+class Identities:
+    """User ids for a console that runs as root: each run gets one of its own, from a range nobody uses."""
+
+    def __init__(self) -> None:
+        self._number = itertools.count(secrets.randbelow(IDENTITIES))
+
+    def new(self) -> int:
+        return FIRST_IDENTITY + next(self._number) % IDENTITIES
+
+
+def send(pid: int, signum: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signum)
+
+
+def most_files(limits: Limits) -> int:
+    """Files, folders and links a run may have at once, empty ones too: each takes memory of the kernel's own."""
+    return max(FILES_LEAST, FILES_PER_MB * limits.disk_mb)
+
+
+def rlimits(limits: Limits) -> dict[str, int]:
+    """Limits of each single process by the names of the `resource` module without `RLIMIT_`.
+
+    DATA and not AS: what a process may write to counts, not what it reserves; Node.js reserves gigabytes.
+    Files are bound by FSIZE as well as by the size of the workspace.
+    """
+    return {
+        "CORE": 0,
+        "DATA": limits.memory_mb << 20,
+        "FSIZE": limits.disk_mb << 20,
+        "NOFILE": 1024,
+    }

@@ -1,0 +1,136 @@
+"""Finds the interpreters that run code, and what of the file system they need to be visible."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from runner.model.errors import KnownError
+from runner.model.request import Language
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+"""Folders that every sandbox shows read-only."""
+PROBE_SECONDS = 20.0
+
+_PYTHON_PROBE = """
+import json, py_compile, sys
+py_compile.compile(sys.argv[1], cfile=sys.argv[2], dfile="<assent>", doraise=True)
+print(json.dumps([sys.executable, sys.prefix, sys.base_prefix, sys.path, "%d.%d.%d" % sys.version_info[:3]]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """One interpreter: the real file that is started, and what it needs."""
+
+    language: Language
+    path: str
+    version: str
+    folders: tuple[str, ...] = ()
+    """Folders or files outside the system's own that must be visible, read-only."""
+    executable: str = ""
+    """Python: the name the code knows itself by (`sys.executable`); a virtual environment's."""
+    prefix: str = ""
+    search: tuple[str, ...] = ()
+    """Python: where modules are found, in order."""
+    starter: bytes = b""
+    """Python: `inside/python.py`, compiled by this very interpreter."""
+
+
+def find(language: Language, given: str) -> Interpreter:
+    """The interpreter at the path `given`, or a found one where that is ''. Raises KnownError where there is none."""
+    match language:
+        case Language.PYTHON:
+            return _find_python(given)
+        case Language.JAVASCRIPT:
+            return _find_node(given)
+        case Language.SHELL:
+            return _find_bash(given)
+        case _:
+            assert_never(language)
+
+
+def _find_python(given: str) -> Interpreter:
+    """Without a path: the interpreter that runs Assent, or `python3` from PATH in a packaged build."""
+    path = given or ("" if getattr(sys, "frozen", False) else sys.executable) or shutil.which("python3") or ""
+    remedy = "Install Python 3.11 or later, or name its path in the settings."
+    source = Path(__file__).parent.with_name("inside") / "python.py"
+    with tempfile.TemporaryDirectory(prefix="assent-try-") as scratch:
+        compiled = Path(scratch, "start.pyc")
+        told = _ask([path, "-I", "-c", _PYTHON_PROBE, str(source), str(compiled)], "Python", remedy)
+        starter = compiled.read_bytes()
+    executable, prefix, base, search, version = json.loads(told)
+    if _older(version, (3, 11)):
+        raise KnownError(f"Python {version} is too old.", remedy)
+    real = os.path.realpath(executable)
+    folders = _outside_system(real, (prefix, base))
+    visible = tuple(entry for entry in search if os.path.isdir(entry) and _below(entry, (*SYSTEM, *folders)))
+    return Interpreter(Language.PYTHON, real, version, folders, executable, prefix, visible, starter)
+
+
+def _find_node(given: str) -> Interpreter:
+    remedy = "Install Node.js 20 or later, or name its path in the settings."
+    path = os.path.realpath(given or shutil.which("node") or shutil.which("nodejs") or "")
+    version = _ask([path, "--version"], "Node.js", remedy).strip().lstrip("v")
+    if _older(version, (20, 0)):
+        raise KnownError(f"Node.js {version} is too old.", remedy)
+    return Interpreter(Language.JAVASCRIPT, path, version, _outside_system(path, (_prefix(path),)))
+
+
+def _find_bash(given: str) -> Interpreter:
+    remedy = "Install Bash 5.2 or later, or name its path in the settings."
+    path = os.path.realpath(given or shutil.which("bash") or "")
+    first = _ask([path, "--version"], "Bash", remedy).partition("version ")[2]
+    version = first.partition("(")[0].strip()
+    if _older(version, (5, 0)):
+        raise KnownError(f"Bash {version} is too old.", remedy)
+    return Interpreter(Language.SHELL, path, version, _outside_system(path, (_prefix(path),)))
+
+
+def _ask(command: list[str], name: str, remedy: str) -> str:
+    if not os.access(command[0], os.X_OK) or os.path.isdir(command[0]):
+        raise KnownError(f"{name} was not found{f' at {command[0]}' if command[0] else ''}.", remedy)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PROBE_SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise KnownError(f"{name} at {command[0]} does not start: {error}.", remedy) from error
+    return done.stdout
+
+
+def _older(version: str, least: tuple[int, int]) -> bool:
+    """Whether `version` is older; one that cannot be read is taken for too old."""
+    try:
+        major, minor = version.split(".")[:2]
+        return (int(major), int(minor)) < least
+    except ValueError:
+        return True
+
+
+def _prefix(path: str) -> str:
+    """`/opt/node` for `/opt/node/bin/node`; the file itself where it stands in no `bin`."""
+    parent = Path(path).parent
+    return str(parent.parent) if parent.name == "bin" else path
+
+
+def _outside_system(executable: str, prefixes: tuple[str, ...]) -> tuple[str, ...]:
+    """What has to be shown besides the system's folders. A prefix that holds a home folder never is."""
+    home = str(Path.home())
+    wanted: list[str] = []
+    for prefix in dict.fromkeys(prefixes):
+        for path in dict.fromkeys((prefix, os.path.realpath(prefix))):
+            if not _below(path, SYSTEM) and not _below(home, (path,)):
+                wanted.append(path)
+    if not _below(executable, (*SYSTEM, *wanted)):
+        wanted.append(executable)
+    return tuple(wanted)
+
+
+def _below(path: str, folders: tuple[str, ...]) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)

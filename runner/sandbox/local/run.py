@@ -1,0 +1,200 @@
+"""One run on the local sandbox: its folder, its thread, its result."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.model.request import Language
+from runner.sandbox import files, languages, leftovers, report, verdict
+from runner.sandbox.basket import Basket
+from runner.sandbox.local.child import Program
+from runner.sandbox.output import Transcript
+from runner.sandbox.watch import StopSignal, Watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from runner.model.result import Result, Usage
+    from runner.sandbox.contract import Job
+    from runner.sandbox.local.child import Child, Launcher, View
+    from runner.sandbox.local.interpreters import Interpreter
+    from runner.sandbox.verdict import Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A workspace that is kept."""
+
+    workspace: str
+    """Folder of this machine."""
+    identity: int | None
+    """User id that owns it, where the code runs under one of its own."""
+
+
+class LocalRun:
+    """A run and its thread. Everything that may block happens in the thread."""
+
+    def __init__(
+        self,
+        job: Job,
+        tool: Interpreter,
+        launcher: Launcher,
+        setting: Setting,
+        measured: Callable[[Usage], None],
+        place: Place | None = None,
+    ) -> None:
+        """`place` is the workspace that is kept; None for one that goes with the run."""
+        self._place = place
+        self._job = job
+        self._tool = tool
+        self._launcher = launcher
+        self._setting = setting
+        self._measured = measured
+        self._loop = asyncio.get_running_loop()
+        self._begun: asyncio.Future[None] = self._loop.create_future()
+        self._result: asyncio.Future[Result] = self._loop.create_future()
+        self._asked = StopSignal()
+        self._transcript = Transcript(job.limits.output_bytes)
+        # Not a daemon: a thread that ends takes bubblewrap along, and nothing is left half removed.
+        self._thread = threading.Thread(target=self._work, name=f"run {job.id}")
+
+    @property
+    def transcript(self) -> Transcript:
+        return self._transcript
+
+    async def begin(self) -> None:
+        """Start the thread and wait until the code runs, or is not going to. Raises KnownError."""
+        self._thread.start()
+        await asyncio.shield(self._begun)
+
+    async def finished(self) -> Result:
+        return await asyncio.shield(self._result)
+
+    async def ended(self) -> None:
+        """Wait for the end, whatever became of it."""
+        await asyncio.wait({self._result})
+
+    def on_end(self, function: Callable[[LocalRun], object]) -> None:
+        """Call `function` on the loop when the run is over."""
+        self._result.add_done_callback(lambda _: function(self))
+
+    def stop(self, why: str) -> None:
+        self._asked.give(why)
+
+    # ---- in the thread ----
+
+    def _work(self) -> None:
+        result: Result | BaseException
+        try:
+            result = verdict.refused(self._job, self._setting) or self._ran()
+        except BaseException as error:  # handed over, never lost
+            result = error
+        # First of all: whoever hears that the run is over finds nothing of it.
+        self._transcript.end()
+        self._asked.close()
+        if isinstance(result, BaseException):
+            self._tell(_fail, self._begun, result)
+            self._tell(_fail, self._result, result)
+        else:
+            self._tell(_settle, self._begun, None)
+            self._tell(_settle, self._result, result)
+
+    def _ran(self) -> Result:
+        name = leftovers.new_name()
+        channel = report.open_channel()
+        try:
+            child = self._start(name, channel)
+        except languages.BadContext as error:
+            os.close(channel)
+            return verdict.not_run(self._job, self._setting, f"{error}\n", str(error))
+        except OSError as error:
+            os.close(channel)
+            raise KnownError(f"The run could not be started: {error}.", "Free memory or disk space.") from error
+        try:
+            self._tell(_settle, self._begun, None)
+            ended = Watch(child, self._job.limits, self._transcript, self._asked, self._publish).run()
+            result = verdict.result(self._job, self._setting, self._transcript, ended, report.read(channel))
+            return self._with_files(result, child)
+        finally:
+            os.close(channel)
+            if child.left is not None:
+                child.left.close()
+            child.clean()
+            self._tidy(name)
+
+    def _start(self, name: str, channel: int) -> Child:
+        """Raises KnownError, OSError, and BadContext where the variables do not suit the language."""
+        job, tool, place = self._job, self._tool, self._place
+        identity = self._launcher.identity if place is None else place.identity
+        view = self._view(name)
+        with _input(job.stdin) as stdin:
+            program = Program(
+                name=name,
+                code=(languages.main_name(job.language, view), job.code.encode("utf-8", "surrogatepass")),
+                inside=languages.files(job, tool, view, channel, identity),
+                command=languages.command(job, tool, view, identity),
+                environment=languages.environment(job, tool, view) | {leftovers.MARKER: name},
+                limits=job.limits,
+                stdin=stdin,
+                inherited=(channel,) if job.language is Language.PYTHON else (),
+                identity=identity,
+                folders=tool.folders,
+                collected=job.collect is not None,
+                kept="" if place is None else place.workspace,
+            )
+            return self._launcher.start(program)
+
+    def _view(self, name: str) -> View:
+        """In a workspace that is kept the code stands under a name that nothing in there can have taken before."""
+        view = self._launcher.view(name)
+        return view if self._place is None else replace(view, main=f".{name}")
+
+    def _tidy(self, name: str) -> None:
+        if self._place is not None:
+            files.remove(self._place.workspace, languages.main_name(self._job.language, self._view(name)))
+
+    def _with_files(self, result: Result, child: Child) -> Result:
+        """With what the run created, now that nothing of it is alive."""
+        if self._job.collect is None or child.left is None:
+            return result
+        basket = Basket(self._job.collect)
+        child.left.collect(basket)
+        return replace(result, files=basket.files, files_left_out=basket.left_out)
+
+    def _publish(self, usage: Usage) -> None:
+        self._tell(self._measured, usage)
+
+    def _tell(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call on the loop; a loop that is gone no longer wants to know."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function, *arguments)
+
+
+def _settle(future: asyncio.Future[object], value: object) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
+def _fail(future: asyncio.Future[object], error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
+        future.exception()  # looked at: whoever waits still gets it, and nobody is warned about the other one
+
+
+@contextlib.contextmanager
+def _input(text: str) -> Iterator[int]:
+    """Standard input as a descriptor: a file in memory, so nobody has to feed it."""
+    if not text:
+        yield subprocess.DEVNULL
+        return
+    with open(os.memfd_create("stdin"), "w+b") as file:
+        file.write(text.encode("utf-8", "replace"))
+        file.seek(0)
+        yield file.fileno()

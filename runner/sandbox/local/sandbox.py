@@ -1,0 +1,186 @@
+"""The local sandbox: code in a process of this machine, behind bubblewrap where that works (spec X7)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+import weakref
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.model.request import Isolation, Language, NetworkMode
+from runner.sandbox import leftovers
+from runner.sandbox.contract import Readiness
+from runner.sandbox.local.bare import Bare
+from runner.sandbox.local.interpreters import Interpreter, find
+from runner.sandbox.local.run import LocalRun
+from runner.sandbox.local.session import LocalSession, kept
+from runner.sandbox.local.walls import Walls
+from runner.sandbox.verdict import Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from runner.model.request import Limits
+    from runner.model.result import Usage
+    from runner.sandbox.contract import Job
+    from runner.sandbox.local.child import Launcher
+    from runner.sandbox.local.run import Place
+
+ALWAYS = (
+    "time, memory, disk and output limits",
+    "own folder, removed afterwards",
+    "environment given, not inherited",
+)
+NO_CPU_SHARE = "share of the processor: only containers can bind it"
+CLOSING = "Stopped: the console is closing"
+
+
+class LocalSandbox:
+    """Runs code as processes of this machine.
+
+    `root` is where the folders of runs are made. `python`, `node` and `bash` are paths, '' to find them.
+    With `bubblewrap` False it does without, else it takes bubblewrap where that works.
+    """
+
+    def __init__(
+        self, root: Path | None = None, *, python: str = "", node: str = "", bash: str = "", bubblewrap: bool = True
+    ) -> None:
+        self._root = (root or leftovers.standard_root()).absolute()
+        self._given = {Language.PYTHON: python, Language.JAVASCRIPT: node, Language.SHELL: bash}
+        self._bubblewrap = bubblewrap
+        self._lock = threading.RLock()
+        self._tools: dict[Language, Interpreter | KnownError] = {}
+        self._launcher: Launcher | None = None
+        self._ready: dict[Language, tuple[Interpreter, Launcher]] = {}
+        self._readiness: Readiness | None = None
+        self._runs: set[LocalRun] = set()
+        self._sessions: weakref.WeakSet[LocalSession] = weakref.WeakSet()
+
+    @property
+    def isolation(self) -> Isolation:
+        return Isolation.LOCAL
+
+    async def check(self) -> Readiness:
+        if self._readiness is None:
+            self._readiness = await asyncio.to_thread(self._examine)
+        return self._readiness
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> LocalRun:
+        return await self._begin(job, measured, None)
+
+    async def open(self, language: Language, limits: Limits, image: str) -> LocalSession:
+        """A folder that is kept. Raises KnownError, also where there is no bubblewrap to show it to the code alone."""
+        _, launcher = await self._prepared(language)
+        if not isinstance(launcher, Walls):
+            raise KnownError("Without bubblewrap no sandbox can be kept here.", "Send code_execute without sandbox_id.")
+        try:
+            session = LocalSession(self._root, limits, launcher.identity, self._begin)
+        except OSError as error:
+            raise KnownError(f"No folder for a sandbox: {error}.", "Free disk space.") from error
+        self._sessions.add(session)
+        return session
+
+    async def close(self) -> None:
+        runs = list(self._runs)
+        for run in runs:
+            run.stop(CLOSING)
+        await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
+        await asyncio.gather(*(session.close() for session in self._sessions))
+
+    async def _begin(self, job: Job, measured: Callable[[Usage], None], place: Place | None) -> LocalRun:
+        """Start `job` in the workspace `place`, or in one of its own. Raises KnownError."""
+        if job.network is not NetworkMode.NONE:
+            raise KnownError("The local sandbox has no network to give.", "Run the code without network.")
+        tool, launcher = await self._prepared(job.language)
+        active = launcher.protections if place is None else kept(launcher.protections)
+        run = LocalRun(
+            job, tool, launcher, Setting((*active, *ALWAYS), {job.language.value: tool.version}), measured, place
+        )
+        self._runs.add(run)
+        run.on_end(self._runs.discard)
+        await run.begin()
+        return run
+
+    async def sweep(self) -> tuple[str, ...]:
+        return await asyncio.to_thread(leftovers.sweep, self._root)
+
+    # ---- what there is on this machine, found out once ----
+
+    def _examine(self) -> Readiness:
+        """Try everything. Blocks."""
+        try:
+            launcher = self._ready_launcher()
+        except KnownError as error:
+            return Readiness(False, problem=error.what, remedy=error.remedy)
+        versions: dict[str, str] = {}
+        absent: dict[str, KnownError] = {}
+        for language in Language:
+            try:
+                versions[language.value] = self._pair(language)[0].version
+            except KnownError as error:
+                absent[language.value] = error
+        if isinstance(launcher, Walls):
+            versions["bubblewrap"] = launcher.version()
+        missing = (*launcher.missing, NO_CPU_SHARE, *(f"{name}: {error}" for name, error in absent.items()))
+        protections = (*launcher.protections, *ALWAYS)
+        if len(absent) == len(Language):
+            first = absent[Language.PYTHON.value]
+            return Readiness(False, protections, missing, versions, first.what, first.remedy)
+        return Readiness(True, protections, missing, versions)
+
+    async def _prepared(self, language: Language) -> tuple[Interpreter, Launcher]:
+        """Raises KnownError where the language or the sandbox does not work here."""
+        if language in self._ready:
+            return self._ready[language]
+        return await asyncio.to_thread(self._pair, language)
+
+    def _pair(self, language: Language) -> tuple[Interpreter, Launcher]:
+        """Raises KnownError."""
+        tool, launcher = self._tool(language), self._ready_launcher()
+        if refusal := launcher.refusal(tool):
+            raise refusal
+        self._ready[language] = tool, launcher
+        return tool, launcher
+
+    def _tool(self, language: Language) -> Interpreter:
+        with self._lock:
+            if language not in self._tools:
+                try:
+                    self._tools[language] = find(language, self._given[language])
+                except KnownError as error:
+                    self._tools[language] = error
+            tool = self._tools[language]
+        if isinstance(tool, KnownError):
+            raise tool
+        return tool
+
+    def _ready_launcher(self) -> Launcher:
+        if not sys.platform.startswith("linux"):
+            raise KnownError("The local sandbox needs Linux.", "Run Assent on Linux.")
+        with self._lock:
+            if self._launcher is None:
+                try:
+                    leftovers.make_root(self._root)
+                except OSError as error:
+                    raise KnownError(f"No folder for runs: {error}.", "Set TMPDIR to a folder of yours.") from error
+                self._launcher = self._walls_or_bare()
+            return self._launcher
+
+    def _walls_or_bare(self) -> Launcher:
+        why = "bubblewrap is switched off"
+        if self._bubblewrap:
+            try:
+                return Walls.raised()
+            except KnownError as error:
+                why = error.what.rstrip(".")
+                if os.geteuid() == 0:
+                    # Nothing binds root: not the number of processes, not the rights of files.
+                    raise KnownError(
+                        f"As root, code runs only behind bubblewrap, and that does not work here: {why}.",
+                        "Install bubblewrap (apt-get install bubblewrap), or start Assent as an ordinary user.",
+                    ) from error
+        return Bare(self._root, self._tool(Language.PYTHON), why)

@@ -1,0 +1,103 @@
+"""A sandbox of this machine that outlives its runs: one folder, one user, and no process between two runs (spec X5)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.sandbox import files, leftovers
+from runner.sandbox.local.run import Place
+from runner.sandbox.usage import occupied
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from runner.model.request import Limits
+    from runner.model.result import Usage
+    from runner.sandbox.contract import Job, Listing, Piece
+    from runner.sandbox.local.run import LocalRun
+
+    Begin = Callable[[Job, Callable[[Usage], None], Place], Awaitable[LocalRun]]
+
+TEMPORARY = "private /tmp in memory, limited in size"
+KEPT = "own /workspace on disk, kept between runs, its size looked at every second"
+
+
+class LocalSession:
+    """The folder and what runs in it."""
+
+    def __init__(self, root: Path, limits: Limits, identity: int | None, begin: Begin) -> None:
+        """Makes the folder. `begin` starts a job in it. Raises OSError."""
+        self._limits = limits
+        self._begin = begin
+        self._folder = root / leftovers.new_name()
+        self._run: LocalRun | None = None
+        self._closed = False
+        # Nobody but Assent gets to the workspace from outside, whatever the code makes of its permissions.
+        self._folder.mkdir(mode=0o700)
+        workspace = self._folder / "workspace"
+        workspace.mkdir(mode=0o755)
+        if identity is not None:
+            os.chown(workspace, identity, identity)
+        self._place = Place(str(workspace), identity)
+
+    @property
+    def alive(self) -> bool:
+        return not self._closed
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> LocalRun:
+        self._check()
+        job = replace(job, limits=within(job.limits, self._limits))
+        self._run = await self._begin(job, measured, self._place)
+        return self._run
+
+    async def write(self, path: str, data: bytes, *, executable: bool) -> None:
+        self._check()
+        await asyncio.to_thread(self._write, path, data, executable)
+
+    async def read(self, path: str, offset: int, most: int) -> Piece:
+        self._check()
+        return await asyncio.to_thread(files.read, self._place.workspace, path, offset, most)
+
+    async def files(self, path: str) -> Listing:
+        self._check()
+        return await asyncio.to_thread(files.listing, self._place.workspace, path)
+
+    async def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        if self._run is not None:
+            self._run.stop("The sandbox was destroyed.")
+            await self._run.ended()
+        await asyncio.to_thread(leftovers.remove, self._folder)
+
+    def _check(self) -> None:
+        """Raises KnownError."""
+        if self._closed:
+            raise gone()
+
+    def _write(self, path: str, data: bytes, executable: bool) -> None:
+        if occupied(self._place.workspace, self._limits) + len(data) > self._limits.disk_mb << 20:
+            raise KnownError(
+                f"There is no room for {path}: the sandbox may hold {self._limits.disk_mb} MB.", "Remove files first."
+            )
+        files.write(self._place.workspace, path, data, executable=executable, owner=self._place.identity)
+
+
+def kept(protections: tuple[str, ...]) -> tuple[str, ...]:
+    """What protects a run in a workspace that is kept, of all that protects one that goes with its run."""
+    return (*(one for one in protections if "/workspace" not in one), TEMPORARY, KEPT)
+
+
+def gone() -> KnownError:
+    return KnownError("This sandbox is gone.", "Create a new one with code_create_sandbox.")
+
+
+def within(limits: Limits, session: Limits) -> Limits:
+    """`limits` for one run: time and output are its own, all else is the session's."""
+    return replace(session, seconds=limits.seconds, output_bytes=limits.output_bytes)

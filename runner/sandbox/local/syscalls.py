@@ -1,0 +1,90 @@
+"""Writes the program by which the kernel refuses system calls to code of the local sandbox (seccomp, classic BPF)."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import json
+import platform
+import struct
+
+from runner.system.places import resources
+
+FILTERED = "system calls filtered (seccomp)"
+MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
+"""What the kernel calls the machine, and which of a call's two numbers is its own (`AUDIT_ARCH_` in linux/audit.h)."""
+X32 = 0x40000000
+"""From here on, numbers are those of x86-64's third interface, by which a list of the first would be passed."""
+CLONE, CLONE3, IOCTL, PERSONALITY, SOCKET = (56, 220), (435, 435), (16, 29), (135, 92), (41, 198)
+NAMESPACES = 0x7E020000
+"""Every `CLONE_NEW` flag that clone takes."""
+TYPING = (0x5412, 0x541C)
+"""`TIOCSTI` and `TIOCLINUX`: they type into the terminal."""
+PERSONALITIES = (0, 8, 0x20000, 0xFFFFFFFF)
+"""Those that change nothing of weight; the last one asks."""
+FAMILIES = (1, 2, 10)
+"""Sockets of the kinds UNIX, IPv4 and IPv6."""
+NETLINK = 16
+
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+NUMBER_AT, MACHINE_AT = 0, 4
+FIRST, SECOND, THIRD = 16, 24, 32
+"""Where a call's arguments lie. Only their lower half is looked at, as the kernel does with these ones."""
+
+Step = tuple[int, int, int, int]
+"""Code, steps to skip when it holds, steps to skip when it does not, operand."""
+ALLOW: Step = (RETURN, 0, 0, 0x7FFF0000)
+KILL: Step = (RETURN, 0, 0, 0x80000000)
+REFUSE: Step = (RETURN, 0, 0, 0x00050000 | errno.EPERM)
+UNKNOWN: Step = (RETURN, 0, 0, 0x00050000 | errno.ENOSYS)
+"""Whoever gets this takes an older call in its place."""
+
+
+@functools.cache
+def program(machine: str = "") -> bytes:
+    """The program for `machine`, by default this one; nothing where it is not known."""
+    name = machine or platform.machine()
+    if name not in MACHINES:
+        return b""
+    kernels_name, column = MACHINES[name]
+    steps = [(LOAD, 0, 0, MACHINE_AT), (EQUAL, 1, 0, kernels_name), KILL, (LOAD, 0, 0, NUMBER_AT)]
+    steps += _search(_ranges(column))
+    return b"".join(struct.pack("<HBBI", *step) for step in steps)
+
+
+def _ranges(column: int) -> list[tuple[int, list[Step]]]:
+    """What is done with a call, by its number: (from this number on, up to the next one, steps)."""
+    told = json.loads((resources() / "seccomp" / "local.json").read_text("utf-8"))
+    treated = {numbers[column]: [REFUSE] for numbers in told["denied"].values() if numbers[column] is not None}
+    treated[CLONE[column]] = [(LOAD, 0, 0, FIRST), (ANY_BIT, 0, 1, NAMESPACES), REFUSE, ALLOW]
+    treated[CLONE3[column]] = [UNKNOWN]  # its flags cannot be looked at
+    treated[IOCTL[column]] = _one_of(SECOND, TYPING, REFUSE, ALLOW)
+    treated[PERSONALITY[column]] = _one_of(FIRST, PERSONALITIES, ALLOW, REFUSE)
+    treated[SOCKET[column]] = _sockets()
+    ranges: list[tuple[int, list[Step]]] = []
+    for number in range(told["newest"] + 1):
+        steps = treated.get(number, [ALLOW])
+        if not ranges or ranges[-1][1] != steps:
+            ranges.append((number, steps))
+    return [*ranges, (told["newest"] + 1, [UNKNOWN]), (X32, [KILL])]
+
+
+def _search(ranges: list[tuple[int, list[Step]]]) -> list[Step]:
+    """Steps that find the number's range by halving: the kernel tries every number when it takes the program."""
+    if len(ranges) == 1:
+        return ranges[0][1]
+    half = len(ranges) // 2
+    below, above = _search(ranges[:half]), _search(ranges[half:])
+    return [(AT_LEAST, len(below), 0, ranges[half][0]), *below, *above]
+
+
+def _one_of(argument: int, values: tuple[int, ...], then: Step, otherwise: Step) -> list[Step]:
+    tests = [(EQUAL, len(values) - nth, 0, value) for nth, value in enumerate(values)]
+    return [(LOAD, 0, 0, argument), *tests, otherwise, then]
+
+
+def _sockets() -> list[Step]:
+    """The kinds that are allowed; of netlink, only asking for the network's interfaces."""
+    netlink = [(EQUAL, 0, 2, NETLINK), (LOAD, 0, 0, THIRD), (EQUAL, 1, 0, 0), REFUSE, ALLOW]
+    tests = [(EQUAL, len(FAMILIES) - nth + len(netlink) - 2, 0, family) for nth, family in enumerate(FAMILIES)]
+    return [(LOAD, 0, 0, FIRST), *tests, *netlink]

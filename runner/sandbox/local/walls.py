@@ -1,0 +1,283 @@
+"""Starts programs behind bubblewrap: own namespaces, a read-only system, nothing of the host's besides."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import platform
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.model.request import Limits
+from runner.sandbox.local import syscalls
+from runner.sandbox.local.child import Child, Identities, Program, View, rlimits
+from runner.sandbox.local.collect import Left
+from runner.sandbox.local.interpreters import SYSTEM
+from runner.sandbox.local.syscalls import FILTERED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.sandbox.local.interpreters import Interpreter
+
+REMEDY = "Install bubblewrap (package `bubblewrap`) and allow unprivileged user namespaces."
+SHOWN_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
+"""What is shown of the host's /etc: what the loader and the system's own links need."""
+TEMPORARY_BYTES = 64 << 20
+"""Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
+USER_INSIDE = 1000
+TRY_SECONDS = 10.0
+CLOCK_STEP = 0.02
+"""Seconds by which the times of files may lag behind the clock."""
+READY_EVERY = 0.0003
+"""Seconds between two looks at whether the walls stand."""
+VIEW = View("/workspace", "/run/assent", "/tmp")
+SHARED_MEMORY = "/dev/shm"
+OTHERS = tuple("/proc/{pid}/root" + place for place in (VIEW.temporary, SHARED_MEMORY))
+
+
+class Walls:
+    """Bubblewrap on this machine.
+
+    A console that runs as root needs no user namespace to put the walls up; the code then runs under a user
+    id of its own, for root itself no limit on processes holds. Any other console uses a user namespace.
+
+    Each mount costs every run 0.1 to 0.2 ms: what is small is copied in instead.
+    """
+
+    def __init__(self, program: str, *, may_nest: bool = False, unfiltered: str = "") -> None:
+        """`unfiltered` says why system calls are not filtered, where they are not."""
+        self._program = program
+        self._unfiltered = unfiltered
+        self._filter = b"" if unfiltered else syscalls.program()
+        self._identities = Identities() if os.geteuid() == 0 else None
+        self._unshared = _unshared(self._identities is not None, may_nest)
+        self._system = _system()
+        self._shown = functools.cache(_shown)
+
+    @classmethod
+    def raised(cls) -> Walls:
+        """Find bubblewrap and try it with everything it will be used with. Raises KnownError."""
+        program = shutil.which("bwrap")
+        if program is None:
+            raise KnownError("bubblewrap is not installed.", REMEDY)
+        unfiltered = "" if syscalls.program() else f"no filter for {platform.machine()}"
+        for may_nest in (False, True):  # bubblewrap before 0.8 cannot forbid it
+            walls = cls(program, may_nest=may_nest, unfiltered=unfiltered)
+            if not (problem := walls.problem()):
+                return walls
+            if not unfiltered and not (bare := cls(program, may_nest=may_nest, unfiltered=problem)).problem():
+                return bare
+        raise KnownError(f"bubblewrap does not work here: {problem}", REMEDY)
+
+    def problem(self) -> str:
+        """What keeps a trial run from working; '' when it works. Blocks for some 10 ms."""
+        name = f"run-{os.getpid()}-try"
+        command = ("/bin/sh", f"{VIEW.workspace}/try.sh")
+        program = Program(
+            name, ("try.sh", b"exit 0\n"), {}, command, {}, Limits(), subprocess.DEVNULL, (), self.identity, ()
+        )
+        try:
+            process = self.start(program).process
+            _, told = process.communicate(timeout=TRY_SECONDS)
+        except KnownError as error:
+            return error.what.rstrip(".")
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+        return told.decode("utf-8", "replace").strip() or "no reason told" if process.returncode else ""
+
+    def version(self) -> str:
+        told = subprocess.run([self._program, "--version"], capture_output=True, text=True, check=False).stdout
+        return told.strip().rpartition(" ")[2]
+
+    @property
+    def protections(self) -> tuple[str, ...]:
+        return (
+            "no network (namespace)",
+            "sees no processes but its own (namespace)",
+            "own user id, no privileges" if self._identities else "own user namespace, no privileges",
+            "read-only system, no home folders",
+            "private /workspace and /tmp in memory, limited in size",
+            "limited number of processes",
+            *(() if self._unfiltered else (FILTERED,)),
+        )
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return (f"{FILTERED}: {self._unfiltered}",) if self._unfiltered else ()
+
+    @property
+    def identity(self) -> int | None:
+        return self._identities.new() if self._identities else None
+
+    def refusal(self, _tool: Interpreter) -> KnownError | None:
+        return None
+
+    def view(self, _name: str) -> View:
+        return VIEW
+
+    def start(self, program: Program) -> Child:
+        """Raises KnownError where bubblewrap fails and OSError where it cannot be started."""
+        with contextlib.ExitStack() as kept:
+            with contextlib.ExitStack() as handed:
+                told, tell = _pipe(kept, handed)
+                hold, release = _pipe(handed, kept)
+                files = self._files(program, handed)
+                process = self._popen(program, files, {"info-fd": tell, "block-fd": hold, **self._calls(handed)})
+            root = _first_process(told, process)
+            self._limit(root, program.limits)
+            left = _left(root, program) if program.collected else None
+            os.write(release, b"go")
+        workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
+        return Child(process, root, signal.SIGKILL, workspace, lambda: None, left, OTHERS)
+
+    def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
+        return {"seccomp": _in_memory(self._filter, opened)} if self._filter else {}
+
+    def _popen(self, program: Program, files: dict[str, int], channels: dict[str, int]) -> subprocess.Popen[bytes]:
+        options = [word for name, fd in channels.items() for word in (f"--{name}", str(fd))]
+        return subprocess.Popen(
+            [*self._command(program, files), *options, "--", *program.command],
+            stdin=program.stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=program.environment,
+            cwd="/",
+            pass_fds=(*program.inherited, *channels.values(), *files.values()),
+            start_new_session=True,
+        )
+
+    def _files(self, program: Program, opened: contextlib.ExitStack) -> dict[str, int]:
+        """Everything that is copied in, by its place inside, as open descriptors."""
+        user = program.identity or USER_INSIDE
+        contents = {
+            "/etc/passwd": f"root:x:0:0::/:/bin/false\nsandbox:x:{user}:{user}::{VIEW.workspace}:/bin/sh\n".encode(),
+            "/etc/group": f"root:x:0:\nsandbox:x:{user}:\n".encode(),
+            f"{VIEW.workspace}/{program.code[0]}": program.code[1],
+        }
+        contents |= {f"{VIEW.inside}/{name}": data for name, data in program.inside.items()}
+        return {place: _in_memory(data, opened) for place, data in contents.items()}
+
+    def _limit(self, root: int, limits: Limits) -> None:
+        """Bind what the code will inherit, before it starts. One process more is bubblewrap's own."""
+        bounds = {**rlimits(limits), "NPROC": limits.processes + (self._identities is None)}
+        for name, value in bounds.items():
+            kind = getattr(resource, f"RLIMIT_{name}")
+            _, hard = resource.getrlimit(kind)
+            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            with contextlib.suppress(ProcessLookupError):  # bubblewrap has failed: its exit tells
+                resource.prlimit(root, kind, (bound, bound))
+
+    def _command(self, program: Program, files: dict[str, int]) -> list[str]:
+        size = program.limits.disk_mb << 20
+        small = min(size, TEMPORARY_BYTES)
+        return [
+            *(self._program, *self._unshared, "--die-with-parent", "--new-session", "--hostname", "sandbox"),
+            *self._system,
+            *("--proc", "/proc", "--dev", "/dev"),
+            *_tmpfs(SHARED_MEMORY, small),
+            *_tmpfs(VIEW.temporary, small),
+            *(("--bind", program.kept, VIEW.workspace) if program.kept else _tmpfs(VIEW.workspace, size)),
+            *self._shown(program.folders),
+            *(word for place, fd in files.items() for word in ("--perms", "0444", "--file", str(fd), place)),
+            *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", VIEW.workspace),
+        ]
+
+
+def _unshared(as_root: bool, may_nest: bool) -> tuple[str, ...]:
+    kinds = ("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try")
+    if as_root:  # the two are needed to become somebody else, and are lost by it
+        return (*kinds, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
+    user = ("--unshare-user", "--uid", str(USER_INSIDE), "--gid", str(USER_INSIDE))
+    return (*kinds, *user, *(() if may_nest else ("--disable-userns",)), "--cap-drop", "ALL")
+
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed with the two stacks."""
+    ends = os.pipe()
+    reader.callback(os.close, ends[0])
+    writer.callback(os.close, ends[1])
+    return ends
+
+
+def _in_memory(data: bytes, opened: contextlib.ExitStack) -> int:
+    fd = os.memfd_create("file")
+    opened.callback(os.close, fd)
+    left = memoryview(data)
+    while left:
+        left = left[os.write(fd, left) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _first_process(told: int, process: subprocess.Popen[bytes]) -> int:
+    """Id of the first process inside, as bubblewrap tells it. Raises KnownError when it fails before that."""
+    text = b""
+    while b"}" not in text:
+        if not (piece := os.read(told, 4096)):
+            _, complaint = process.communicate()
+            raise KnownError(f"bubblewrap failed: {complaint.decode('utf-8', 'replace').strip()}", REMEDY)
+        text += piece
+    return int(json.loads(text)["child-pid"])
+
+
+def _left(root: int, program: Program) -> Left | None:
+    """The workspace, which bubblewrap makes before it waits for the word to start the code; None when it fails."""
+    host, deadline = os.stat("/"), time.monotonic() + TRY_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            # Until its root is its own, what it sees under the name of the workspace is the host's.
+            if not os.path.samestat(os.stat(f"/proc/{root}/root"), host):
+                since = time.time() - CLOCK_STEP if program.kept else 0.0
+                return Left.of(f"/proc/{root}/root{VIEW.workspace}", program.code[0], since)
+        except ProcessLookupError:
+            return None
+        except OSError:
+            if not os.path.exists(f"/proc/{root}"):
+                return None
+        time.sleep(READY_EVERY)
+    return None
+
+
+def _system() -> list[str]:
+    """The system's folders, read-only; with links in the places that are links where /usr is merged."""
+    options: list[str] = []
+    for path in SYSTEM:
+        if os.path.islink(path):
+            options += ["--symlink", os.readlink(path), path]
+        elif os.path.isdir(path):
+            options += ["--ro-bind", path, path]
+    return options
+
+
+def _shown(folders: tuple[str, ...]) -> list[str]:
+    """What is shown of the host besides its system, below folders open to everybody.
+
+    The folders that bubblewrap makes by itself are open to root alone.
+    """
+    options = _parents((*folders, "/etc/passwd", f"{VIEW.inside}/orders"))
+    for path in folders:
+        options += ["--ro-bind", path, path]
+    for path in SHOWN_ETC:
+        options += ["--ro-bind-try", path, path]
+    if os.path.islink("/etc/localtime"):
+        options += ["--symlink", os.path.realpath("/etc/localtime"), "/etc/localtime"]
+    return options
+
+
+def _parents(paths: Iterable[str]) -> list[str]:
+    above = {str(parent) for path in paths for parent in Path(path).parents}
+    made = sorted(above - {"/", *SYSTEM})
+    return [word for path in made for word in ("--perms", "0755", "--dir", path)]
+
+
+def _tmpfs(path: str, size: int) -> tuple[str, ...]:
+    return ("--perms", "1777", "--size", str(size), "--tmpfs", path)

@@ -1,0 +1,1 @@
+"""The settings: declared once, loaded, saved and explained."""

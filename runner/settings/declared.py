@@ -1,0 +1,352 @@
+"""The settings of Assent, each declared once: type, default, sentence, names, bounds (spec O1)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from runner.settings.declaration import Declared, Value, draft_of, setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NETWORK = "network access"
+
+RUN = "Where code runs"
+LIMITS = "Limits of a run"
+CODE = "Code"
+APPROVAL = "Approval"
+AGENTS = "Agents"
+WINDOW = "Window"
+SECRETS = "Secrets"
+CONTAINER = "Containers"
+PACKAGES = "Network and packages"
+
+_ISOLATIONS = "local docker gvisor cloud"
+_RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
+"""`runsc` is the name the third source document has for gVisor."""
+_E2B = (("e2b", "cloud"), ("runsc", "gvisor"))
+
+
+# One line per group of arguments reads better here than one per argument.
+# fmt: off
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings in force. Besides the variables named here, `ASSENT_` and the field's name in capitals sets a field."""
+
+    # ---- where code runs ----
+    enabled: bool = setting(
+        True, "Whether code may run at all. Off denies every request to run code.",
+        group=RUN, yaml="security.sandbox.enabled",
+    )
+    sandbox_type: str = setting(
+        "auto", "Which sandbox runs code; auto takes the strongest one that works here.",
+        group=RUN, env="SANDBOX_TYPE", yaml="security.sandbox.runtime security.sandbox.type",
+        choices="auto local docker gvisor e2b", synonyms=_RUNTIMES, restart=True,
+    )
+    sandbox_fallback: bool = setting(
+        False, "Whether code may run in another sandbox where the one named does not work.",
+        group=RUN, yaml="security.sandbox.fallback", restart=True,
+    )
+    security_level: str = setting(
+        "standard", "Bundle of limits, importable modules and required isolation; what is set by itself counts more.",
+        group=RUN, env="SANDBOX_SECURITY_LEVEL", yaml="security.level", choices="permissive standard strict",
+    )
+    supported_languages: tuple[str, ...] = setting(
+        ("python", "javascript", "shell"), "Languages that may run; code in any other is denied.",
+        group=RUN, env="SANDBOX_SUPPORTED_LANGUAGES", yaml="security.sandbox.supported_languages",
+        choices="python javascript shell", synonyms=(("bash", "shell"), ("node", "javascript")),
+    )
+    python: str = setting(
+        "", "Path of the Python (3.11 or later) that runs code in the local sandbox; empty finds one.",
+        group=RUN, yaml="security.sandbox.languages.python.interpreter", restart=True,
+    )
+    node: str = setting(
+        "", "Path of the Node.js (20 or later) that runs code in the local sandbox; empty finds one.",
+        group=RUN, yaml="security.sandbox.languages.javascript.interpreter", restart=True,
+    )
+    bash: str = setting(
+        "", "Path of the Bash that runs code in the local sandbox; empty finds one.",
+        group=RUN, yaml="security.sandbox.languages.shell.interpreter", restart=True,
+    )
+
+    # ---- limits ----
+    timeout_seconds: float = setting(
+        30.0, "How long a run may take unless the agent asks for another time.",
+        group=LIMITS, env="SANDBOX_TIMEOUT_SEC", yaml="security.sandbox.limits.max_execution_time",
+        unit="s", at_least=0.1, at_most=86_400,
+    )
+    memory_mb: int = setting(
+        512, "Memory of a run unless the agent asks for another amount.",
+        group=LIMITS, yaml="security.sandbox.limits.max_memory_mb", unit="MB", at_least=16, at_most=1_048_576,
+    )
+    cpu_cores: float = setting(
+        0.5, "Share of the processor, in cores. The local sandbox cannot hold code to it.",
+        group=LIMITS, yaml="security.sandbox.limits.max_cpu_cores", unit="cores", at_least=0.05, at_most=1024,
+    )
+    disk_mb: int = setting(
+        1024, "Disk space of a run unless the agent asks for another amount.",
+        group=LIMITS, yaml="security.sandbox.limits.max_disk_mb", unit="MB", at_least=1, at_most=1_048_576,
+    )
+    processes: int = setting(
+        64, "How many processes and threads a run may have at once.",
+        group=LIMITS, yaml="security.sandbox.limits.max_processes", at_least=1, at_most=32_768,
+    )
+    max_output_bytes: int = setting(
+        1_048_576, "How much of each output stream is kept, its beginning and its end.",
+        group=LIMITS, yaml="security.sandbox.limits.max_output_bytes", unit="bytes",
+        at_least=1024, at_most=1_073_741_824,
+    )
+    max_output_kb: int = setting(
+        10, "How much output the text that an agent gets back may hold.",
+        group=LIMITS, env="SANDBOX_MAX_OUTPUT_KB", yaml="security.sandbox.limits.max_output_kb",
+        unit="KB", at_least=1, at_most=10_240,
+    )
+    max_timeout_seconds: float = setting(
+        3600.0, "The longest time an agent may ask for.",
+        group=LIMITS, yaml="security.sandbox.ceilings.execution_time", unit="s", at_least=0.1, at_most=86_400,
+    )
+    max_memory_mb: int = setting(
+        8192, "The most memory an agent may ask for.",
+        group=LIMITS, yaml="security.sandbox.ceilings.memory_mb", unit="MB", at_least=16, at_most=1_048_576,
+    )
+    max_disk_mb: int = setting(
+        10_240, "The most disk space an agent may ask for.",
+        group=LIMITS, yaml="security.sandbox.ceilings.disk_mb", unit="MB", at_least=1, at_most=1_048_576,
+    )
+    max_output_limit_bytes: int = setting(
+        67_108_864, "The most output an agent may ask to be kept.",
+        group=LIMITS, yaml="security.sandbox.ceilings.output_bytes", unit="bytes",
+        at_least=1024, at_most=1_073_741_824,
+    )
+
+    # ---- code ----
+    enforce_allowed_modules: bool = setting(
+        False, "Whether Python code may import only the allowed modules. The level strict always holds to them.",
+        group=CODE, yaml="security.sandbox.imports.enforce_allowed",
+    )
+    allowed_modules: tuple[str, ...] = setting(
+        (), "Modules that Python code may import; none named means the list of the security level.",
+        group=CODE, yaml="security.sandbox.imports.allowed",
+    )
+    block_dangerous_imports: bool = setting(
+        False, "Whether Python code that imports a blocked module is stopped before it runs.",
+        group=CODE, env="SANDBOX_BLOCK_DANGEROUS_IMPORTS", yaml="security.sandbox.imports.block_dangerous",
+    )
+    blocked_modules: tuple[str, ...] = setting(
+        ("os", "subprocess", "shutil", "socket"), "The modules that blocking is about.",
+        group=CODE, yaml="security.sandbox.imports.blocked",
+    )
+    store_code: str = setting(
+        "on_error", "Which runs are kept as files, with what they created; the history has all of them in any case.",
+        group=CODE, env="SANDBOX_STORE_CODE", yaml="security.sandbox.store_code", choices="always on_error never",
+    )
+    collect_files: bool = setting(
+        True, "Whether files that a run created are collected after its end, to be looked at and saved.",
+        group=CODE, yaml="security.sandbox.files.collect",
+    )
+    collect_most: int = setting(
+        100, "How many files of a run are collected.",
+        group=CODE, yaml="security.sandbox.files.most", at_least=1, at_most=1000,
+    )
+    collect_file_mb: int = setting(
+        16, "The largest file that is collected.",
+        group=CODE, yaml="security.sandbox.files.max_file_mb", unit="MB", at_least=1, at_most=256,
+    )
+    collect_all_mb: int = setting(
+        64, "How much is collected of a run, all files together.",
+        group=CODE, yaml="security.sandbox.files.max_all_mb", unit="MB", at_least=1, at_most=1024,
+    )
+    max_code_kb: int = setting(
+        1024, "The most code a request may hold.",
+        group=CODE, yaml="security.sandbox.limits.max_code_kb", unit="KB", at_least=1, at_most=16_384,
+    )
+
+    # ---- approval ----
+    auto_approve_low: bool = setting(
+        True, "Whether low-risk requests pass without asking; they are recorded in any case.",
+        group=APPROVAL, yaml="security.sandbox.hitl.auto_approve_low_risk",
+    )
+    window_critical: float = setting(
+        30.0, "How long a critical request waits for you before it expires.",
+        group=APPROVAL, yaml="security.sandbox.hitl.windows.critical", unit="s", at_least=5, at_most=86_400,
+    )
+    window_high: float = setting(
+        60.0, "How long a high-risk request waits for you before it expires.",
+        group=APPROVAL, yaml="security.sandbox.hitl.windows.high", unit="s", at_least=5, at_most=86_400,
+    )
+    window_medium: float = setting(
+        120.0, "How long a request of medium or low risk waits for you before it expires.",
+        group=APPROVAL, yaml="security.sandbox.hitl.windows.medium", unit="s", at_least=5, at_most=86_400,
+    )
+    weakest_isolation_critical: str = setting(
+        "docker", "The weakest sandbox on which a critical request may be approved.",
+        group=APPROVAL, yaml="security.sandbox.hitl.isolation.critical", choices=_ISOLATIONS, synonyms=_E2B,
+    )
+    weakest_isolation_high: str = setting(
+        "local", "The weakest sandbox on which a high-risk request may be approved.",
+        group=APPROVAL, yaml="security.sandbox.hitl.isolation.high", choices=_ISOLATIONS, synonyms=_E2B,
+    )
+    weakest_isolation_medium: str = setting(
+        "local", "The weakest sandbox on which a request of medium or low risk may be approved.",
+        group=APPROVAL, yaml="security.sandbox.hitl.isolation.medium", choices=_ISOLATIONS, synonyms=_E2B,
+    )
+
+    # ---- agents ----
+    port: int = setting(
+        17317, "Port on 127.0.0.1 where agents reach Assent; 0 takes any free one.",
+        group=AGENTS, yaml="gateway.port", at_least=0, at_most=65_535, restart=True,
+    )
+    hold_seconds: float = setting(
+        50.0, "How long a call is held open before its agent gets `pending` and fetches the answer later.",
+        group=AGENTS, yaml="gateway.hold_seconds", unit="s", at_least=1, at_most=3600, restart=True,
+    )
+    rate_per_minute: int = setting(
+        60, "How many calls one agent may make in a minute.",
+        group=AGENTS, yaml="gateway.rate_per_minute", at_least=1, at_most=100_000, restart=True,
+    )
+    burst: int = setting(
+        20, "How many calls one agent may make at once.",
+        group=AGENTS, yaml="gateway.burst", at_least=1, at_most=100_000, restart=True,
+    )
+    max_pending: int = setting(
+        20, "How many requests of one agent may be waiting or running.",
+        group=AGENTS, yaml="gateway.max_pending", at_least=1, at_most=10_000, restart=True,
+    )
+
+    sandboxes_per_agent: int = setting(
+        3, "How many sandboxes one agent may keep at once; 0 lets nobody keep any.",
+        group=AGENTS, yaml="security.sandbox.kept.per_agent", at_least=0, at_most=100,
+    )
+    sandboxes: int = setting(
+        8, "How many sandboxes may be kept at once, all agents together.",
+        group=AGENTS, yaml="security.sandbox.kept.most", at_least=0, at_most=1000,
+    )
+    sandbox_unused_seconds: float = setting(
+        1800.0, "How long a sandbox is kept that nobody uses.",
+        group=AGENTS, yaml="security.sandbox.kept.unused_seconds", unit="s", at_least=1, at_most=604_800,
+    )
+    sandbox_lifetime_seconds: float = setting(
+        28_800.0, "How long a sandbox is kept at the most, used or not.",
+        group=AGENTS, yaml="security.sandbox.kept.lifetime_seconds", unit="s", at_least=1, at_most=2_592_000,
+    )
+
+    # ---- window and secrets ----
+    theme: str = setting(
+        "system", "Colors of the window.", group=WINDOW, yaml="window.theme", choices="system light dark",
+    )
+    text_size: str = setting(
+        "100", "Size of all text in percent of the usual one; the window scrolls where that leaves too little room.",
+        group=WINDOW, yaml="window.text_size", choices="100 125 150 175 200", restart=True,
+    )
+    motion: str = setting(
+        "system", "Whether things move; reduced draws countdowns in steps, opens menus at once and stops the cursor's "
+        "blinking.",
+        group=WINDOW, yaml="window.motion", choices="system reduced",
+    )
+    notice_sound: bool = setting(
+        False, "Whether there is a sound when half of the time to answer has passed and the window is not in front.",
+        group=WINDOW, yaml="window.notice_sound",
+    )
+    secrets_file: bool = setting(
+        False, "Whether secrets go to a file that only you can read where this system has no keyring.",
+        group=SECRETS, yaml="secrets.file",
+    )
+
+    # ---- containers ----
+    docker_image: str = setting(
+        "", "Image that runs code in containers; empty takes Assent's own.",
+        group=CONTAINER, env="DOCKER_IMAGE", yaml="security.sandbox.image", restart=True,
+    )
+    warm_containers: int = setting(
+        1, "How many containers are kept started for each language, so that runs begin at once; 0 keeps none.",
+        group=CONTAINER, yaml="security.sandbox.pool.size", at_least=0, at_most=16,
+    )
+    warm_languages: tuple[str, ...] = setting(
+        ("python",), "The languages for which containers are kept started.",
+        group=CONTAINER, yaml="security.sandbox.pool.languages",
+        choices="python javascript shell", synonyms=(("bash", "shell"), ("node", "javascript")),
+    )
+    docker_memory_mb: int = setting(
+        0, "Memory of a container; 0 takes the limit of the run.",
+        group=CONTAINER, env="DOCKER_MEMORY_LIMIT", yaml="security.sandbox.docker.memory_limit",
+        unit="MB", at_least=0, at_most=1_048_576,
+    )
+    docker_cpu_cores: float = setting(
+        0.0, "Share of the processor of a container, in cores; 0 takes the limit of the run.",
+        group=CONTAINER, env="DOCKER_CPU_LIMIT", yaml="security.sandbox.docker.cpu_limit",
+        unit="cores", at_least=0, at_most=1024,
+    )
+    python_image: str = setting(
+        "", "Image for Python; empty takes Assent's own.",
+        group=CONTAINER, yaml="security.sandbox.languages.python.image", restart=True,
+    )
+    javascript_image: str = setting(
+        "", "Image for JavaScript; empty takes Assent's own.",
+        group=CONTAINER, yaml="security.sandbox.languages.javascript.image", restart=True,
+    )
+    shell_image: str = setting(
+        "", "Image for shell; empty takes Assent's own.",
+        group=CONTAINER, yaml="security.sandbox.languages.shell.image", restart=True,
+    )
+    python_packages: tuple[str, ...] = setting(
+        (), "Packages that every Python sandbox starts with.",
+        group=PACKAGES, yaml="security.sandbox.languages.python.default_packages", later=NETWORK,
+    )
+    javascript_packages: tuple[str, ...] = setting(
+        (), "Packages that every JavaScript sandbox starts with.",
+        group=PACKAGES, yaml="security.sandbox.languages.javascript.default_packages", later=NETWORK,
+    )
+    shell_packages: tuple[str, ...] = setting(
+        (), "Packages that every shell sandbox starts with.",
+        group=PACKAGES, yaml="security.sandbox.languages.shell.default_packages", later=NETWORK,
+    )
+    network_by_default: bool = setting(
+        False, "Whether containers get network access without the agent asking for it.",
+        group=PACKAGES, env="DOCKER_NETWORK_ENABLED", yaml="security.sandbox.network.enabled_by_default",
+        later=NETWORK,
+    )
+    pypi_registries: tuple[str, ...] = setting(
+        (), "Hosts from which Python packages may come, besides those pip is configured with.",
+        group=PACKAGES, yaml="security.sandbox.network.allowed_registries.pypi", later=NETWORK,
+    )
+    npm_registries: tuple[str, ...] = setting(
+        (), "Hosts from which Node.js packages may come, besides those npm is configured with.",
+        group=PACKAGES, yaml="security.sandbox.network.allowed_registries.npm", later=NETWORK,
+    )
+# fmt: on
+
+
+@cache
+def declared() -> tuple[Declared, ...]:
+    """All declarations, in the order of the dialog."""
+    return tuple(
+        replace(draft, name=field.name, environment=(*draft.environment, f"ASSENT_{field.name.upper()}"))
+        for field in fields(Settings)
+        for draft in (draft_of(field.metadata),)
+    )
+
+
+def level_values(level: str) -> Mapping[str, Value]:
+    """What a security level sets where nothing else does (source document 2, *Security Levels*; spec R6, R7).
+
+    The standard level is the defaults themselves. `permissive` names no processor limit: all cores.
+    """
+    if level == "permissive":
+        return {
+            "timeout_seconds": 60.0,
+            "memory_mb": 1024,
+            "cpu_cores": float(os.cpu_count() or 1),
+            "weakest_isolation_critical": "local",
+        }
+    if level == "strict":
+        return {
+            "timeout_seconds": 10.0,
+            "memory_mb": 256,
+            "cpu_cores": 0.5,
+            "weakest_isolation_high": "docker",
+            "weakest_isolation_medium": "docker",
+        }
+    return {}

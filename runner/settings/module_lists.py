@@ -1,0 +1,10 @@
+"""Modules that Python code may import at each security level (spec R6)."""
+
+from __future__ import annotations
+
+LEVELS: dict[str, tuple[str, ...]] = {
+    "permissive": ("pandas", "math", "statistics", "json", "numpy", "datetime"),
+    "standard": ("pandas", "math", "statistics", "json"),
+    "strict": ("math", "statistics", "json"),
+}
+"""Allow-lists of the third source's sibling on security levels (source document 2, *Security Levels*)."""

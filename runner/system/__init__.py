@@ -1,0 +1,1 @@
+"""This machine: its folders, files, log and tasks. Knows no request."""

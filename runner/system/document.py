@@ -1,0 +1,119 @@
+"""Reads YAML written by a person into plain values that know their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOST_BYTES = 1 << 18
+"""The parser takes some 10 s for a MiB, and the window waits for it."""
+MOST_VALUES = 20_000
+"""Aliases can make a few lines stand for millions of values; nobody writes this many by hand."""
+MOST_DEPTH = 32
+REMEDY = "Correct the file."
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One value. A scalar is its text as written, without quotes; None stands for nothing written."""
+
+    value: str | tuple[Node, ...] | Mapping[str, Node] | None
+    line: int
+    """Counts from 1; for the value of a key, the key's line."""
+    repeated: tuple[tuple[str, int], ...] = ()
+    """Keys that a mapping has more than once, each with the line of a later one."""
+
+
+class Unreadable(KnownError):
+    """The file cannot be taken in at all."""
+
+
+def read(path: Path) -> Node | None:
+    """The file as one mapping; None where there is no file. Raises Unreadable."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Unreadable(f"{path.name} cannot be read: {error.strerror or error}.", REMEDY) from error
+    if len(data) > MOST_BYTES:
+        raise Unreadable(f"{path.name} has more than {MOST_BYTES:,} bytes.", REMEDY)
+    return parse(data, path.name)
+
+
+def parse(data: bytes | str, name: str) -> Node:
+    """`data` as one mapping. `name` is what messages call it. Raises Unreadable."""
+    # Imported here: most consoles have no file at first, and the window should not wait for a parser.
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8-sig")
+        yaml = YAML(typ="safe", pure=True)
+        yaml.composer.warn_double_anchors = False  # It would tell standard error, once for each.
+        root = yaml.compose(text)
+        node = Node({}, 1) if root is None else _Reader(name).node(root, _line(root), 0)
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise Unreadable(f"{name}, line {line}: not UTF-8 text.", REMEDY) from error
+    except YAMLError as error:
+        raise Unreadable(told(error, name), REMEDY) from error
+    except RecursionError:
+        raise Unreadable(f"{name} is nested too deeply.", REMEDY) from None
+    except (ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
+        # The parser itself stumbles over some broken texts.
+        raise Unreadable(f"{name} is not YAML ({error}).", REMEDY) from error
+    if node.value is None:
+        return Node({}, 1)
+    if not isinstance(node.value, Mapping):
+        raise Unreadable(f"{name}, line {node.line}: expected names with values.", REMEDY)
+    return node
+
+
+class _Reader:
+    """Turns the parser's tree into ours, and counts."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._left = MOST_VALUES
+
+    def node(self, node: Any, line: int, depth: int) -> Node:
+        self._left -= 1
+        if self._left < 0 or depth > MOST_DEPTH:
+            raise Unreadable(f"{self._name}, line {line}: too many values.", REMEDY)
+        if node.id == "mapping":
+            return self._mapping(node, line, depth)
+        if node.id == "sequence":
+            return Node(tuple(self.node(item, _line(item), depth + 1) for item in node.value), line)
+        return Node(None if str(node.tag).endswith(":null") else str(node.value), line)
+
+    def _mapping(self, node: Any, line: int, depth: int) -> Node:
+        values: dict[str, Node] = {}
+        repeated: list[tuple[str, int]] = []
+        for key, value in node.value:
+            at = _line(key)
+            if key.id != "scalar":
+                raise Unreadable(f"{self._name}, line {at}: a name must be a single word.", REMEDY)
+            if key.value in values:
+                repeated.append((key.value, at))
+            values[str(key.value)] = self.node(value, at, depth + 1)
+        return Node(values, line, tuple(repeated))
+
+
+def _line(node: Any) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def told(error: Exception, name: str) -> str:
+    """The parser's complaint about the file called `name`, as a sentence with its line."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    what = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
+    where = f", line {mark.line + 1}" if mark is not None else ""
+    return f"{name}{where}: {what}."

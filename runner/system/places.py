@@ -1,0 +1,144 @@
+"""Where Assent keeps its files, by the XDG base directory specification. Standard library only: the bridge uses it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+DOOR = "door.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Folders and files. Nothing is created until `make()`; folders are 0700, files are their writers' duty."""
+
+    config: Path
+    data: Path
+    state: Path
+    runtime: Path
+    home: Path | None = None
+    """The person's home folder; None where everything stands under one folder of its own."""
+
+    @classmethod
+    def standard(cls) -> Places:
+        """`ASSENT_HOME` puts everything under one folder; else the XDG variables and their defaults count."""
+        if root := os.environ.get("ASSENT_HOME"):
+            return cls.under(Path(root))
+        home = Path.home()
+        state = _xdg("XDG_STATE_HOME", home / ".local/state")
+        session = os.environ.get("XDG_RUNTIME_DIR", "")
+        return cls(
+            config=_xdg("XDG_CONFIG_HOME", home / ".config"),
+            data=_xdg("XDG_DATA_HOME", home / ".local/share"),
+            state=state,
+            runtime=Path(session) / "assent" if session.startswith("/") else state,
+            home=home,
+        )
+
+    @classmethod
+    def under(cls, root: Path) -> Places:
+        return cls(root / "config", root / "data", root / "state", root / "runtime")
+
+    def make(self) -> None:
+        """Create the folders. Raises OSError where that is not possible."""
+        for folder in (self.config, self.data, self.state, self.runtime, self.artifacts):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    @property
+    def settings(self) -> Path:
+        return self.config / "assent.yaml"
+
+    @property
+    def ledger(self) -> Path:
+        return self.data / "ledger.sqlite3"
+
+    @property
+    def agents(self) -> Path:
+        return self.config / "agents.json"
+
+    @property
+    def seen(self) -> Path:
+        """When each agent was last seen."""
+        return self.state / "agents-seen.json"
+
+    @property
+    def grants(self) -> Path:
+        return self.config / "grants.json"
+
+    @property
+    def secrets(self) -> Path:
+        return self.data / "secrets.json"
+
+    @property
+    def artifacts(self) -> Path:
+        return self.data / "artifacts" / "executions"
+
+    @property
+    def captures(self) -> Path:
+        """Files that runs created."""
+        return self.data / "artifacts" / "files"
+
+    @property
+    def door(self) -> Path:
+        """Address and process of the running console, for the bridge."""
+        return self.runtime / DOOR
+
+    @property
+    def doors(self) -> tuple[Path, ...]:
+        """Where the console writes its address: `door`, and a path that follows from the home folder alone.
+
+        Most clients start the bridge without the variables of the session.
+        """
+        return (self.door,) if self.home is None else _each_once(self.door, self._door_at_home(self.home))
+
+    @property
+    def known_doors(self) -> tuple[Path, ...]:
+        """Where the address of a console may be written, in the order in which it is looked for."""
+        if self.home is None:
+            return (self.door,)
+        return _each_once(self.door, Path(f"/run/user/{os.getuid()}/assent", DOOR), self._door_at_home(self.home))
+
+    @staticmethod
+    def _door_at_home(home: Path) -> Path:
+        return home / ".local/state/assent" / DOOR
+
+    @property
+    def socket(self) -> Path:
+        """Where a second console raises the first one's window."""
+        return self.runtime / "console.sock"
+
+    @property
+    def faults(self) -> Path:
+        return self.state / "faults.log"
+
+    @property
+    def log(self) -> Path:
+        return self.state / "assent.log"
+
+
+def resources() -> Path:
+    """The bundled resources, in a checkout and in a packaged build alike."""
+    return Path(__file__).resolve().parents[2] / "resources"
+
+
+def variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Those of `environment` without which another process would look for these folders elsewhere."""
+    if root := environment.get("ASSENT_HOME"):
+        return {"ASSENT_HOME": os.path.abspath(root)}
+    state = environment.get("XDG_STATE_HOME", "")
+    usual = Path.home() / ".local/state"
+    return {"XDG_STATE_HOME": state} if state.startswith("/") and Path(state) != usual else {}
+
+
+def _each_once(*paths: Path) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(paths))
+
+
+def _xdg(variable: str, default: Path) -> Path:
+    value = os.environ.get(variable, "")
+    return (Path(value) if value.startswith("/") else default) / "assent"

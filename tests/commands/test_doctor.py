@@ -1,0 +1,105 @@
+"""What the doctor finds on a machine with something wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.commands import doctor
+from runner.commands.doctor import Check, State, examine
+from runner.sandbox.images import here
+from runner.sandbox.images.recipe import recipe
+from runner.settings.loading import load
+from runner.system.places import Places
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def examined(places: Places, environment: Mapping[str, str] = {}) -> dict[str, Check]:
+    checks = asyncio.run(examine(places, load(places, environment)))
+    return {check.name: check for check in checks}
+
+
+@pytest.fixture
+def places(home: Path) -> Places:
+    places = Places.under(home)
+    places.make()
+    return places
+
+
+def test_a_broken_settings_file_is_named_with_its_line(places: Places) -> None:
+    places.settings.write_text("schema: 1\nsecurity:\n  sandbox:\n    timeout_seconds: never\n")
+    check = examined(places)["Settings"]
+    assert check.state is State.BAD
+    assert "line 4" in check.what
+    assert check.fix
+
+
+def test_a_folder_that_others_can_look_into_is_told(places: Places) -> None:
+    places.data.chmod(0o755)
+    check = examined(places)["Folders"]
+    assert check.state is State.WARN
+    assert str(places.data) in check.fix
+
+
+def test_a_damaged_history_is_told(places: Places) -> None:
+    places.ledger.write_bytes(b"this is no database" * 100)
+    assert examined(places)["History"].state is State.BAD
+
+
+def test_an_unreadable_list_of_agents_is_told(places: Places) -> None:
+    places.agents.write_text("{")
+    assert examined(places)["Agents"].state is State.BAD
+
+
+def test_a_taken_port_is_told_with_who_has_it(places: Places) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        check = examined(places, {"ASSENT_PORT": str(other.getsockname()[1])})["Console"]
+    assert check.state is State.BAD
+    assert "process" in check.what
+
+
+def test_an_interpreter_that_is_not_there_costs_its_language_only(places: Places) -> None:
+    checks = examined(places, {"ASSENT_NODE": "/nowhere/node"})
+    assert checks["JavaScript"].state is State.WARN
+    assert checks["Python"].state is State.OK
+
+
+class Shelf:
+    """An engine's store: the names of its images, and the recipes they were made from."""
+
+    def __init__(self, recipes: Mapping[str, str]) -> None:
+        self.recipes = recipes
+
+    async def found(self, tag: str) -> dict[str, object] | None:
+        if tag not in self.recipes:
+            return None
+        return {"Config": {"Labels": {"assent.recipe": self.recipes[tag]}}}
+
+
+def test_images_that_are_missing_or_old_are_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"assent-python:1": recipe("python").digest, "assent-shell:1": "earlier"}
+    monkeypatch.setattr(here, "store", lambda: Shelf(there))
+    check = examined(places)["Images"]
+    assert (check.state, check.images) == (State.WARN, ("javascript", "shell"))
+    assert check.what == "Missing: javascript. Out of date: shell."
+    there |= {f"assent-{name}:1": recipe(name).digest for name in ("javascript", "shell")}
+    assert examined(places)["Images"].state is State.OK
+    chosen = {"ASSENT_PYTHON_IMAGE": "assent-python-data:1"}
+    assert examined(places, chosen)["Images"].images == ("python-data",)
+
+
+def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> Check:
+        raise ZeroDivisionError("surprise")
+
+    monkeypatch.setattr(doctor, "_display", broken)
+    checks = examined(places)
+    assert checks["Display"].state is State.BAD
+    assert "surprise" in checks["Display"].what
+    assert checks["Settings"].state is State.OK

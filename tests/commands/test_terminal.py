@@ -1,0 +1,173 @@
+"""Questions on the terminal, and that what is printed there cannot command it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, cast
+
+import pytest
+import pytest_asyncio
+
+from runner.commands.terminal import Terminal, visible
+from runner.model.assessment import Assessment, Level
+from runner.model.events import QuestionAsked
+from runner.model.request import Language, NetworkMode, Request, Tool
+from tests.components import require
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from runner.engine.engine import Engine
+
+PATIENCE = 30.0
+
+
+@pytest.mark.parametrize("hostile", ["\x1b[2J", "\u202e", "\r", "\x9b1m", "\u200b"])
+def test_nothing_a_terminal_obeys_or_hides_gets_through(hostile: str) -> None:
+    shown = visible(f"a{hostile}b")
+    assert hostile[0] not in shown
+    assert f"\\u{{{ord(hostile[0]):x}}}" in shown
+
+
+def test_ordinary_text_stays() -> None:
+    assert visible("größe\tπ\n") == "größe\tπ\n"
+
+
+def test_all_that_decides_is_printed_and_none_of_it_commands_the_terminal() -> None:
+    """Every value in the digest, also of parameters that are added some day, unless it is empty."""
+    request = Request(
+        "1",
+        "claude",
+        Tool.CODE_EXECUTE,
+        0.0,
+        Language.PYTHON,
+        "print(rows)\nprint(2)",
+        '{"rows": "first\x1b[2Jrow"}',
+        "one\ntwo\x9b1mthree\nInput:",
+        packages=("numpy==2",),
+        network=NetworkMode.DOMAINS,
+        domains=("example.org\x1b[0m",),
+        image="image:1",
+        sandbox="sandbox-7",
+        files=("notes.txt",),
+        executable=True,
+        offset=5,
+        most_bytes=9,
+    )
+    sink = io.StringIO()
+    terminal = Terminal(cast("Engine", None), io.StringIO(), sink)
+    terminal._show(request, Assessment(Level.HIGH, ("Runs code.",)), QuestionAsked("1", 60.0, 60.0, ""))
+    shown = sink.getvalue()
+    assert 'Variables:\n    1  {"rows": "first\\u{1b}[2Jrow"}' in shown
+    assert "Input:\n    1  one\n    2  two\\u{9b}1mthree\n    3  Input:" in shown, "a line of the input is no heading"
+    for name, value in request.deciding().items():
+        words = value if isinstance(value, str) else json.dumps(value)
+        assert name.replace("_", " ") in shown or all(visible(line) in shown for line in words.split("\n")), name
+    for known in ("numpy==2", "example.org", "image:1", "sandbox-7", "notes.txt", "domains"):
+        assert known in shown
+    assert "\x1b" not in shown and "\x9b" not in shown
+
+
+class Talk:
+    """A process whose lines are read and answered."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    @classmethod
+    async def begin(cls, *arguments: str) -> Talk:
+        pipe, environment = asyncio.subprocess.PIPE, {**os.environ, "ASSENT_PORT": "0", "SANDBOX_TYPE": "local"}
+        return cls(
+            await asyncio.create_subprocess_exec(
+                sys.executable, *arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=environment
+            )
+        )
+
+    async def until(self, wanted: str) -> str:
+        """Everything up to the line that has `wanted`."""
+        assert self.process.stdout is not None
+        heard = ""
+        while wanted not in heard:
+            try:
+                line = await asyncio.wait_for(self.process.stdout.readline(), PATIENCE)
+            except TimeoutError:
+                pytest.fail(f"nothing more after: {heard}")
+            assert line, f"ended after: {heard}"
+            heard += line.decode()
+        return heard
+
+    def say(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n".encode())
+
+    async def end(self) -> str:
+        """What else it says; it gets nothing more to read."""
+        out, _ = await asyncio.wait_for(self.process.communicate(), PATIENCE)
+        return out.decode()
+
+
+@pytest_asyncio.fixture
+async def console() -> AsyncIterator[Talk]:
+    """`python -m runner`, open."""
+    require("bubblewrap")
+    console = await Talk.begin("-m", "runner")
+    await console.until("Agents reach Assent at")
+    yield console
+    if console.process.returncode is None:
+        console.process.terminate()
+        await console.end()
+    assert console.process.returncode == 0
+
+
+async def submit(tmp_path: Path, code: str, stdin: str = "") -> Talk:
+    file = tmp_path / "ask.py"
+    file.write_text(code)
+    asking = await Talk.begin("-m", "app", "run", str(file))
+    assert asking.process.stdin is not None
+    asking.process.stdin.write(stdin.encode())
+    asking.process.stdin.close()
+    return asking
+
+
+@pytest.mark.asyncio
+async def test_what_is_approved_on_the_terminal_runs(console: Talk, tmp_path: Path) -> None:
+    asking = await submit(tmp_path, "print(6 * 7)\n")
+    shown = await console.until("Type 'approve' to run it")
+    assert "HIGH  shell asks for code_execute (python)" in shown
+    assert "    1  print(6 * 7)" in shown
+    console.say("yes")
+    assert "Type 'approve' to run it" in await console.until("or 'deny' and a reason")
+    console.say("approve")
+    assert " ok after " in await console.until(" after ")
+    assert await asking.end() == "42\n"
+
+
+@pytest.mark.asyncio
+async def test_input_is_shown_before_it_is_approved(console: Talk, tmp_path: Path) -> None:
+    asking = await submit(tmp_path, "print(input())\n", "pears\n")
+    shown = await console.until("Type 'approve' to run it")
+    assert "Input:\n    1  pears\n" in shown
+    console.say("approve")
+    await console.until(" after ")
+    assert await asking.end() == "pears\n"
+
+
+@pytest.mark.asyncio
+async def test_what_is_denied_there_does_not_run_and_the_end_of_input_denies(console: Talk, tmp_path: Path) -> None:
+    asking = await submit(tmp_path, "print('\\x1b[2J ran')\n")
+    await console.until("Type 'approve' to run it")
+    console.say("deny Not today.")
+    await console.until("denied: Not today.")
+    assert await asking.end() == ""
+    assert asking.process.returncode == 125
+    asking = await submit(tmp_path, "print('ran too')\n")
+    await console.until("Type 'approve' to run it")
+    assert console.process.stdin is not None
+    console.process.stdin.close()
+    assert "denied: Nobody is at the terminal any more." in await console.until("denied:")
+    assert await asking.end() == ""

@@ -1,0 +1,120 @@
+"""The engine's thread where its start fails: told, and a person still stops, locks down and closes."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.approval.modes import Mode
+from runner.assembly import Rooms
+from runner.engine.engine import Engine
+from runner.engine.thread import EngineThread
+from runner.model.events import EngineTroubled, ModeChanged
+from runner.settings.loading import load
+from runner.system.places import Places
+from tests.doubles import HeldSandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from runner.model.events import Event
+
+SECONDS = 20
+"""More than anything here takes."""
+
+
+class Heard:
+    """What the engine's thread tells."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.faults: list[tuple[BaseException, str]] = []
+
+    def trouble(self, room: str) -> str:
+        """What was said of `room` first."""
+        found = [event.what for event in self.events if isinstance(event, EngineTroubled) and event.room == room]
+        return found[0] if found else ""
+
+
+@contextmanager
+def thread(home: Path, port: int = 0) -> Iterator[tuple[EngineThread, Heard]]:
+    """An engine on its thread, once its start is over."""
+    heard = Heard()
+
+    def build() -> Engine:
+        places = Places.under(home)
+        engine = Engine(Rooms(places, load(places, {"ASSENT_PORT": str(port)}), (HeldSandbox(),)))
+        engine.listen(heard.events.append)
+        return engine
+
+    host = EngineThread(build, lambda error, where: heard.faults.append((error, where)))
+    host.start()
+    try:
+        yield host, heard
+    finally:
+        assert host.close("The test is over.", SECONDS)
+        assert not host.started and host.ended
+
+
+def works(host: EngineThread, heard: Heard) -> None:
+    """Everything that a person needs when something is wrong."""
+    assert host.engine and host.started and not host.ended
+    host.call(lambda engine: engine.modes.lock()).result(SECONDS)
+    assert any(isinstance(event, ModeChanged) and event.mode == Mode.LOCKDOWN for event in heard.events)
+    host.post(lambda engine: engine.stop_all("Stopped."))
+    assert host.call(lambda engine: engine.add_agent("codex")).result(SECONDS).startswith("assent_")
+
+
+@pytest.mark.errors_expected
+@pytest.mark.parametrize("room", ["open_gateway", "open_ledger", "open_sandbox", "seal"])
+def test_a_room_that_fails_in_an_unknown_way_is_told_and_the_rest_opens(
+    home: Path, monkeypatch: pytest.MonkeyPatch, room: str
+) -> None:
+    async def fail(*_: object) -> None:
+        raise ModuleNotFoundError("No module named 'psutil'")
+
+    monkeypatch.setattr(Rooms, room, fail)
+    with thread(home) as (host, heard):
+        works(host, heard)
+    names = {"open_gateway": "gateway", "open_ledger": "ledger", "open_sandbox": "sandbox", "seal": "secrets"}
+    assert heard.trouble(names[room]).endswith("ModuleNotFoundError: No module named 'psutil'.")
+    assert [type(error) for error, _ in heard.faults] == [ModuleNotFoundError]
+
+
+@pytest.mark.errors_expected
+def test_a_start_that_fails_as_a_whole_is_told_and_survived(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fail(_: Rooms) -> list[object]:
+        raise ModuleNotFoundError("No module named 'psutil'")
+
+    monkeypatch.setattr(Rooms, "left_open", fail)
+    with thread(home) as (host, heard):
+        works(host, heard)
+    assert heard.trouble("start").endswith("ModuleNotFoundError: No module named 'psutil'.")
+    assert [(type(error), where) for error, where in heard.faults] == [(ModuleNotFoundError, "while starting")]
+
+
+def test_a_port_that_is_taken_is_told_with_its_holder(home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+        with thread(home, port) as (host, heard):
+            works(host, heard)
+    assert heard.trouble("gateway").startswith(f"Port {port} is taken by ")
+    assert heard.faults == []
+
+
+@pytest.mark.errors_expected
+def test_an_engine_that_could_not_be_built_is_over(home: Path) -> None:
+    def build() -> Engine:
+        raise ModuleNotFoundError("No module named 'psutil'")
+
+    faults: list[BaseException] = []
+    host = EngineThread(build, lambda error, _where: faults.append(error))
+    host.start()
+    assert host.close("The test is over.", SECONDS)
+    host.post(lambda engine: engine.stop_all("Stopped."))
+    assert host.ended and not host.started
+    assert [type(error) for error in faults] == [ModuleNotFoundError]

@@ -1,0 +1,52 @@
+"""What agents are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.model.answer import Answer, Status, shorten
+from runner.model.decision import Decider, Decision, Verdict
+from runner.model.result import Outcome, Result
+
+APPROVED = Decision(Verdict.APPROVED, Decider.PERSON, "")
+
+
+def finished(outcome: Outcome = Outcome.OK, **more: object) -> Answer:
+    result = {"stdout": "", "stderr": "", "exit_code": 0, "duration": 0.1, **more}
+    return Answer("r", APPROVED, Result(outcome, **result))  # type: ignore[arg-type]
+
+
+def test_output_comes_as_it_is() -> None:
+    answer = finished(stdout="hello\n")
+    assert (answer.text(), answer.is_error, answer.status) == ("hello", False, Status.FINISHED)
+
+
+def test_no_output_is_said() -> None:
+    assert finished().text() == "(no output)"
+
+
+def test_a_failure_tells_stderr_exit_code_and_how_it_ended() -> None:
+    answer = finished(Outcome.TIMED_OUT, stderr="timed out", exit_code=-1, error="Stopped after 5 s (limit)")
+    assert answer.is_error
+    assert answer.text() == "stderr:\ntimed out\nError (exit_code=-1): Stopped after 5 s (limit)"
+
+
+@pytest.mark.parametrize("verdict", [Verdict.DENIED, Verdict.EXPIRED, Verdict.WITHDRAWN])
+def test_what_did_not_run_says_so_with_the_reason(verdict: Verdict) -> None:
+    answer = Answer("r", Decision(verdict, Decider.PERSON, "Use the staging host"))
+    assert answer.is_error
+    assert answer.text() == f"{verdict.capitalize()}: Use the staging host. Nothing was run; there is no output."
+    assert answer.structured()["status"] == verdict.value
+    assert "stdout" not in answer.structured()
+
+
+def test_long_output_keeps_head_and_tail_and_counts_what_is_missing() -> None:
+    text = "a" * 600 + "ü" * 600 + "z" * 600
+    short = shorten(text, 1000)
+    assert short.startswith("a" * 500) and short.endswith("z" * 500)
+    assert "output truncated: 1,400 bytes left out" in short
+    assert shorten("x" * 1000, 1000) == "x" * 1000
+
+
+def test_cutting_never_splits_a_character() -> None:
+    assert "�" not in shorten("ü" * 2000, 1001)

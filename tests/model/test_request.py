@@ -1,0 +1,52 @@
+"""The digest covers exactly what decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+
+BASE = Request("1", "claude", Tool.CODE_EXECUTE, 1.0, Language.PYTHON, "print(1)")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"agent": "codex"},
+        {"tool": Tool.CODE_SANDBOX_INFO},
+        {"language": Language.SHELL},
+        {"code": "print(1) "},
+        {"context": '{"a":1}'},
+        {"stdin": "x"},
+        {"files": ("a",)},
+        {"packages": ("requests==2",)},
+        {"network": NetworkMode.REGISTRIES},
+        {"domains": ("example.org",)},
+        {"limits": Limits(seconds=31)},
+        {"isolation": Isolation.GVISOR},
+        {"image": "sha256:1"},
+    ],
+)
+def test_whatever_decides_changes_the_digest(change: dict[str, object]) -> None:
+    assert replace(BASE, **change).digest != BASE.digest  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("change", [{"id": "2"}, {"received_at": 2.0}, {"title": "t"}])
+def test_what_does_not_decide_leaves_the_digest(change: dict[str, object]) -> None:
+    assert replace(BASE, **change).digest == BASE.digest  # type: ignore[arg-type]
+
+
+def test_isolation_is_ordered_from_weak_to_strong() -> None:
+    assert [i.strength for i in (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR)] == [0, 1, 2]
+
+
+def test_every_text_that_decides_is_a_part() -> None:
+    one = Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)", '{"a": 1}', "yes")
+    assert [(part.name, part.text) for part in one.parts] == [
+        ("Code", "print(1)"),
+        ("Variables", '{"a": 1}'),
+        ("Input", "yes"),
+    ]
+    assert Request("1", "a", Tool.CODE_LIST_FILES, 0.0).parts == ()

@@ -1,0 +1,115 @@
+"""The sandbox as a library: the scenarios of source document 1 that are about running Python locally."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner import Outcome, Refused, execute, execute_async, run_python_code
+from runner.system.places import Places
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def artifacts() -> list[Path]:
+    return sorted(Places.standard().artifacts.glob("*.json"))
+
+
+def test_hello_without_any_set_up() -> None:
+    result = execute("print('Hello')", "python")
+    assert (result.stdout, result.exit_code, result.outcome) == ("Hello\n", 0, Outcome.OK)
+    assert result.duration > 0
+    assert result.meta.runtime == "local"
+
+
+def test_variables_go_in_and_the_result_comes_out() -> None:
+    result = execute("result = [n * factor for n in numbers]", context={"numbers": [1, 2], "factor": 3})
+    assert result.value == [3, 6]
+
+
+def test_other_languages() -> None:
+    assert execute("console.log(1 + 1)", "javascript").stdout == "2\n"
+    assert execute("echo $((1 + 1))", "shell").stdout == "2\n"
+
+
+def test_an_endless_loop_is_ended() -> None:
+    result = execute("while True: pass", timeout=1)
+    assert (result.exit_code, result.meta.timed_out, result.outcome) == (-1, True, Outcome.TIMED_OUT)
+    assert "timed out" in result.stderr
+
+
+def test_text_for_agents_never_raises() -> None:
+    assert run_python_code("print('Hello')") == "Hello"
+    assert "Something went wrong" in run_python_code("raise ValueError('Something went wrong')")
+    assert "Error (exit_code=1)" in run_python_code("raise ValueError('x')")
+    assert run_python_code("print(1)", timeout=-5).startswith("Error: timeout is -5")
+    assert run_python_code("\0").startswith("Error: ")
+
+
+def test_long_output_is_cut_visibly() -> None:
+    text = run_python_code("for i in range(100000):\n    print(f'Line {i}: ' + 'X' * 100)")
+    assert len(text) < 12_000
+    assert "output truncated" in text
+    assert text.startswith("Line 0:")
+    assert "Line 99999" in text
+
+
+def test_dangerous_imports_are_stopped_before_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_BLOCK_DANGEROUS_IMPORTS", "true")
+    result = execute("import subprocess\nsubprocess.run(['rm', '-rf', '/'])")
+    assert result.meta.blocked_imports == ("subprocess",)
+    assert "subprocess" in result.stderr
+    assert result.outcome is Outcome.FAILED
+
+
+def test_the_level_strict_keeps_to_its_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_SECURITY_LEVEL", "strict")
+    assert execute("import math, json\nprint(math.pi > 3)").stdout == "True\n"
+    assert execute("import os").meta.blocked_imports == ("os",)
+
+
+def test_a_missing_engine_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_TYPE", "docker")
+    text = run_python_code("print(1)")
+    assert "Docker daemon not available" in text
+    assert "Set SANDBOX_TYPE=local or start the Docker daemon" in text
+
+
+@pytest.mark.parametrize(
+    ("policy", "code", "kept"),
+    [
+        ("always", "print(1)", 1),
+        ("on_error", "print(1)", 0),
+        ("on_error", "raise ValueError", 1),
+        ("never", "raise ValueError", 0),
+    ],
+)
+def test_artifacts_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, policy: str, code: str, kept: int) -> None:
+    monkeypatch.setenv("SANDBOX_STORE_CODE", policy)
+    execute(code)
+    assert len(artifacts()) == kept
+    for path in artifacts():
+        assert code in json.dumps(json.loads(path.read_text()))
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_files_stay_out_of_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert execute("open('test.txt', 'w').write('data')\nprint('ok')").stdout == "ok\n"
+    assert not (tmp_path / "test.txt").exists()
+
+
+def test_within_a_running_loop() -> None:
+    async def both() -> tuple[str, str]:
+        return execute("print(1)").stdout, (await execute_async("print(2)")).stdout
+
+    assert asyncio.run(both()) == ("1\n", "2\n")
+
+
+def test_arguments_out_of_bounds_are_refused() -> None:
+    with pytest.raises(Refused, match="code is empty"):
+        execute("   ")
