@@ -106,7 +106,7 @@ class Bridge(QObject):
 
     def bounds(self, request: Request) -> Mapping[str, Bound]:
         """How far the limits of `request` may be changed; nothing before the engine is there."""
-        return bounds(request, self._host.engine.rooms.settings) if self._host.started else {}
+        return bounds(request, self._host.engine.parts.configuration.settings) if self._host.started else {}
 
     def draft(self, request_id: str, version: Version) -> None:
         """Assess a person's version; `drafted` tells what it makes."""
@@ -125,7 +125,7 @@ class Bridge(QObject):
 
     def arm(self, request_id: str, digest: str) -> None:
         """Approve a missed request for when its agent comes back."""
-        self._tell_declined(request_id, lambda engine: engine.missed.arm(request_id, digest))
+        self._tell_declined(request_id, lambda engine: engine.late.arm(request_id, digest))
 
     def ask_earlier(self, request_id: str) -> None:
         """`earlier_known` tells what was approved before for the same purpose."""
@@ -135,17 +135,17 @@ class Bridge(QObject):
 
     def stop(self, request_id: str, why: str = STOPPED) -> None:
         """End one run; `why` goes into its result."""
-        self._host.post(lambda engine: engine.stop(request_id, why))
+        self._host.post(lambda engine: engine.runs.stop(request_id, why))
 
     def hold(self, request_id: str, held: bool) -> None:
         """Pause one run, or let it go on."""
-        self._host.post(lambda engine: engine.hold(request_id, held))
+        self._host.post(lambda engine: engine.runs.hold(request_id, held))
 
     def hold_all(self, held: bool) -> None:
         """Pause every run, or let all go on; `all_held` tells."""
 
         async def work(engine: Engine) -> tuple[str, ...]:
-            return engine.hold_all(held)
+            return engine.runs.hold_all(held)
 
         self._ask(work, lambda left: self.all_held.emit(held, left))
 
@@ -175,20 +175,20 @@ class Bridge(QObject):
 
     def grants(self) -> tuple[Grant, ...]:
         """Those that count now; none before the engine is there."""
-        return self._host.engine.rooms.grants.all() if self._host.started else ()
+        return self._host.engine.parts.configuration.grants.all() if self._host.started else ()
 
     def grants_problem(self) -> str:
         """Why nothing is remembered, where the file cannot be read."""
-        return self._host.engine.rooms.grants.problem if self._host.started else ""
+        return self._host.engine.parts.configuration.grants.problem if self._host.started else ""
 
     def rules(self) -> Rules | None:
         """The rules of the files; None before the engine is there."""
-        return self._host.engine.rooms.rules if self._host.started else None
+        return self._host.engine.parts.configuration.rules if self._host.started else None
 
     def preview(self, request_id: str, choice: Choice) -> None:
         """`previewed` tells what would have been covered."""
         self._try(
-            lambda engine: engine.remembering.preview(request_id, choice),
+            lambda engine: engine.hindsight.preview(request_id, choice),
             lambda found: self.previewed.emit(request_id, choice, found),
         )
 
@@ -209,25 +209,25 @@ class Bridge(QObject):
     def explain_past(self, number: int, request_id: str) -> None:
         """What would happen to this call today; `explained` tells, with `number`."""
         self._try(
-            lambda engine: engine.remembering.explain_past(request_id), lambda found: self.explained.emit(number, found)
+            lambda engine: engine.hindsight.explain_past(request_id), lambda found: self.explained.emit(number, found)
         )
 
     def explain_program(self, number: int, submission: Submission) -> None:
         """What would happen to a call that nobody made; `explained` tells, with `number`."""
         self._try(
-            lambda engine: engine.remembering.explain_program(submission),
+            lambda engine: engine.hindsight.explain_program(submission),
             lambda found: self.explained.emit(number, found),
         )
 
     def ask_suggestions(self) -> None:
         """`suggested` tells what might be remembered."""
-        self._ask(lambda engine: engine.remembering.suggestions(), self.suggested.emit)
+        self._ask(lambda engine: engine.hindsight.suggestions(), self.suggested.emit)
 
     # ---- agents and the ledger ----
 
     def add_agent(self, name: str) -> None:
         async def work(engine: Engine) -> str:
-            return await engine.add_agent(name)
+            return await engine.membership.add(name)
 
         self._ask(work, lambda token: self.agent_added.emit(name, token))
 
@@ -236,22 +236,22 @@ class Bridge(QObject):
         self._ask(lambda engine: engine.submit(test_request(agent)), lambda _: None)
 
     def revoke_agent(self, name: str) -> None:
-        self._ask(lambda engine: engine.revoke_agent(name), lambda _: None)
+        self._ask(lambda engine: engine.membership.revoke(name), lambda _: None)
 
     def agents(self) -> tuple[Agent, ...]:
         """Registered agents, revoked ones too; none before the engine is there."""
-        return self._host.engine.rooms.agents.all() if self._host.started else ()
+        return self._host.engine.parts.agents.all() if self._host.started else ()
 
     def ask_sandbox(self) -> None:
         """`sandbox_seen` tells what runs get here."""
-        self._ask(lambda engine: engine.rooms.facts(), self.sandbox_seen.emit)
+        self._ask(lambda engine: engine.parts.sandboxes.facts(), self.sandbox_seen.emit)
 
     def look_for_sandbox(self) -> None:
         """Choose again what runs get from now on; `sandbox_seen` tells."""
 
         async def work(engine: Engine) -> dict[str, object]:
             await engine.look_for_sandbox()
-            return await engine.rooms.facts()
+            return await engine.parts.sandboxes.facts()
 
         self._ask(work, self.sandbox_seen.emit)
 
@@ -261,7 +261,7 @@ class Bridge(QObject):
 
     def sounds(self) -> bool:
         """Whether notices that stay are to be heard; not before the engine is there."""
-        return self._host.started and self._host.engine.rooms.settings.notice_sound
+        return self._host.started and self._host.engine.parts.configuration.settings.notice_sound
 
     def reload_settings(self) -> None:
         """Take up saved settings that need no restart."""
@@ -274,7 +274,7 @@ class Bridge(QObject):
 
     def secrets(self) -> Secrets | None:
         """Where the engine keeps its secrets; None before it is there."""
-        return self._host.engine.rooms.secrets if self._host.started else None
+        return self._host.engine.parts.secrets if self._host.started else None
 
     def transcript(self, request_id: str) -> Transcript | None:
         """Live output of a run; None before it runs."""

@@ -11,8 +11,9 @@ from runner.sandbox.contract import Readiness
 from runner.sandbox.output import Stream, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from runner.model.events import Event
     from runner.model.result import Usage
     from runner.sandbox.contract import Job
 
@@ -68,3 +69,24 @@ class HeldSandbox:
     async def close(self) -> None:
         for run in self.runs:
             run.stop("closing")
+
+
+class SilentRecord:
+    """A record that keeps nothing and calls nobody."""
+
+    ledger = 0
+
+    async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
+        pass
+
+    async def note(self, kind: str, request_id: str, body: Mapping[str, object] | None = None) -> None:
+        pass
+
+    def publish(self, event: Event) -> None:
+        pass
+
+    def trouble(self, area: str, what: str, remedy: str) -> None:
+        pass
+
+    def clear(self, area: str) -> None:
+        pass

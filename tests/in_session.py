@@ -68,7 +68,7 @@ async def console(places: Places) -> None:
     engine = open_engine(places, {"SANDBOX_TYPE": "local"})
     await engine.start(gateway=False)
     async with asyncio.timeout(LIMIT):
-        while engine.rooms._anchors is None and engine.rooms.doubt is None:
+        while engine.parts.ledger._anchors is None and engine.parts.ledger.doubt is None:
             await asyncio.sleep(0.01)
     await engine.close("the test is over")
 

@@ -258,7 +258,7 @@ async def client_of(stage: Stage, address: str, agent: str, era: str) -> AsyncIt
     from mcp.client.streamable_http import streamable_http_client
     from mcp.shared._httpx_utils import create_mcp_http_client
 
-    token = await asyncio.wrap_future(stage.console.host.call(lambda engine: engine.add_agent(agent)))
+    token = await asyncio.wrap_future(stage.console.host.call(lambda engine: engine.membership.add(agent)))
     http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"})
     async with http, Client(streamable_http_client(address, http_client=http), mode=era) as client:
         yield client

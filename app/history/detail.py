@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from app.look.look import Look
-    from runner.audit.search import Record
+    from runner.audit.search import CaseRecord
     from runner.model.result import CapturedFile
 
 VERSION = "Your version"
@@ -63,7 +63,7 @@ class Detail(QFrame):
         """`read` gives the content of a file that a run created; raises KnownError."""
         super().__init__(parent)
         self._look = look
-        self._record: Record | None = None
+        self._record: CaseRecord | None = None
         self.setProperty("card", True)
         self.title = ElidedLabel()
         self.title.setProperty("role", "title")
@@ -92,10 +92,10 @@ class Detail(QFrame):
         self.output.failed.connect(self._say)
 
     @property
-    def record(self) -> Record | None:
+    def record(self) -> CaseRecord | None:
         return self._record
 
-    def show_record(self, record: Record) -> None:
+    def show_record(self, record: CaseRecord) -> None:
         """Put `record` on screen. The tab stays what it is."""
         before, self._record = self._record, record
         if record == before:
@@ -123,7 +123,7 @@ class Detail(QFrame):
 
     # ---- parts ----
 
-    def _show_head(self, record: Record) -> None:
+    def _show_head(self, record: CaseRecord) -> None:
         request, level = record.request, record.row.level
         self.title.setText(phrases.title(request))
         self.badge.setVisible(level is not None)
@@ -138,12 +138,12 @@ class Detail(QFrame):
         self.outcome.setText(words.outcome(record))
         self.copy.set_text_to_copy(request.code)
 
-    def _show_code(self, record: Record) -> None:
+    def _show_code(self, record: CaseRecord) -> None:
         language = record.request.language.value if record.request.language else ""
         findings = record.assessment.findings if record.assessment else ()
         self.code.set_code(record.request.code, language, findings)
 
-    def _show_output(self, record: Record) -> None:
+    def _show_output(self, record: CaseRecord) -> None:
         result = record.result
         self._say("")
         self.files.show_result(result)
@@ -159,7 +159,7 @@ class Detail(QFrame):
         self.meters.show_result(result)
         self._ran.setCurrentWidget(self._run)
 
-    def _show_extras(self, record: Record) -> None:
+    def _show_extras(self, record: CaseRecord) -> None:
         """Tabs for what most requests do not have."""
         request = record.request
         texts = {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.look.look import Look
-    from runner.audit.search import Record
+    from runner.audit.search import CaseRecord
 
 GONE = "The file is no longer there."
 NOT_OPENED = "No program here opens folders."
@@ -49,7 +49,7 @@ class RecordFacts(QScrollArea):
         inside.setLayout(column)
         self.setWidget(inside)
 
-    def show_record(self, record: Record) -> None:
+    def show_record(self, record: CaseRecord) -> None:
         level = record.row.level
         self._why.rename(f"Why {level.name}" if level else "Why")
         self._why.show_lines(words.assessed(record))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from app.cards import Cases
     from app.look.look import Look
-    from runner.audit.search import History, Record
+    from runner.audit.search import CaseRecord, History
     from runner.identity.signer import Vouching
     from runner.model.events import Event
     from runner.system.places import Places
@@ -112,12 +112,12 @@ class HistoryPanel(QWidget):
     def _fetch(self, request_id: str) -> None:
         self._wanted = request_id
 
-        def work(history: History) -> Record | None:
+        def work(history: History) -> CaseRecord | None:
             return history.case(request_id)
 
         self._reader.ask(work, self._show, self._failed)
 
-    def _show(self, record: Record | None) -> None:
+    def _show(self, record: CaseRecord | None) -> None:
         if record is None:
             self.detail.say(*CHOOSE)
         else:

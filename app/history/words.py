@@ -15,7 +15,7 @@ from runner.requests.bounds import NAMES, told
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.audit.search import Record, Step
+    from runner.audit.search import CaseRecord, Step
     from runner.model.result import Result
 
 KINDS = {
@@ -32,7 +32,7 @@ KINDS = {
 Named = list[tuple[str, str]]
 
 
-def outcome(record: Record) -> str:
+def outcome(record: CaseRecord) -> str:
     """What became of it, in a sentence or two."""
     parts = []
     if record.decision is not None:
@@ -54,7 +54,7 @@ def outcome(record: Record) -> str:
     return " ".join(parts)
 
 
-def decision(record: Record) -> Named:
+def decision(record: CaseRecord) -> Named:
     """Who, by which rule, when, how quickly, why."""
     made = record.decision
     if made is None:
@@ -71,12 +71,12 @@ def decision(record: Record) -> Named:
     return pairs
 
 
-def assessed(record: Record) -> tuple[str, ...]:
+def assessed(record: CaseRecord) -> tuple[str, ...]:
     """Why this level."""
     return record.assessment.reasons if record.assessment else ()
 
 
-def run(record: Record) -> Named:
+def run(record: CaseRecord) -> Named:
     """How it ran; empty where nothing ran."""
     result = record.result
     if result is None:
@@ -95,40 +95,40 @@ def run(record: Record) -> Named:
     return pairs + _left_out(result)
 
 
-def ledger(record: Record) -> Named:
+def ledger(record: CaseRecord) -> Named:
     """The digest, and each entry with its number and time."""
     pairs = [("Digest", record.row.digest)]
     return pairs + [(f"Entry {step.entry.seq}", _step(step)) for step in record.steps]
 
 
-def value(record: Record) -> str:
+def value(record: CaseRecord) -> str:
     """What the code left in `result`, as JSON; empty where it left nothing."""
     if record.result is None or record.result.value is None:
         return ""
     return json.dumps(record.result.value, indent=2, ensure_ascii=False)
 
 
-def edited(record: Record) -> str:
+def edited(record: CaseRecord) -> str:
     """The code that a person approved in place of what was asked; empty where it was not changed."""
     found = _version(record).get("code")
     return found if isinstance(found, str) and found != record.request.code else ""
 
 
-def limits(record: Record) -> str:
+def limits(record: CaseRecord) -> str:
     """The limits that a person approved in place of what was asked, in words; empty where they were not changed."""
     found = _version(record).get("limits")
     known = {name: found[name] for name in NAMES if name in found} if isinstance(found, dict) else {}
     return told(record.request.limits, replace(record.request.limits, **known))
 
 
-def _version(record: Record) -> Mapping[str, object]:
+def _version(record: CaseRecord) -> Mapping[str, object]:
     """What a person made of the request and approved."""
     approved = record.decision is not None and record.decision.verdict is Verdict.APPROVED
     bodies = [step.body for step in record.steps if step.entry.kind == "edited"]
     return bodies[-1] if bodies and approved else {}
 
 
-def artifact(record: Record) -> str:
+def artifact(record: CaseRecord) -> str:
     """The path of the artifact file; empty where none was kept."""
     found = next((step.body.get("artifact") for step in record.steps if step.entry.kind == Phase.FINISHED), "")
     return found if isinstance(found, str) else ""

@@ -22,7 +22,7 @@ from runner.model.decision import Verdict
 if TYPE_CHECKING:
     from app.bridge import Bridge
     from app.look.look import Look
-    from runner.approval.remembering import Preview
+    from runner.approval.hindsight import Preview
     from runner.model.assessment import Level
     from runner.policy.grants import Choice, Grant, Subject
 

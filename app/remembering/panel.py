@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.bridge import Bridge
     from app.cards import Cases
     from app.look.look import Look
-    from runner.approval.remembering import Past, Suggestion
+    from runner.approval.hindsight import Past, Suggestion
     from runner.model.events import Event
     from runner.system.places import Places
 

@@ -16,7 +16,7 @@ from app.remembering import words
 
 if TYPE_CHECKING:
     from app.look.look import Look
-    from runner.approval.remembering import Suggestion
+    from runner.approval.hindsight import Suggestion
     from runner.policy.grants import Grant
     from runner.policy.rules import Rule
 

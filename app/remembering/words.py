@@ -9,7 +9,7 @@ from app.parts.amounts import counted, size
 from runner.policy.grants import Grant, Subject
 
 if TYPE_CHECKING:
-    from runner.approval.remembering import Past
+    from runner.approval.hindsight import Past
     from runner.model.assessment import Touch
     from runner.model.request import Limits
     from runner.policy.rules import Condition, Rule

@@ -25,7 +25,8 @@ from app.review.header import Header
 from app.review.interest import Interest
 from app.review.limits import LimitsSection
 from app.review.steady import Steady
-from runner.approval.editing import Draft, Earlier, Version
+from runner.approval.draft import Draft
+from runner.approval.editing import Earlier, Version
 from runner.model.decision import Decider
 from runner.model.events import (
     ApprovalArmed,

@@ -26,8 +26,6 @@ class Taken(Enum):
     """No such question is open: decided, expired or withdrawn before."""
     STALE = auto()
     """The digest is not that of the question."""
-    BLOCKED = auto()
-    """Policy says that this may not be approved here."""
 
 
 @dataclass(slots=True)
@@ -74,8 +72,6 @@ class Desk:
             return Taken.UNKNOWN
         if digest != question.digest:
             return Taken.STALE
-        if verdict is Verdict.APPROVED and question.ask.blocked:
-            return Taken.BLOCKED
         self._settle(question, Decision(verdict, Decider.PERSON, reason, digest=edited or digest))
         return Taken.ACCEPTED
 
@@ -108,6 +104,10 @@ class Desk:
     def clear(self, why: str) -> int:
         """Deny everything that is open; how many that were."""
         return sum(self.deny(request_id, why) for request_id in list(self._open))
+
+    def question(self, request_id: str) -> Question | None:
+        """The open question about a request, if any."""
+        return self._open.get(request_id)
 
     def waiting(self) -> tuple[Question, ...]:
         """In the order in which they were asked."""

@@ -4,33 +4,46 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from runner.approval.desk import Taken
-from runner.audit.ledger import LedgerFailed
+from runner.approval.door import MEANING
+from runner.approval.draft import Draft
 from runner.audit.search import Filter, History
 from runner.model.codec import encode
 from runner.model.decision import Decision, Verdict
 from runner.model.difference import difference
 from runner.model.errors import Refused
-from runner.model.events import RequestEdited
 from runner.requests import bounds, intake
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from runner.approval.desk import Desk
+    from runner.approval.door import Door
     from runner.audit.row import Row
-    from runner.engine.engine import Engine
     from runner.model.assessment import Assessment
     from runner.model.difference import DiffLine
     from runner.model.request import Limits, Request
+    from runner.policy.decide import Policy
     from runner.requests.case import Case
     from runner.requests.cases import Cases
+    from runner.risk.worker.assessor import Assessor
+    from runner.settings.loading import Settings
 
 EDITED = "edited"
 """Kind of the entry that holds the person's version."""
 LOOKED_AT = 200
 """Approved requests of the agent among which an earlier version is looked for."""
-GONE = "This request is no longer open: it was decided, has expired or was withdrawn."
+GONE = MEANING[Taken.UNKNOWN]
 CHANGED = "Not accepted: what was on screen is not what would run. Look at it again."
+
+
+class Assess(Protocol):
+    """Assess a request, as the rules weigh it. `person`: it is a person's version, which goes before all else."""
+
+    async def __call__(self, request: Request, *, person: bool = False) -> Assessment: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +54,16 @@ class Version:
     limits: Limits
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """The person's version as it would run."""
-
-    request: Request
-    assessment: Assessment
-    blocked: str
-    """Why it may not be approved; empty when it may."""
+def entry(case: Case) -> dict[str, object]:
+    """What the ledger keeps of the person's version of `case`."""
+    assert case.edited is not None
+    return {
+        "from": case.request.digest,
+        "digest": case.edited.digest,
+        "code": case.edited.code,
+        "limits": asdict(case.edited.limits),
+        "assessment": encode(case.edited_assessment),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +79,25 @@ class Earlier:
 class Editing:
     """Every method is called on the engine's loop."""
 
-    def __init__(self, engine: Engine, cases: Cases) -> None:
-        self._engine = engine
+    def __init__(
+        self,
+        cases: Cases,
+        desk: Desk,
+        door: Door,
+        assess: Assess,
+        assessor: Assessor,
+        settings: Callable[[], Settings],
+        policy: Callable[[], Policy],
+        ledger: Path,
+    ) -> None:
         self._cases = cases
+        self._desk = desk
+        self._door = door
+        self._assess = assess
+        self._assessor = assessor
+        self._settings = settings
+        self._policy = policy
+        self._ledger = ledger
 
     async def draft(self, request_id: str, code: str, limits: Limits | None = None) -> Draft:
         """What `code` with `limits` would be in place of an open request's; None leaves its limits as they are.
@@ -76,12 +107,12 @@ class Editing:
         case = self._open(request_id)
         if case is None:
             raise Refused(GONE)
-        settings = self._engine.rooms.settings
+        settings = self._settings()
         request = intake.edited(case.request, code, settings)
         if limits is not None:
             request = replace(request, limits=bounds.checked(case.request, limits, settings))
-        assessment = await self._engine.assess(request, person=True)
-        settled = self._engine.rooms.policy.decide(request, assessment)
+        assessment = await self._assess(request, person=True)
+        settled = self._policy().decide(request, assessment)
         if isinstance(settled, Decision):
             blocked = settled.reason if settled.verdict is Verdict.DENIED else ""
         else:
@@ -99,29 +130,9 @@ class Editing:
             draft = await self.draft(request_id, code, limits)
         except Refused as refused:
             return str(refused)
-        case = self._open(request_id)
-        if case is None:
-            return GONE
-        if case.request.digest != digest or draft.request.digest != edited_digest:
+        if draft.request.digest != edited_digest:
             return CHANGED
-        if draft.blocked:
-            return draft.blocked
-        told = {
-            "from": digest,
-            "digest": edited_digest,
-            "code": code,
-            "limits": asdict(draft.request.limits),
-            "assessment": encode(draft.assessment),
-        }
-        try:
-            await self._engine.rooms.book.append(EDITED, request_id, told)
-        except LedgerFailed as failure:
-            return f"Not approved: {failure.what} {failure.remedy}"
-        if self._engine.desk.answer(request_id, digest, Verdict.APPROVED, "", edited_digest) is not Taken.ACCEPTED:
-            return GONE
-        case.edited = draft.request
-        self._engine.publish(RequestEdited(request_id, draft.request, draft.assessment))
-        return ""
+        return self._door.take(request_id, digest, Verdict.APPROVED, "", draft)
 
     async def earlier(self, request_id: str) -> Earlier | None:
         """What has changed since the last approval for the same agent and purpose; None where there was none."""
@@ -131,16 +142,16 @@ class Editing:
             return None
         decided_at, before = found
         now = case.request.code
-        changes = await self._engine.rooms.assessor.compare(before, now)
+        changes = await self._assessor.compare(before, now)
         return Earlier(decided_at, await asyncio.to_thread(difference, before, now, changes=changes))
 
     def _open(self, request_id: str) -> Case | None:
         case = self._cases.find(request_id)
-        return case if case is not None and self._engine.desk.position(request_id) else None
+        return case if case is not None and self._desk.position(request_id) else None
 
     def _approved(self, request: Request) -> tuple[float, str] | None:
         """When code for the same purpose was approved last, and that code. Reads the history: not on the loop."""
-        history = History(self._engine.rooms.places.ledger)
+        history = History(self._ledger)
         try:
             rows = history.page(Filter(agent=request.agent, verdict=Verdict.APPROVED), limit=LOOKED_AT)
             row = next((row for row in rows if _same_purpose(row, request)), None)

@@ -8,25 +8,37 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger import LedgerFailed
-from runner.model.decision import Decider, Decision, Verdict
+from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.events import ApprovalArmed, ApprovalSpent
+from runner.policy.explain import Foresight, Step
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.engine.engine import Engine
+    from runner.approval.modes import Modes
+    from runner.model.assessment import Assessment
+    from runner.model.record import Record
+    from runner.model.request import Request
+    from runner.policy.decide import Policy
+    from runner.policy.grants import Outline
     from runner.requests.case import Case
     from runner.requests.cases import Cases
 
 ARMED_SECONDS = 600.0
 """How long an approval waits for its agent (console.md, *Deciding*)."""
 ARMED, USED, DROPPED = "armed", "armed-used", "armed-dropped"
-"""Kinds of entries in the ledger."""
+"""Kinds of entries in the ledger. Each `armed` has its `armed-used` or `armed-dropped`, unless Assent was killed."""
 REASON = "Approved by a person after the first question had expired; this is its one use."
+EXPIRED = "its time was over"
+REPLACED = "approved again"
+OVERRULED = "The mode was changed meanwhile, and that counts."
 
 
 @dataclass(frozen=True, slots=True)
-class Arm:
+class Armed:
+    """An approval that waits for its agent to come back."""
+
     request_id: str
     """The missed request."""
     deadline: float
@@ -34,73 +46,118 @@ class Arm:
     timer: asyncio.TimerHandle
 
 
-class Missed:
+class LateApprovals:
     """Every method is called on the engine's loop. Nothing of this outlives the process."""
 
-    def __init__(self, engine: Engine, cases: Cases, clock: Callable[[], float] = time.monotonic) -> None:
-        self._engine = engine
+    unasked = True
+
+    def __init__(
+        self,
+        record: Record,
+        cases: Cases,
+        modes: Callable[[], Modes],
+        policy: Callable[[], Policy],
+        barred: Callable[[str, float], str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`barred(agent, since)` says why an agent's request of that time may not go on."""
+        self._record = record
         self._cases = cases
+        self._modes = modes
+        self._policy = policy
+        self._barred = barred
         self._clock = clock
-        self._arms: dict[tuple[str, str], Arm] = {}
+        self._armed: dict[tuple[str, str], Armed] = {}
+        self._claimed: set[tuple[str, str]] = set()
+        """Those whose use is being written."""
 
     async def arm(self, request_id: str, digest: str) -> str:
         """Approve a missed request for later: empty when taken, else why not. Nothing runs by this."""
         case = self._cases.find(request_id)
-        if why_not := self._why_not(case, digest):
+        generation = self._modes().generation
+        if why_not := self._why_not(case, digest, generation):
             return why_not
         assert case is not None
         try:
-            told: dict[str, object] = {"digest": digest, "seconds": ARMED_SECONDS}
-            await self._engine.rooms.book.append(ARMED, request_id, told)
+            await self._record.append(ARMED, request_id, {"digest": digest, "seconds": ARMED_SECONDS})
         except LedgerFailed as failure:
             return f"Not approved: {failure.what} {failure.remedy}"
+        # Looked at again: the console may have been locked down or the agent revoked while that was written.
+        if why_not := self._why_not(case, digest, generation):
+            await self._record.note(DROPPED, request_id, {"why": why_not})
+            return why_not
         key = (case.request.agent, digest)
-        if (before := self._arms.pop(key, None)) is not None:
-            before.timer.cancel()
+        if key in self._armed:
+            self._drop(key, REPLACED)
         timer = asyncio.get_running_loop().call_later(ARMED_SECONDS, self._expire, key)
-        self._arms[key] = arm = Arm(request_id, self._clock() + ARMED_SECONDS, timer)
-        self._engine.publish(ApprovalArmed(request_id, arm.deadline, ARMED_SECONDS))
+        self._armed[key] = armed = Armed(request_id, self._clock() + ARMED_SECONDS, timer)
+        self._record.publish(ApprovalArmed(request_id, armed.deadline, ARMED_SECONDS))
         return ""
 
-    async def decide(self, case: Case) -> Decision | None:
+    async def decide(self, case: Case, ask: Ask) -> Decision | None:
         """The approval that waits for exactly this request; it is used up by this. Raises LedgerFailed."""
         request = case.request
-        arm = self._arms.get((request.agent, request.digest))
-        if arm is None or self._clock() >= arm.deadline:
+        key = (request.agent, request.digest)
+        armed = self._waiting(request)
+        if armed is None or ask.blocked or key in self._claimed:
             return None
-        self._take(request.agent, request.digest)
-        await self._engine.rooms.book.append(USED, request.id, {"armed": arm.request_id, "digest": request.digest})
-        self._engine.publish(ApprovalSpent(arm.request_id, used=True))
+        self._claimed.add(key)
+        try:
+            await self._record.append(USED, request.id, {"armed": armed.request_id, "digest": request.digest})
+        finally:
+            # Where it could not be written, it waits on.
+            self._claimed.discard(key)
+        if self._armed.get(key) is not armed:  # dropped while its use was written
+            return None
+        del self._armed[key]
+        armed.timer.cancel()
+        self._record.publish(ApprovalSpent(armed.request_id, used=True))
         return Decision(Verdict.APPROVED, Decider.PERSON, REASON, digest=request.digest)
 
-    def drop(self, agent: str = "") -> int:
+    def foresee(self, request: Request, _assessment: Assessment, ask: Ask, _outline: Outline) -> Foresight:
+        armed = self._waiting(request)
+        if armed is None or ask.blocked:
+            return Foresight()
+        decision = Decision(Verdict.APPROVED, Decider.PERSON, REASON, digest=request.digest)
+        return Foresight((Step("Approved late", REASON),), decision)
+
+    def drop(self, why: str, agent: str = "") -> int:
         """Take back what is armed for `agent`, or everything; how many that were."""
-        keys = [key for key in self._arms if not agent or key[0] == agent]
+        keys = [key for key in self._armed if not agent or key[0] == agent]
         for key in keys:
-            self._engine.publish(ApprovalSpent(self._take(*key).request_id, used=False))
+            self._drop(key, why)
         return len(keys)
 
-    def _take(self, agent: str, digest: str) -> Arm:
-        arm = self._arms.pop((agent, digest))
-        arm.timer.cancel()
-        return arm
+    def _waiting(self, request: Request) -> Armed | None:
+        armed = self._armed.get((request.agent, request.digest))
+        return None if armed is None or self._clock() >= armed.deadline else armed
+
+    def _drop(self, key: tuple[str, str], why: str) -> None:
+        armed = self._armed.pop(key)
+        armed.timer.cancel()
+        self._record.publish(ApprovalSpent(armed.request_id, used=False))
+        spawn(f"drop {armed.request_id}", self._record.note(DROPPED, armed.request_id, {"why": why}))
 
     def _expire(self, key: tuple[str, str]) -> None:
-        if key in self._arms:
-            self._engine.publish(ApprovalSpent(self._take(*key).request_id, used=False))
+        if key in self._armed:
+            self._drop(key, EXPIRED)
 
-    def _why_not(self, case: Case | None, digest: str) -> str:
+    def _why_not(self, case: Case | None, digest: str, generation: int) -> str:
         if case is None or case.decision is None or case.decision.verdict is not Verdict.EXPIRED:
             return "Only a request that has expired can be approved for later."
         request = case.request
         if digest != request.digest:
             return "Not accepted: what was on screen is not the request that expired. Look at it again."
+        if self._modes().overruled(generation, by_trust=False):
+            return OVERRULED
+        if why := self._barred(request.agent, request.received_at):
+            return why
         for other in self._cases.active():
             if other.request.agent == request.agent and other.request.digest == digest and other.decision is None:
                 return "The agent has asked for this again: answer it in the queue."
         if case.assessment is None:
             return "It was never assessed."
-        settled = self._engine.rooms.policy.decide(request, case.assessment)
+        settled = self._policy().decide(request, case.assessment)
         if isinstance(settled, Decision):
             return settled.reason if settled.verdict is Verdict.DENIED else ""
         return settled.blocked

@@ -8,20 +8,24 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.model.decision import Ask, Decider, Decision, Verdict
+from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.engine.engine import Engine
     from runner.model.assessment import Assessment
+    from runner.model.decision import Ask
+    from runner.model.record import Record
     from runner.model.request import Request
+    from runner.policy.decide import Policy
 
 LONGEST_TRUST = 3600.0
 """Seconds (console.md, *Modes*)."""
 LOCKED = "Assent is in lockdown: every request is denied at once. Do not ask again until a person has lifted it."
+CHANGED = "The mode was changed before this could start. Ask again."
 TRUST_RULE = "trust window"
 ENTRY = "mode"
 """Kind of the entry in the ledger."""
@@ -47,33 +51,68 @@ class Standing:
 
 
 class Modes:
-    """Every method is called on the engine's loop. A new process is guarded."""
+    """Every method is called on the engine's loop. A new process is guarded.
 
-    def __init__(self, engine: Engine, clock: Callable[[], float] = time.monotonic) -> None:
-        self._engine = engine
+    `generation` rises with each change of mode and each time that everything is stopped. Whoever waits between a
+    decision and what follows from it compares it afterwards: see `overruled`.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        policy: Callable[[], Policy],
+        barred: Callable[[str, float], str],
+        deny_all: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`barred(agent, since)` says why an agent may not be trusted, `deny_all(why)` denies everything open."""
+        self._record = record
+        self._policy = policy
+        self._barred = barred
+        self._deny_all = deny_all
         self._clock = clock
         self._timer: asyncio.TimerHandle | None = None
+        self._denied_at = 0
+        self._denied_why = ""
+        self.generation = 0
         self.now = Standing()
 
     async def guard(self) -> None:
         """Ask about everything again."""
         self._become(Standing())
-        await self._record()
+        await self._note("")
 
     async def lock(self) -> None:
         """Deny everything, at once: before it is recorded, as a full disk must not keep anybody from it."""
         self._become(Standing(Mode.LOCKDOWN))
-        self._engine.desk.clear(LOCKED)
-        self._engine.missed.drop()
-        await self._record()
+        self.deny(LOCKED)
+        await self._note("")
+
+    def deny(self, why: str) -> None:
+        """Deny everything that is open or was approved and has not started, without a change of mode."""
+        self.generation += 1
+        self._denied_at, self._denied_why = self.generation, why
+        self._deny_all(why)
 
     async def trust(self, agent: str, seconds: float) -> None:
-        """Approve what `agent` asks, for at most an hour. Raises KnownError where that cannot be recorded first."""
+        """Approve what `agent` asks, for at most an hour.
+
+        Raises KnownError where that cannot be recorded first, where the agent may not be trusted, and where the mode
+        was changed while it was recorded: the later word counts.
+        """
         if not 0 < seconds <= LONGEST_TRUST:
             raise KnownError("A trust window lasts at most 60 minutes.", "Choose a shorter one.")
-        await self._engine.rooms.book.append(ENTRY, "", {"mode": Mode.TRUST.value, "agent": agent, "seconds": seconds})
+        generation = self.generation
+        await self._record.append(ENTRY, "", {"mode": Mode.TRUST.value, "agent": agent, "seconds": seconds})
+        # Looked at after the ledger has taken it: while that was written, anything may have happened.
+        if generation != self.generation:
+            await self._note("changed while it was recorded")
+            raise KnownError("The mode was changed meanwhile, and that counts.", "Choose again if you still want to.")
+        if why := self._barred(agent, float("inf")):
+            await self._note(why)
+            raise KnownError(why, "Nothing of it can be trusted.")
         self._become(Standing(Mode.TRUST, agent, self._clock() + seconds))
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._end)
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._end, "its time was over")
 
     def denies(self, request: Request) -> Decision | None:
         """The answer of a lockdown; None otherwise."""
@@ -87,29 +126,54 @@ class Modes:
         if now.mode is not Mode.TRUST or now.agent != request.agent or self._clock() >= now.deadline:
             return None
         # As for what is remembered: the same reasons keep it from counting.
-        if ask.blocked or self._engine.rooms.policy.closed_to_grants(request, assessment.level):
+        if ask.blocked or self._policy().closed_to_grants(request, assessment.level):
             return None
         reason = "Approved without asking: a person trusts this agent for now."
         return Decision(Verdict.APPROVED, Decider.RULE, reason, TRUST_RULE, digest=request.digest)
 
+    def overruled(self, generation: int, *, by_trust: bool) -> str:
+        """Why an approval made under `generation` counts no more; empty where it does.
+
+        Lockdown and Stop all end every approval that has not started, a change of mode those of a trust window.
+        """
+        if self.now.mode is Mode.LOCKDOWN:
+            return LOCKED
+        if generation < self._denied_at:
+            return self._denied_why
+        return CHANGED if by_trust and generation != self.generation else ""
+
     def forget(self, agent: str) -> None:
         """The agent was revoked."""
         if self.now.mode is Mode.TRUST and self.now.agent == agent:
-            self._become(Standing())
+            self._end("the agent was revoked")
 
-    def close(self) -> None:
-        """No clock runs after this."""
+    async def close(self) -> None:
+        """Cancel the trust timer; the end of an open trust window is in the ledger when this returns."""
+        if self.now.mode is Mode.TRUST:
+            self._become(Standing())
+            await self._note("the console was closed")
+        self._cancel_timer()
+
+    def _become(self, standing: Standing) -> None:
+        self._cancel_timer()
+        self.generation += 1
+        self.now = standing
+        self._record.publish(ModeChanged(standing.mode.value, standing.agent, standing.deadline))
+
+    def _end(self, why: str) -> None:
+        self._become(Standing())
+        spawn("record the mode", self._note(why))
+
+    def _cancel_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _become(self, standing: Standing) -> None:
-        self.close()
-        self.now = standing
-        self._engine.publish(ModeChanged(standing.mode.value, standing.agent, standing.deadline))
-
-    def _end(self) -> None:
-        self._become(Standing())
-
-    async def _record(self) -> None:
-        await self._engine.note(ENTRY, "", {"mode": self.now.mode.value})
+    async def _note(self, why: str) -> None:
+        """Record the mode of now, with why it came about where nobody chose it."""
+        body: dict[str, object] = {"mode": self.now.mode.value}
+        if self.now.agent:
+            body["agent"] = self.now.agent
+        if why:
+            body["why"] = why
+        await self._record.note(ENTRY, "", body)

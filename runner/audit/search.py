@@ -63,7 +63,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class CaseRecord:
     """Everything the ledger knows of one request."""
 
     row: Row
@@ -123,24 +123,24 @@ class History:
         found = self._all(f"{_ROW} WHERE id = ?", (request_id,))
         return from_columns(found[0]) if found else None
 
-    def case(self, request_id: str) -> Record | None:
+    def case(self, request_id: str) -> CaseRecord | None:
         """One request as values; None where it never arrived."""
         row = self.row(request_id)
         return None if row is None else self._record(row)
 
-    def open_cases(self) -> tuple[Record, ...]:
+    def open_cases(self) -> tuple[CaseRecord, ...]:
         """Requests that were not closed, oldest first: what a start finds of the session before."""
         found = self._all(f"{_ROW} WHERE phase <> 'closed' ORDER BY seq", ())
         return tuple(self._record(from_columns(columns)) for columns in found)
 
-    def _record(self, row: Row) -> Record:
+    def _record(self, row: Row) -> CaseRecord:
         steps = tuple(
             Step(stored_entry(columns), _body(data, columns[0])) for *columns, data in self._all(_ENTRIES, (row.id,))
         )
         bodies = {step.entry.kind: step.body for step in steps}
         decided = next((bodies[phase] for phase in DECIDED if phase in bodies), None)
         finished = bodies.get(Phase.FINISHED, {})
-        return Record(
+        return CaseRecord(
             row=row,
             request=decode(Request, bodies.get(Phase.ARRIVED)),
             assessment=decode(Assessment, bodies[Phase.ASSESSED]) if Phase.ASSESSED in bodies else None,

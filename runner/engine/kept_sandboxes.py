@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import secrets
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -20,11 +21,14 @@ from runner.sandbox.contract import Lasting
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from runner.engine.engine import Engine
+    from runner.engine.closing import Closing
+    from runner.engine.sandbox_choice import SandboxChoice
+    from runner.model.record import Record
     from runner.model.request import Request
     from runner.sandbox.contract import Listing, Piece, Session
+    from runner.settings.loading import Settings
 
 UNUSED = "It was not used for too long."
 TOO_OLD = "Its time was over."
@@ -44,12 +48,32 @@ class _Open:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Sandboxes:
+class KeptSandboxes:
     """Every method is called on the engine's loop."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(
+        self,
+        record: Record,
+        chosen: SandboxChoice,
+        settings: Callable[[], Settings],
+        barred: Callable[[str, float], str],
+        closing: Closing,
+        removed: Callable[[str], Awaitable[None]],
+    ) -> None:
+        """`barred(agent, since)` says why an agent's request of that time may not go on.
+
+        `removed(id)` takes back what was remembered for a sandbox that is gone; it may raise KnownError.
+        """
+        self._record = record
+        self._chosen = chosen
+        self._settings = settings
+        self._barred = barred
+        self._closing = closing
+        self._removed = removed
         self._open: dict[str, _Open] = {}
+        self._making: Counter[str] = Counter()
+        """Sandboxes that are being made, by agent: each has its place already."""
+        self._made = asyncio.Condition()
 
     def listed(self) -> tuple[Kept, ...]:
         """Those there are, oldest first."""
@@ -65,14 +89,15 @@ class Sandboxes:
             )
         return one.kept
 
-    def room_for(self, agent: str) -> None:
+    def check_capacity(self, agent: str) -> None:
         """Raises Refused where `agent`, or all agents together, keep as many as the settings allow."""
-        settings = self._engine.rooms.settings
-        own = sum(one.kept.agent == agent for one in self._open.values())
+        settings = self._settings()
+        own = sum(one.kept.agent == agent for one in self._open.values()) + self._making[agent]
+        total = len(self._open) + self._making.total()
         if own >= settings.sandboxes_per_agent:
             raise Refused(f"You keep {own} sandboxes already.", "Remove one with code_destroy_sandbox.")
-        if len(self._open) >= settings.sandboxes:
-            raise Refused(f"{len(self._open)} sandboxes are kept already.", "Try again later.")
+        if total >= settings.sandboxes:
+            raise Refused(f"{total} sandboxes are kept already.", "Try again later.")
 
     @contextlib.asynccontextmanager
     async def used(self, request: Request) -> AsyncIterator[Session]:
@@ -123,9 +148,9 @@ class Sandboxes:
         if one.timer is not None:
             one.timer.cancel()
         await one.session.close()
-        await self._engine.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why})
+        await self._record.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why})
         with contextlib.suppress(KnownError):  # told already; a sandbox that is gone has no requests to cover
-            await self._engine.remembering.revoke_for(id)
+            await self._removed(id)
         self._tell()
         return True
 
@@ -135,18 +160,48 @@ class Sandboxes:
         await asyncio.gather(*(self.remove(id, why) for id in mine))
 
     async def close(self, why: str) -> None:
+        """Remove them all; what is being made ends by itself, as the console is closing."""
         await asyncio.gather(*(self.remove(id, why) for id in list(self._open)))
+        async with self._made:
+            await self._made.wait_for(lambda: not self._making.total())
 
     # ---- making ----
 
     async def _create(self, request: Request) -> dict[str, object]:
-        rooms = self._engine.rooms
-        self.room_for(request.agent)
-        sandbox = rooms.sandbox
+        """Raises KnownError."""
+        # The place is taken before anything is awaited: however many ask at once, no more are made.
+        self.check_capacity(request.agent)
+        self._making[request.agent] += 1
+        try:
+            one = await self._opened(request)
+        finally:
+            self._making[request.agent] -= 1
+            async with self._made:
+                self._made.notify_all()
+        self._wind(one, in_use=False)
+        await self._record.note(MADE, request.id, {"sandbox": one.kept.id, "agent": one.kept.agent})
+        kept, settings = one.kept, self._settings()
+        return {
+            "sandbox_id": kept.id,
+            "language": kept.language.value,
+            "isolation": kept.isolation.value,
+            "workspace": WORKSPACE,
+            "limits": asdict(kept.limits),
+            "unused_seconds": settings.sandbox_unused_seconds,
+            "lifetime_seconds": settings.sandbox_lifetime_seconds,
+        }
+
+    async def _opened(self, request: Request) -> _Open:
+        """Make one and count it among those that are open. Raises KnownError."""
+        sandbox = self._chosen.sandbox
         if not isinstance(sandbox, Lasting) or sandbox.isolation is not request.isolation:
             raise KnownError("No sandbox can be kept here.", "Send code_execute without sandbox_id.")
         assert request.language is not None
         session = await sandbox.open(request.language, request.limits, request.image)
+        # Looked at again: the agent may have been revoked, or the console be closing, while it was made.
+        if why := self._closing.why or self._barred(request.agent, request.received_at):
+            await session.close()
+            raise KnownError(why, "Nothing was kept.")
         kept = Kept(
             id=secrets.token_hex(6),
             agent=request.agent,
@@ -157,26 +212,16 @@ class Sandboxes:
             limits=request.limits,
             title=request.title,
         )
-        one = _Open(kept, session, time.monotonic() + rooms.settings.sandbox_lifetime_seconds)
+        one = _Open(kept, session, time.monotonic() + self._settings().sandbox_lifetime_seconds)
         self._open[kept.id] = one
-        self._wind(one, in_use=False)
-        await self._engine.note(MADE, request.id, {"sandbox": kept.id, "agent": kept.agent})
-        return {
-            "sandbox_id": kept.id,
-            "language": kept.language.value,
-            "isolation": kept.isolation.value,
-            "workspace": WORKSPACE,
-            "limits": asdict(kept.limits),
-            "unused_seconds": rooms.settings.sandbox_unused_seconds,
-            "lifetime_seconds": rooms.settings.sandbox_lifetime_seconds,
-        }
+        return one
 
     def _wind(self, one: _Open, *, in_use: bool) -> None:
         """Set the clock of its end anew: what is in use ends only when its whole time is over."""
         if one.timer is not None:
             one.timer.cancel()
         lasts = max(0.0, one.ends_for_good - time.monotonic())
-        unused = self._engine.rooms.settings.sandbox_unused_seconds
+        unused = self._settings().sandbox_unused_seconds
         seconds, why = (unused, UNUSED) if not in_use and unused < lasts else (lasts, TOO_OLD)
         one.kept = replace(one.kept, ends_at=time.time() + seconds)
         one.timer = asyncio.get_running_loop().call_later(
@@ -185,7 +230,7 @@ class Sandboxes:
         self._tell()
 
     def _tell(self) -> None:
-        self._engine.publish(SandboxesChanged(self.listed()))
+        self._record.publish(SandboxesChanged(self.listed()))
 
 
 def _listed(request: Request, found: Listing) -> dict[str, object]:

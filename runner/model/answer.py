@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import json
+import re
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 EDITED = "Note: a person changed the code before approving it. This is what ran, compared with what you sent:"
 LIMITED = "Note: a person changed the limits before approving it:"
 NOTHING_RAN = "Nothing was run; there is no output."
+MARK = re.compile(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\n")
+"""Stands where output was left out."""
 NAMED = 20
 """Files that are named in the text of an answer; the data has all."""
 
@@ -57,6 +61,28 @@ class Answer:
     @property
     def is_error(self) -> bool:
         return self.status is not Status.FINISHED
+
+    def bounded(self, limit: int) -> Answer:
+        """The same with at most about `limit` bytes of each stream and of the result value."""
+        if (result := self.result) is None:
+            return self
+        meta = result.meta
+        stdout, dropped_stdout = cut(result.stdout, limit, meta.dropped_stdout)
+        stderr, dropped_stderr = cut(result.stderr, limit, meta.dropped_stderr)
+        truncated = meta.truncated or dropped_stdout > 0 or dropped_stderr > 0
+        meta = replace(meta, truncated=truncated, dropped_stdout=dropped_stdout, dropped_stderr=dropped_stderr)
+        value = result.value
+        if value is not None and len(text := json.dumps(value, ensure_ascii=False)) > limit:
+            value = shorten(text, limit)
+        short = replace(result, stdout=stdout, stderr=stderr, value=value, curve=(), meta=meta)
+        return replace(self, result=short)
+
+    def size(self) -> int:
+        """About how many bytes this takes in memory."""
+        texts = [self.problem, self.changes, self.limits, *(str(value) for value in (self.facts or {}).values())]
+        if self.result is not None:
+            texts += [self.result.stdout, self.result.stderr, str(self.result.value or "")]
+        return sum(map(len, texts))
 
     def text(self, limit_kb: int = 10) -> str:
         """Compact, truncated, self-explaining text (spec I6); at most about `limit_kb` KiB of output."""
@@ -120,9 +146,9 @@ def told(result: Result, limit: int) -> str:
     """A result as text, at most about `limit` bytes of each stream: output first, how it ended last."""
     parts: list[str] = []
     if result.stdout:
-        parts.append(shorten(result.stdout, limit))
+        parts.append(cut(result.stdout, limit, result.meta.dropped_stdout)[0])
     if result.stderr and (result.stderr != result.stdout):
-        parts.append("stderr:\n" + shorten(result.stderr, limit))
+        parts.append("stderr:\n" + cut(result.stderr, limit, result.meta.dropped_stderr)[0])
     if result.value is not None:
         parts.append(f"result: {shorten(repr(result.value), limit // 4)}")
     if result.outcome is not Outcome.OK:
@@ -143,13 +169,24 @@ def _files(result: Result) -> str:
 
 def shorten(text: str, limit: int) -> str:
     """At most about `limit` bytes of UTF-8: head and tail stay, the cut is said and counted (source document 1)."""
+    return cut(text, limit, 0)[0]
+
+
+def cut(text: str, limit: int, dropped: int) -> tuple[str, int]:
+    """As `shorten`, and how many bytes are missing in all.
+
+    `dropped` is how many were missing before: then `text` has a mark of that in its middle, which is counted into
+    the new one.
+    """
     data = text.encode("utf-8", "replace")
     if len(data) <= limit:
-        return text
+        return text, dropped
     head = data[: limit // 2].decode("utf-8", "ignore")
     tail = data[-(limit // 2) :].decode("utf-8", "ignore")
     missing = len(data) - len(head.encode()) - len(tail.encode())
-    return f"{head}\n... (output truncated: {missing:,} bytes left out) ...\n{tail}"
+    if dropped and (mark := MARK.search(text)) is not None:
+        missing += dropped - len(mark[0])
+    return f"{head}\n... (output truncated: {missing:,} bytes left out) ...\n{tail}", missing
 
 
 def _line(name: str, value: object) -> str:

@@ -1,4 +1,4 @@
-"""What would happen to a request and why, step by step in the order in which things are asked."""
+"""What would happen to a request and why: the same list of deciders that its path goes over, asked without effect."""
 
 from __future__ import annotations
 
@@ -6,24 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.decision import Ask, Decision, Verdict
-from runner.policy.grants import no_outline
 from runner.policy.rules import Action
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from runner.model.assessment import Assessment
     from runner.model.request import Request
     from runner.policy.decide import Policy
-    from runner.policy.grantfile import Grants
     from runner.policy.grants import Outline
     from runner.policy.rules import Rule
-
-
-class Modes(Protocol):
-    """How the console stands towards agents."""
-
-    def denies(self, request: Request) -> Decision | None: ...
-
-    def trusts(self, request: Request, assessment: Assessment, ask: Ask) -> Decision | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +24,22 @@ class Step:
 
     name: str
     said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """What a decider would answer: a decision, a question for whoever comes next, or nothing."""
+
+    steps: tuple[Step, ...] = ()
+    outcome: Decision | Ask | None = None
+
+
+class Foreseeing(Protocol):
+    """A decider that can say what it would answer."""
+
+    def foresee(self, request: Request, assessment: Assessment, ask: Ask, outline: Outline) -> Foresight:
+        """`outline` says what is the same in programs with other values, as for `Grants.find`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +54,40 @@ class Explanation:
     """In the order in which they are asked; the last one decides."""
 
 
-def explain(
-    modes: Modes,
-    policy: Policy,
-    grants: Grants,
-    request: Request,
-    assessed: Assessment,
-    registered: float = 0.0,
-    outline: Outline = no_outline,
-) -> Explanation:
-    """Runs the same questions as the engine and changes nothing; `registered` and `outline` as for `Grants.find`."""
-    weighed = policy.weigh(request, assessed)
-    if (denied := modes.denies(request)) is not None:
-        return Explanation(request, weighed, denied.verdict, (Step("Mode", denied.reason),))
-    settled = policy.decide(request, weighed)
-    rule = policy.rule(request)
-    steps = [Step("Level", f"{weighed.level.name}: {weighed.reasons[0]}"), Step("Rules", _about(rule, policy))]
-    if not isinstance(settled, Ask):
-        done = "Approved without asking" if settled.verdict is Verdict.APPROVED else "Denied"
-        return Explanation(
-            request, weighed, settled.verdict, (*steps, Step("Then", f"{done}, by rule {settled.rule}."))
-        )
-    closed = policy.closed_to_grants(request, weighed.level)
-    grant = None if closed else grants.find(request, weighed, registered, outline)
-    if grant is not None:
-        steps.append(Step("Remembered", f"{grant.name} covers it; used {grant.used} of {grant.uses} times."))
-        return Explanation(
-            request, weighed, Verdict.APPROVED, (*steps, Step("Then", "Approved by what you remembered."))
-        )
-    steps.append(Step("Remembered", closed or "Nothing that you remembered covers it."))
-    if (trusted := modes.trusts(request, weighed, settled)) is not None:
-        return Explanation(request, weighed, trusted.verdict, (*steps, Step("Mode", trusted.reason)))
-    asked = settled.blocked or "Approve or deny it then."
-    steps.append(Step("Then", f"You are asked, with {settled.window:g} s to answer. {asked}"))
-    return Explanation(request, weighed, None, tuple(steps))
+def explain(deciders: Iterable[Foreseeing], request: Request, assessment: Assessment, outline: Outline) -> Explanation:
+    """Ask `deciders` in order what they would do; changes nothing. `assessment` is as the rules raised it."""
+    steps: list[Step] = []
+    ask = Ask(0.0)
+    for decider in deciders:
+        foreseen = decider.foresee(request, assessment, ask, outline)
+        steps += foreseen.steps
+        match foreseen.outcome:
+            case Decision(verdict=verdict):
+                return Explanation(request, assessment, verdict, tuple(steps))
+            case Ask() as question:
+                ask = question
+            case None:
+                pass
+    return Explanation(request, assessment, None, tuple(steps))
+
+
+def foresee_rules(policy: Policy, request: Request, assessment: Assessment) -> Foresight:
+    """What the person's rules and the levels of the settings make of a request."""
+    settled, rule = policy.decide(request, assessment), policy.rule(request)
+    steps = (
+        Step("Level", f"{assessment.level.name}: {assessment.reasons[0]}"),
+        Step("Rules", _about(rule, policy)),
+    )
+    if isinstance(settled, Ask):
+        return Foresight(steps, settled)
+    done = "Approved without asking" if settled.verdict is Verdict.APPROVED else "Denied"
+    return Foresight((*steps, Step("Then", f"{done}, by rule {settled.rule}.")), settled)
+
+
+def foresee_question(ask: Ask) -> Foresight:
+    """A person is asked."""
+    answer = ask.blocked or "Approve or deny it then."
+    return Foresight((Step("Then", f"You are asked, with {ask.window:g} s to answer. {answer}"),))
 
 
 def _about(rule: Rule | None, policy: Policy) -> str:

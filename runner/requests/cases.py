@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 
 KEPT = 500
 """Closed cases of one agent whose answers can still be fetched; the ledger has them all."""
+KEPT_BYTES = 16 << 20
+"""What closed cases of one agent may take in memory."""
+WATCHED = 50
+"""Closed cases whose last output stays, for a window that has not shown it yet."""
 
 
 class Cases:
@@ -18,8 +22,10 @@ class Cases:
     def __init__(self) -> None:
         self._active: dict[str, Case] = {}
         self._closed: dict[str, Case] = {}
-        self._order: defaultdict[str, deque[str]] = defaultdict(deque)
-        """Ids of closed cases by agent, oldest first: a busy agent does not push out another's."""
+        self._order: defaultdict[str, deque[tuple[str, int]]] = defaultdict(deque)
+        """Ids and sizes of closed cases by agent, oldest first: a busy agent does not push out another's."""
+        self._bytes: Counter[str] = Counter()
+        self._watched: deque[Case] = deque()
         self._per_agent: Counter[str] = Counter()
 
     def add(self, case: Case) -> None:
@@ -27,15 +33,22 @@ class Cases:
         self._per_agent[case.request.agent] += 1
 
     def close(self, case: Case) -> None:
-        """The case is over; its answer can still be fetched until `KEPT` others of its agent are over too."""
+        """The case is over; its answer can still be fetched until enough others of its agent are over too."""
         if self._active.pop(case.request.id, None) is None:
             return
-        self._per_agent[case.request.agent] -= 1
+        agent, size = case.request.agent, case.forget()
+        self._per_agent[agent] -= 1
         self._closed[case.request.id] = case
-        order = self._order[case.request.agent]
-        order.append(case.request.id)
-        while len(order) > KEPT:
-            del self._closed[order.popleft()]
+        order = self._order[agent]
+        order.append((case.request.id, size))
+        self._bytes[agent] += size
+        while len(order) > KEPT or (self._bytes[agent] > KEPT_BYTES and len(order) > 1):
+            oldest, freed = order.popleft()
+            del self._closed[oldest]
+            self._bytes[agent] -= freed
+        self._watched.append(case)
+        if len(self._watched) > WATCHED:
+            self._watched.popleft().transcript = None
 
     def find(self, request_id: str) -> Case | None:
         return self._active.get(request_id) or self._closed.get(request_id)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, Limits, NetworkMode
 
 if TYPE_CHECKING:
@@ -45,6 +46,14 @@ class Collect:
     bounds: Bounds = Bounds()
 
 
+class NotPermitted(KnownError):
+    """The approval of a run counts no more."""
+
+
+def permitted() -> None:
+    """Permit a run that needs nobody's approval."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One run, as handed to a sandbox: exactly what was approved."""
@@ -64,6 +73,8 @@ class Job:
     """Id of the container image that was approved; '' takes the one there is now."""
     collect: Collect | None = None
     """None leaves what the run created where it goes with the run."""
+    permit: Callable[[], None] = permitted
+    """Called on the loop after the sandbox's last await and before the code starts. Raises NotPermitted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,12 @@ class Transcript:
         with self._lock:
             self._ended = True
 
+    def release(self) -> None:
+        """Let go of what was kept for the result; the newest pieces stay for whoever looks on."""
+        with self._lock:
+            self._ended = True
+            self._kept = {stream: _Kept(0) for stream in Stream}
+
     def since(self, position: int) -> News:
         """Everything from byte `position` (of both streams together) on that is still held."""
         with self._lock:

@@ -202,7 +202,7 @@ async def test_the_last_approved_version_of_the_same_purpose_is_found(stage: Sta
 async def test_a_late_approval_runs_nothing_until_the_agent_comes_back_once(stage: Stage) -> None:
     ticket = await missed(stage)
     request = ticket.case.request
-    assert await stage.engine.missed.arm(request.id, request.digest) == ""
+    assert await stage.engine.late.arm(request.id, request.digest) == ""
     assert stage.sandbox.runs == []
     again = await stage.engine.submit(HELLO)
     await stage.until(lambda: stage.sandbox.runs)
@@ -218,7 +218,7 @@ async def test_a_late_approval_runs_nothing_until_the_agent_comes_back_once(stag
 @pytest.mark.parametrize("other", [replace(HELLO, agent="codex"), replace(HELLO, code="print('other')")])
 async def test_a_late_approval_is_for_that_agent_and_that_digest_only(stage: Stage, other: object) -> None:
     request = (await missed(stage)).case.request
-    await stage.engine.missed.arm(request.id, request.digest)
+    await stage.engine.late.arm(request.id, request.digest)
     await stage.asked(other)  # type: ignore[arg-type]
     assert stage.sandbox.runs == []
 
@@ -226,8 +226,8 @@ async def test_a_late_approval_is_for_that_agent_and_that_digest_only(stage: Sta
 async def test_a_late_approval_ends_after_its_time(stage: Stage) -> None:
     request = (await missed(stage)).case.request
     now = 1000.0
-    stage.engine.missed._clock = lambda: now
-    await stage.engine.missed.arm(request.id, request.digest)
+    stage.engine.late._clock = lambda: now
+    await stage.engine.late.arm(request.id, request.digest)
     now += ARMED_SECONDS
     await stage.asked()
     assert stage.sandbox.runs == []
@@ -235,16 +235,16 @@ async def test_a_late_approval_ends_after_its_time(stage: Stage) -> None:
 
 async def test_a_late_approval_needs_the_digest_that_was_shown_and_an_expired_request(stage: Stage) -> None:
     request = (await missed(stage)).case.request
-    assert await stage.engine.missed.arm(request.id, "0" * 64)
+    assert await stage.engine.late.arm(request.id, "0" * 64)
     open_one = await stage.asked(replace(HELLO, agent="codex"))
-    assert await stage.engine.missed.arm(open_one.request_id, open_one.case.request.digest)
+    assert await stage.engine.late.arm(open_one.request_id, open_one.case.request.digest)
     await stage.asked()
     assert stage.sandbox.runs == []
 
 
 async def test_stop_all_takes_late_approvals_back(stage: Stage) -> None:
     request = (await missed(stage)).case.request
-    await stage.engine.missed.arm(request.id, request.digest)
+    await stage.engine.late.arm(request.id, request.digest)
     stage.engine.stop_all()
     await stage.asked()
     assert stage.sandbox.runs == []
@@ -316,7 +316,7 @@ async def test_a_trust_window_ends_by_itself_and_is_at_most_an_hour(stage: Stage
 
 async def test_a_lockdown_beats_a_late_approval(stage: Stage) -> None:
     request = (await missed(stage)).case.request
-    await stage.engine.missed.arm(request.id, request.digest)
+    await stage.engine.late.arm(request.id, request.digest)
     await stage.engine.modes.lock()
     await stage.engine.modes.guard()
     await stage.asked()

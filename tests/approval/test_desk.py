@@ -40,13 +40,6 @@ async def test_two_questions_and_the_answer_goes_to_the_right_one() -> None:
     assert desk.position("r1") == 1 and desk.position("r2") == 0
 
 
-async def test_what_policy_blocks_cannot_be_approved_but_denied() -> None:
-    desk = Desk()
-    desk.put("r1", "d1", Ask(60, blocked="needs docker"))
-    assert desk.answer("r1", "d1", Verdict.APPROVED, "") is Taken.BLOCKED
-    assert desk.answer("r1", "d1", Verdict.DENIED, "") is Taken.ACCEPTED
-
-
 async def test_time_out_is_expired_and_by_nobody() -> None:
     question = Desk().put("r1", "d1", Ask(0.01))
     decision = await question.future

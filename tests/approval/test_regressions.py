@@ -80,7 +80,7 @@ async def test_12_a_prompt_that_expired_made_no_rule(stage: Stage) -> None:
     ticket = await stage.asked()
     stage.engine.desk._expire(ticket.request_id)
     await ticket.answered(5)
-    assert stage.engine.rooms.grants.all() == ()
+    assert stage.engine.parts.configuration.grants.all() == ()
     again = await stage.asked()
     assert not again.case.answer.done()
     assert stage.sandbox.runs == []

@@ -103,10 +103,10 @@ async def test_the_same_code_with_other_values_runs_unasked_and_is_previewed(sta
     ticket = await denied(stage, READING)
     other = replace(READING, code=READING.code.replace("jan", "feb").replace("10", "20"))
     await denied(stage, other)
-    preview = await stage.engine.remembering.preview(ticket.request_id, SHAPE)
+    preview = await stage.engine.hindsight.preview(ticket.request_id, SHAPE)
     assert (preview.looked_at, len(preview.covered)) == (2, 2)
     grant = await remember(stage, ticket, SHAPE)
-    stage.engine.rooms.grants.read()
+    stage.engine.parts.configuration.grants.read()
     assert (await unasked(stage, other)).decision.rule == grant.name
     await stage.asked(replace(other, code=other.code.replace("rows", "lines")))
 
@@ -195,7 +195,7 @@ async def test_while_a_file_cannot_be_read_everything_is_asked(tmp_path: Path, f
     try:
         await stage.asked()
         await stage.asked(Submission("claude", Tool.CODE_SANDBOX_INFO))
-        assert [grant.used for grant in stage.engine.rooms.grants.all()] == [0] * (file == "rules.yaml")
+        assert [grant.used for grant in stage.engine.parts.configuration.grants.all()] == [0] * (file == "rules.yaml")
         await stage.engine.modes.trust("claude", 60)
         await stage.asked()
         await stage.engine.modes.guard()
@@ -219,17 +219,17 @@ async def test_it_outlives_a_restart_but_not_beyond_its_session(tmp_path: Path) 
     stage = Stage(tmp_path)
     await stage.engine.start(gateway=False)
     try:
-        assert [grant.name for grant in stage.engine.rooms.grants.all()] == [kept.name]
+        assert [grant.name for grant in stage.engine.parts.configuration.grants.all()] == [kept.name]
         await unasked(stage)
     finally:
         await stage.engine.close("over")
 
 
 async def test_a_revoked_agent_takes_its_grants_along(stage: Stage) -> None:
-    await stage.engine.add_agent("claude")
+    await stage.engine.membership.add("claude")
     await remember(stage, await denied(stage))
-    await stage.engine.revoke_agent("claude")
-    assert stage.engine.rooms.grants.all() == ()
+    await stage.engine.membership.revoke("claude")
+    assert stage.engine.parts.configuration.grants.all() == ()
 
 
 async def test_an_entry_that_cannot_be_written_makes_nothing_count(
@@ -243,51 +243,51 @@ async def test_an_entry_that_cannot_be_written_makes_nothing_count(
         raise LedgerFailed("The disk is full.", "Free some.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(stage.engine.rooms.book, "append", fail)
+        patched.setattr(stage.engine.parts.ledger.writer, "append", fail)
         with pytest.raises(LedgerFailed):
             await remember(stage, ticket)
-    assert stage.engine.rooms.grants.all() == ()
+    assert stage.engine.parts.configuration.grants.all() == ()
 
 
 async def test_the_preview_lists_what_would_have_been_covered(stage: Stage) -> None:
     ids = [(await denied(stage)).request_id for _ in range(2)]
     await denied(stage, replace(HELLO, code="print('other')"))
     ticket = await denied(stage, replace(HELLO, agent="codex"))
-    found = await stage.engine.remembering.preview(ids[0], TEXT)
+    found = await stage.engine.hindsight.preview(ids[0], TEXT)
     assert [past.id for past in found.covered] == ids[::-1] and found.looked_at == 4
     assert {past.verdict for past in found.covered} == {Verdict.DENIED}
-    found = await stage.engine.remembering.preview(ids[0], replace(TEXT, everyone=True))
+    found = await stage.engine.hindsight.preview(ids[0], replace(TEXT, everyone=True))
     assert [past.id for past in found.covered] == [ticket.request_id, *ids[::-1]]
-    assert stage.engine.rooms.grants.all() == () and kinds(stage) == []
+    assert stage.engine.parts.configuration.grants.all() == () and kinds(stage) == []
 
 
 async def test_the_dry_run_says_what_then_happens(stage: Stage) -> None:
     ticket = await denied(stage)
-    remembering = stage.engine.remembering
-    before = await remembering.explain_past(ticket.request_id)
+    hindsight = stage.engine.hindsight
+    before = await hindsight.explain_past(ticket.request_id)
     assert before.verdict is None
     assert [step.name for step in before.steps] == ["Level", "Rules", "Remembered", "Then"]
     await remember(stage, ticket)
-    assert (await remembering.explain_past(ticket.request_id)).verdict is Verdict.APPROVED
-    pasted = await remembering.explain_program(replace(HELLO, code="import subprocess; subprocess.run(['ls'])"))
+    assert (await hindsight.explain_past(ticket.request_id)).verdict is Verdict.APPROVED
+    pasted = await hindsight.explain_program(replace(HELLO, code="import subprocess; subprocess.run(['ls'])"))
     assert pasted.verdict is None and "Nothing that you remembered" in pasted.steps[2].said
-    assert stage.engine.rooms.grants.all()[0].used == 0
+    assert stage.engine.parts.configuration.grants.all()[0].used == 0
     (stage.places.config / "rules.yaml").write_text("rules: [{name: stop, action: deny}]")
     stage.engine.reload()
-    refused = await remembering.explain_past(ticket.request_id)
+    refused = await hindsight.explain_past(ticket.request_id)
     assert refused.verdict is Verdict.DENIED and "stop" in refused.steps[-1].said
 
 
 async def test_the_dry_run_knows_the_mode(stage: Stage) -> None:
-    remembering = stage.engine.remembering
+    hindsight = stage.engine.hindsight
     await remember(stage, await denied(stage))
     await stage.engine.modes.lock()
-    locked = await remembering.explain_program(HELLO)
+    locked = await hindsight.explain_program(HELLO)
     assert locked.verdict is Verdict.DENIED and [step.name for step in locked.steps] == ["Mode"]
     await stage.engine.modes.trust("claude", 60)
-    trusted = await remembering.explain_program(replace(HELLO, code="print(2)"))
+    trusted = await hindsight.explain_program(replace(HELLO, code="print(2)"))
     assert trusted.verdict is Verdict.APPROVED and trusted.steps[-1].name == "Mode"
-    assert (await remembering.explain_program(replace(HELLO, network_enabled=True))).verdict is None
+    assert (await hindsight.explain_program(replace(HELLO, network_enabled=True))).verdict is None
 
 
 async def test_what_is_approved_again_and_again_is_suggested(stage: Stage) -> None:
@@ -302,10 +302,10 @@ async def test_what_is_approved_again_and_again_is_suggested(stage: Stage) -> No
         ticket = await approve(HELLO)
         await approve(other)
     await denied(stage, other)
-    (found,) = await stage.engine.remembering.suggestions()
+    (found,) = await stage.engine.hindsight.suggestions()
     assert found.latest.id == ticket.request_id and found.times == 3
     await remember(stage, ticket)
-    assert await stage.engine.remembering.suggestions() == ()
+    assert await stage.engine.hindsight.suggestions() == ()
 
 
 async def test_what_was_approved_only_in_another_version_is_not_suggested(stage: Stage) -> None:
@@ -319,4 +319,4 @@ async def test_what_was_approved_only_in_another_version_is_not_suggested(stage:
         await stage.until(lambda runs=runs: len(stage.sandbox.runs) > runs)
         stage.sandbox.runs[-1].finish("x")
         await ticket.answered(5)
-    assert await stage.engine.remembering.suggestions() == ()
+    assert await stage.engine.hindsight.suggestions() == ()

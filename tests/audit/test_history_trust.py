@@ -14,10 +14,9 @@ import pytest_asyncio
 
 from app.history.checking import told
 from app.parts.notice import Tone
-from runner.assembly import Rooms
+from runner.assembly import build
 from runner.audit.verify import verify
 from runner.commands.cli import main
-from runner.engine.engine import Engine
 from runner.identity import signer
 from runner.identity.secrets import Secrets
 from runner.model.decision import Verdict
@@ -43,7 +42,7 @@ class Console:
 
     def __init__(self, places: Places) -> None:
         self.sandbox = HeldSandbox()
-        self.engine = Engine(Rooms(places, load(places, {"SANDBOX_STORE_CODE": "always"}), (self.sandbox,)))
+        self.engine = build(places, load(places, {"SANDBOX_STORE_CODE": "always"}), (self.sandbox,))
         self.trouble = ""
         self._changed = asyncio.Event()
         self.engine.listen(self._hear)
@@ -73,7 +72,7 @@ class Console:
     async def sealed(self) -> None:
         """The key was used, or it is said why not."""
         async with asyncio.timeout(30):
-            while self.engine.rooms._anchors is None and self.engine.rooms.doubt is None:
+            while self.engine.parts.ledger._anchors is None and self.engine.parts.ledger.doubt is None:
                 await asyncio.sleep(0)
 
     async def run(self, code: str) -> None:
@@ -164,7 +163,7 @@ async def test_a_changed_history_is_told_at_the_start_and_a_new_one_can_be_begun
     await console.open()
     await console.until(lambda: console.trouble)
     # Writing an entry does not make it good.
-    await console.engine.add_agent("codex")
+    await console.engine.membership.add("codex")
     ticket = await console.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print(4)"))
     await console.until(lambda: console.engine.desk.position(ticket.request_id))
     assert console.trouble
@@ -285,5 +284,5 @@ async def test_a_damaged_open_request_does_not_end_the_start(places: Places, ope
     opened.append(after)
     await after.open()
     assert "level 99" in after.trouble
-    await after.engine.add_agent("codex")
+    await after.engine.membership.add("codex")
     assert after.trouble

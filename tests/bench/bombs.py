@@ -14,8 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from runner.assembly import Rooms
-from runner.engine.engine import Engine
+from runner.assembly import build
 from runner.engine.thread import EngineThread
 from runner.model.decision import Verdict
 from runner.model.events import (
@@ -39,6 +38,7 @@ from tests.risk.test_assessor import StandIn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from runner.engine.engine import Engine
     from runner.model.events import Event
 
 BOMBS = (
@@ -76,13 +76,13 @@ class Bombs:
         self._events: list[Event] = []
         places = Places.under(home)
 
-        def build() -> Engine:
-            engine = Engine(Rooms(places, load(places, GENEROUS), (HeldSandbox(),)))
-            engine.rooms.assessor = Assessor(home / "rules", lambda rules: StandIn(rules, DEADLINE))
+        def made() -> Engine:
+            engine = build(places, load(places, GENEROUS), (HeldSandbox(),))
+            engine.parts.assessor = Assessor(home / "rules", lambda rules: StandIn(rules, DEADLINE))
             engine.listen(self._hear)
             return engine
 
-        self.host = EngineThread(build)
+        self.host = EngineThread(made)
         self.host.start()
 
     def _hear(self, event: Event) -> None:

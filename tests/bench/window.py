@@ -208,7 +208,7 @@ class Bench:
         gaps = Gaps()
         self.live(1.0)
         idle = percentile(gaps.values, 0.95)
-        token = self.console.host.call(lambda engine: engine.add_agent("bench")).result(10)
+        token = self.console.host.call(lambda engine: engine.membership.add("bench")).result(10)
         client = subprocess.Popen(
             [
                 sys.executable,

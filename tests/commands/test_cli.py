@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.assembly import Rooms, open_engine
-from runner.engine.engine import Engine
+from runner.assembly import build, open_engine
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked, RequestArrived, RequestDecided, RunStarted
@@ -47,7 +46,7 @@ class Desk:
     def __init__(self, places: Places) -> None:
         self.sandbox = HeldSandbox()
         settings = load(places, {"ASSENT_PORT": "0", "ASSENT_AUTO_APPROVE_LOW": "false"})
-        self.engine = Engine(Rooms(places, settings, (self.sandbox,)))
+        self.engine = build(places, settings, (self.sandbox,))
         self.requests: dict[str, Request] = {}
         self.questions: asyncio.Queue[str] = asyncio.Queue()
         self.running = asyncio.Event()

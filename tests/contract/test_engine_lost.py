@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.assembly import Rooms
-from runner.engine.engine import Engine
+from runner.assembly import build
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
@@ -176,11 +175,10 @@ async def test_hanging_from_the_start_gives_way_to_the_local_sandbox(tmp_path: P
 async def test_hanging_holds_neither_the_start_nor_the_way_out(tmp_path: Path) -> None:
     async with silent(tmp_path / "s") as url:
         places = Places.under(tmp_path / "home")
-        rooms = Rooms(places, load(places, {}), (LocalSandbox(tmp_path / "runs"), sandbox_at(url)))
-        console = Engine(rooms)
+        console = build(places, load(places, {}), (LocalSandbox(tmp_path / "runs"), sandbox_at(url)))
         before = time.monotonic()
         await console.start(gateway=False)
-        assert rooms.why_this_sandbox == "", "it was not waited for"
+        assert console.parts.sandboxes.why == "", "it was not waited for"
         await console.close("Leaving")
         assert time.monotonic() - before < 2
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.assembly import Rooms
-from runner.engine.engine import Engine
+from runner.assembly import build
 from runner.model.decision import Verdict
 from runner.model.request import Isolation, Language, Limits, Tool
 from runner.model.result import Outcome
@@ -130,11 +129,11 @@ async def test_more_runs_at_once_than_are_waiting(sandbox: ContainerSandbox, cli
 async def test_the_console_keeps_some_and_says_so(client: Client, tmp_path: Path) -> None:
     sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, client)
     places = Places.under(tmp_path)
-    console = Engine(Rooms(places, load(places, {"ASSENT_WARM_LANGUAGES": "python,bash"}), (sandbox,)))
+    console = build(places, load(places, {"ASSENT_WARM_LANGUAGES": "python,bash"}), (sandbox,))
     await console.start(gateway=False)
-    await console.rooms.sandbox_known()
+    await console.parts.sandboxes.known()
     await filled(sandbox, 2)
-    facts = await console.rooms.facts()
+    facts = await console.parts.sandboxes.facts()
     warm = facts["warm"]
     assert isinstance(warm, dict) and (warm["ready"], warm["wanted"]) == (2, 2)
     assert facts["chosen"] == "The strongest that works here."

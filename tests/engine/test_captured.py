@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.assembly import Rooms
+from runner.assembly import build
 from runner.audit.captures import read
 from runner.audit.search import History
-from runner.engine.engine import Engine
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Language, Tool
@@ -30,7 +29,7 @@ DIGEST = hashlib.sha256(b"a,b\n").hexdigest()
 
 
 async def approved(places: Places, root: Path, environment: dict[str, str]) -> Answer:
-    engine = Engine(Rooms(places, load(places, environment), (LocalSandbox(root),)))
+    engine = build(places, load(places, environment), (LocalSandbox(root),))
     await engine.start(gateway=False)
     try:
         ticket = await engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.SHELL, CODE))

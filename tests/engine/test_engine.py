@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.assembly import Rooms
+from runner.assembly import build
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.search import History
 from runner.audit.verify import verify
-from runner.engine.engine import Engine
 from runner.model.answer import Status
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError, Refused
@@ -43,7 +42,7 @@ class Stage:
     def __init__(self, root: Path, *others: HeldSandbox) -> None:
         self.places = Places.under(root)
         self.sandbox = HeldSandbox()
-        self.engine = Engine(Rooms(self.places, load(self.places, {}), (self.sandbox, *others)))
+        self.engine = build(self.places, load(self.places, {}), (self.sandbox, *others))
         self.heard: list[Event] = []
         self._changed = asyncio.Event()
         self.engine.listen(self._hear)
@@ -114,13 +113,13 @@ async def test_what_is_approved_runs_and_is_answered_and_recorded(stage: Stage) 
 async def test_a_run_is_paused_and_goes_on(stage: Stage) -> None:
     ticket = await stage.approved()
     for held in (True, False):
-        stage.engine.hold(ticket.request_id, held)
+        stage.engine.runs.hold(ticket.request_id, held)
         assert stage.sandbox.runs[0].still is held
         assert stage.heard[-1] == RunHeld(ticket.request_id, held)
     stage.sandbox.runs[0].finish()
     await ticket.case.answer
     heard = len(stage.heard)
-    stage.engine.hold(ticket.request_id, True)
+    stage.engine.runs.hold(ticket.request_id, True)
     assert len(stage.heard) == heard
     await stage.until(lambda: "resumed" in stage.phases(ticket.request_id))
     assert [kind for kind in stage.phases(ticket.request_id) if kind in ("held", "resumed")] == ["held", "resumed"]
@@ -129,10 +128,10 @@ async def test_a_run_is_paused_and_goes_on(stage: Stage) -> None:
 async def test_all_runs_are_paused_but_those_that_cannot_be_and_these_are_named(stage: Stage) -> None:
     first, second, fixed = [await stage.approved() for _ in range(3)]
     stage.sandbox.runs[2].pause = None  # type: ignore[assignment,method-assign]
-    stage.engine.hold(first.request_id, True)
-    assert stage.engine.hold_all(True) == (fixed.request_id,)
+    stage.engine.runs.hold(first.request_id, True)
+    assert stage.engine.runs.hold_all(True) == (fixed.request_id,)
     assert [run.still for run in stage.sandbox.runs] == [True, True, False]
-    assert stage.engine.hold_all(False) == (fixed.request_id,)
+    assert stage.engine.runs.hold_all(False) == (fixed.request_id,)
     assert [run.still for run in stage.sandbox.runs] == [False, False, False]
     told = [(event.request_id, event.held) for event in stage.heard if isinstance(event, RunHeld)]
     one, two = first.request_id, second.request_id
@@ -147,7 +146,7 @@ async def test_a_sandbox_that_came_after_the_start_is_taken_up_and_runs_go_on(tm
     running, asked = await stage.approved(), await stage.asked()
     late.there = True
     await stage.engine.look_for_sandbox()
-    assert stage.engine.rooms.isolation is Isolation.GVISOR
+    assert stage.engine.parts.sandboxes.isolation is Isolation.GVISOR
     stage.sandbox.runs[0].finish("hello\n")
     stage.engine.answer(asked.request_id, asked.case.request.digest, Verdict.APPROVED, "")
     was_running, was_asked = (await running.case.answer).result, (await asked.case.answer).result
@@ -253,11 +252,11 @@ async def test_after_a_crash_nothing_is_approved_and_nothing_runs_twice(tmp_path
     running, asked, parked = await before.approved(), await before.asked(), await before.asked()
     await before.engine.park(parked.request_id)
     # A crash: the ledger is let go of without a word to the cases.
-    book = before.engine.rooms.book
+    book = before.engine.parts.ledger.writer
     assert isinstance(book, Ledger)
     await book.close()
-    before.engine.rooms.captures.close()
-    await before.engine.rooms.assessor.close()
+    before.engine.parts.captures.close()
+    await before.engine.parts.assessor.close()
 
     after = Stage(tmp_path)
     await after.engine.start(gateway=False)
@@ -287,7 +286,7 @@ async def test_a_ledger_that_cannot_be_written_approves_nothing(stage: Stage, mo
         return await written(self, kind, request_id, body)
 
     monkeypatch.setattr(Ledger, "append", append)
-    monkeypatch.setattr("runner.engine.engine.RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("runner.engine.recorder.RETRY_SECONDS", 0.01)
     stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
     answer = await ticket.answered(5)
     assert answer is not None and answer.status is Status.DENIED
@@ -315,7 +314,7 @@ async def test_a_bug_on_the_way_denies_and_answers(stage: Stage, monkeypatch: py
     async def broken(_request: object, *, person: bool) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(stage.engine.rooms, "assess", broken)
+    monkeypatch.setattr(stage.engine.parts, "assess", broken)
     caught: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: caught.append(context))
     ticket = await stage.engine.submit(HELLO)

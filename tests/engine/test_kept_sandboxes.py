@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.assembly import Rooms
+from runner.assembly import build
 from runner.audit.search import History
 from runner.audit.verify import verify
-from runner.engine.engine import Engine
 from runner.model.answer import Status
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
@@ -43,7 +42,7 @@ class House:
         self.places = Places.under(root / "home")
         self.sandbox = LocalSandbox(root / "runs")
         self.folder = root / "runs"
-        self.engine = Engine(Rooms(self.places, load(self.places, {}), (self.sandbox,)))
+        self.engine = build(self.places, load(self.places, {}), (self.sandbox,))
         self.heard: list[Event] = []
         self.says: Verdict | None = Verdict.APPROVED
         self._changed = asyncio.Event()
@@ -80,7 +79,7 @@ class House:
         )
 
     def set(self, **values: object) -> None:
-        self.engine.rooms.settings = replace(self.engine.rooms.settings, **values)  # type: ignore[arg-type]
+        self.engine.parts.configuration.settings = replace(self.engine.parts.configuration.settings, **values)  # type: ignore[arg-type]
 
 
 @pytest_asyncio.fixture
@@ -270,9 +269,9 @@ async def test_it_is_removed_when_its_time_is_over_whatever_runs_in_it(house: Ho
 
 
 async def test_revoking_its_agent_removes_it(house: House) -> None:
-    await house.engine.add_agent("claude")
+    await house.engine.membership.add("claude")
     await house.create()
-    await house.engine.revoke_agent("claude")
+    await house.engine.membership.revoke("claude")
     assert house.engine.sandboxes.listed() == ()
     assert not list(house.folder.glob("run-*"))
 
@@ -313,7 +312,7 @@ async def test_files_of_one_folder_and_ending_are_remembered_for_one_sandbox(hou
         answer = await house.call(tool, sandbox_id=sandbox, file_path=path)
         assert answer.decision.by is Decider.PERSON, (tool, path)
     await house.call(Tool.CODE_DESTROY_SANDBOX, sandbox_id=id)
-    assert house.engine.rooms.grants.all() == ()
+    assert house.engine.parts.configuration.grants.all() == ()
 
 
 async def test_what_is_written_is_weighed_whatever_was_remembered(house: House) -> None:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner import assembly
 from runner.approval.modes import Mode
-from runner.assembly import Rooms
-from runner.engine.engine import Engine
+from runner.engine.open_ledger import OpenLedger
+from runner.engine.parts import Parts
+from runner.engine.sandbox_choice import SandboxChoice
 from runner.engine.thread import EngineThread
 from runner.model.events import EngineTroubled, ModeChanged
 from runner.settings.loading import load
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from runner.engine.engine import Engine
     from runner.model.events import Event
 
 SECONDS = 20
@@ -45,13 +48,13 @@ def thread(home: Path, port: int = 0) -> Iterator[tuple[EngineThread, Heard]]:
     """An engine on its thread, once its start is over."""
     heard = Heard()
 
-    def build() -> Engine:
+    def made() -> Engine:
         places = Places.under(home)
-        engine = Engine(Rooms(places, load(places, {"ASSENT_PORT": str(port)}), (HeldSandbox(),)))
+        engine = assembly.build(places, load(places, {"ASSENT_PORT": str(port)}), (HeldSandbox(),))
         engine.listen(heard.events.append)
         return engine
 
-    host = EngineThread(build, lambda error, where: heard.faults.append((error, where)))
+    host = EngineThread(made, lambda error, where: heard.faults.append((error, where)))
     host.start()
     try:
         yield host, heard
@@ -66,31 +69,38 @@ def works(host: EngineThread, heard: Heard) -> None:
     host.call(lambda engine: engine.modes.lock()).result(SECONDS)
     assert any(isinstance(event, ModeChanged) and event.mode == Mode.LOCKDOWN for event in heard.events)
     host.post(lambda engine: engine.stop_all("Stopped."))
-    assert host.call(lambda engine: engine.add_agent("codex")).result(SECONDS).startswith("assent_")
+    assert host.call(lambda engine: engine.membership.add("codex")).result(SECONDS).startswith("assent_")
 
 
 @pytest.mark.errors_expected
-@pytest.mark.parametrize("room", ["open_gateway", "open_ledger", "open_sandbox", "seal"])
-def test_a_room_that_fails_in_an_unknown_way_is_told_and_the_rest_opens(
-    home: Path, monkeypatch: pytest.MonkeyPatch, room: str
+@pytest.mark.parametrize(
+    ("area", "owner", "method"),
+    [
+        ("gateway", Parts, "open_gateway"),
+        ("ledger", OpenLedger, "open"),
+        ("sandbox", SandboxChoice, "open"),
+        ("secrets", OpenLedger, "seal"),
+    ],
+)
+def test_a_part_that_fails_in_an_unknown_way_is_told_and_the_rest_opens(
+    home: Path, monkeypatch: pytest.MonkeyPatch, area: str, owner: type, method: str
 ) -> None:
     async def fail(*_: object) -> None:
         raise ModuleNotFoundError("No module named 'psutil'")
 
-    monkeypatch.setattr(Rooms, room, fail)
+    monkeypatch.setattr(owner, method, fail)
     with thread(home) as (host, heard):
         works(host, heard)
-    names = {"open_gateway": "gateway", "open_ledger": "ledger", "open_sandbox": "sandbox", "seal": "secrets"}
-    assert heard.trouble(names[room]).endswith("ModuleNotFoundError: No module named 'psutil'.")
+    assert heard.trouble(area).endswith("ModuleNotFoundError: No module named 'psutil'.")
     assert [type(error) for error, _ in heard.faults] == [ModuleNotFoundError]
 
 
 @pytest.mark.errors_expected
 def test_a_start_that_fails_as_a_whole_is_told_and_survived(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def fail(_: Rooms) -> list[object]:
+    async def fail(_: OpenLedger) -> list[object]:
         raise ModuleNotFoundError("No module named 'psutil'")
 
-    monkeypatch.setattr(Rooms, "left_open", fail)
+    monkeypatch.setattr(OpenLedger, "left_open", fail)
     with thread(home) as (host, heard):
         works(host, heard)
     assert heard.trouble("start").endswith("ModuleNotFoundError: No module named 'psutil'.")
@@ -108,11 +118,11 @@ def test_a_port_that_is_taken_is_told_with_its_holder(home: Path) -> None:
 
 @pytest.mark.errors_expected
 def test_an_engine_that_could_not_be_built_is_over(home: Path) -> None:
-    def build() -> Engine:
+    def made() -> Engine:
         raise ModuleNotFoundError("No module named 'psutil'")
 
     faults: list[BaseException] = []
-    host = EngineThread(build, lambda error, _where: faults.append(error))
+    host = EngineThread(made, lambda error, _where: faults.append(error))
     host.start()
     assert host.close("The test is over.", SECONDS)
     host.post(lambda engine: engine.stop_all("Stopped."))

@@ -17,6 +17,7 @@ from runner.requests import intake
 from runner.requests.case import Case
 from runner.sandbox.output import Stream, Transcript
 from runner.system.tasks import spawn
+from tests.doubles import SilentRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +77,7 @@ class PaperCounter:
             self.being_written += 1
             self._note()
             await self.submit_gate.wait()
-        case = Case(request, None, lambda _event: None)  # type: ignore[arg-type]
+        case = Case(request, SilentRecord())
         ticket = self.tickets[request.id] = Ticket(case, self.desk)
         if request.tool is Tool.CODE_SANDBOX_INFO:
             rule = Decision(Verdict.APPROVED, Decider.RULE, "", digest=request.digest)

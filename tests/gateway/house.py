@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner.assembly import Rooms
+from runner.assembly import build
 from runner.audit.search import History
-from runner.engine.engine import Engine
 from runner.model.decision import Verdict
 from runner.model.events import RequestClosed
 from runner.settings.loading import load
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
     from runner.approval.desk import Question
-    from runner.audit.search import Record
+    from runner.audit.search import CaseRecord
+    from runner.engine.engine import Engine
     from runner.model.events import Event
 
 
@@ -70,9 +70,9 @@ class House(Address):
         assert not result.is_error
         return result
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[CaseRecord]:
         """Every request in the history, newest first."""
-        history = History(self.engine.rooms.places.ledger)
+        history = History(self.engine.parts.places.ledger)
         try:
             found = [history.case(row.id) for row in history.page()]
         finally:
@@ -86,9 +86,9 @@ async def opened(root: Path | Places, environment: dict[str, str] | None = None)
     places, sandbox = root if isinstance(root, Places) else Places.under(root), HeldSandbox()
     settings = load(places, {"ASSENT_PORT": "0", **(environment or {})})
     assert not settings.problems
-    engine = Engine(Rooms(places, settings, (sandbox,)))
+    engine = build(places, settings, (sandbox,))
     await engine.start()
-    house = House(engine.rooms.address, await engine.add_agent(AGENT), engine, sandbox)
+    house = House(engine.parts.address, await engine.membership.add(AGENT), engine, sandbox)
     engine.listen(house.heard.append)
     try:
         yield house

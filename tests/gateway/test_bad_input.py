@@ -71,7 +71,7 @@ async def test_nonsense_is_answered_and_never_becomes_a_request(house: House) ->
     await house.works()
     await house.engine.close("The test is over.")
     assert {event.agent for event in house.heard if isinstance(event, CallsRefused)} == {"", "tester"}
-    assert verify(house.engine.rooms.places.ledger).ok
+    assert verify(house.engine.parts.places.ledger).ok
 
 
 async def test_half_requests_keep_nobody_else_waiting(house: House) -> None:
@@ -88,7 +88,7 @@ async def test_half_requests_keep_nobody_else_waiting(house: House) -> None:
 async def test_ten_thousand_messages_at_once(tmp_path: Path) -> None:
     """On 50 connections without waiting for replies: a few are taken, the rest refused; nobody else suffers."""
     async with opened(tmp_path, {"ASSENT_RATE_PER_MINUTE": "60", "ASSENT_BURST": "20"}) as house:
-        calm = await house.engine.add_agent("calm")
+        calm = await house.engine.membership.add("calm")
         before = psutil.Process().memory_info().rss
         message = posted(house.headers(Host=house.host, Mcp_Name="code_sandbox_info"), call({}, "code_sandbox_info"))
 
@@ -106,7 +106,7 @@ async def test_ten_thousand_messages_at_once(tmp_path: Path) -> None:
         assert psutil.Process().memory_info().rss - before < MEMORY
         await house.engine.close("The test is over.")
         assert sum(event.count for event in house.heard if isinstance(event, CallsRefused)) > 9_900
-        ledger = sqlite3.connect(house.engine.rooms.places.ledger)
+        ledger = sqlite3.connect(house.engine.parts.places.ledger)
         (entries,) = ledger.execute("select count(*) from entries").fetchone()
         ledger.close()
         assert entries < 500, "a flood is a line in the history, not thousands"
@@ -128,7 +128,7 @@ async def test_a_caller_that_vanishes(house: House, era: str, when: str, monkeyp
         if when != "asked":
             await house.run()
         if when == "finished but not delivered":
-            monkeypatch.setattr(house.engine.rooms, "store", store)
+            monkeypatch.setattr(house.engine.parts.files, "store", store)
             house.sandbox.runs[0].finish("4\n")
             await house.until(storing.is_set)
     await house.until(lambda: withdrawn)
@@ -162,19 +162,19 @@ async def test_closing_tells_everybody(house: House, era: str) -> None:
     assert ran.is_error
     assert "Assent was closed." in text(ran)
     assert len(house.sandbox.runs) == 1
-    assert verify(house.engine.rooms.places.ledger).ok
+    assert verify(house.engine.parts.places.ledger).ok
 
 
 @pytest.mark.parametrize("where", ["in the window", "by another process"])
 async def test_a_token_revoked_while_its_call_waits(house: House, era: str, where: str) -> None:
-    other = await house.engine.add_agent("other")
+    other = await house.engine.membership.add("other")
     async with house.client(era) as client:
         calling = spawn("call", client.call_tool("code_execute", PRINT))
         question = await house.question()
         if where == "in the window":
-            await house.engine.revoke_agent("tester")
+            await house.engine.membership.revoke("tester")
         else:
-            Agents(house.engine.rooms.places).revoke("tester")
+            Agents(house.engine.parts.places).revoke("tester")
         assert house.approve(question) != "", "what a revoked agent asked cannot be approved"
         result = await calling
         assert result.is_error

@@ -17,20 +17,28 @@ from tests.gateway.stage import Address
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.gateway.house import House
+
+
+def standing(house: House) -> EngineTroubled | None:
+    """The trouble of the gateway, where one stands."""
+    return house.engine._bulletin.standing("gateway")
+
 
 @pytest.mark.asyncio
 async def test_an_address_that_cannot_be_written_leaves_the_gateway_open_and_closable(tmp_path: Path) -> None:
     places = Places.under(tmp_path)
     (places.door / "in the way").mkdir(parents=True)
     async with opened(tmp_path) as house:
-        assert house.engine._troubles["gateway"].what.startswith("The address could not be written")
+        trouble = standing(house)
+        assert trouble is not None and trouble.what.startswith("The address could not be written")
         await house.works()
         (places.door / "in the way").rmdir()
         places.door.rmdir()
-        before = house.engine.rooms.address
+        before = house.engine.parts.address
         await house.engine.open_gateway()
-        assert house.engine.rooms.address == before
-        assert "gateway" not in house.engine._troubles and TroubleCleared("gateway") in house.heard
+        assert house.engine.parts.address == before
+        assert standing(house) is None and TroubleCleared("gateway") in house.heard
         assert door.read(places) is not None
         port = Address(before, "").port
     with socket.create_server(("127.0.0.1", port)):
@@ -42,10 +50,10 @@ async def test_a_port_that_was_taken_is_opened_by_a_second_try(tmp_path: Path) -
     listener = socket.create_server(("127.0.0.1", 0))
     port = int(listener.getsockname()[1])
     async with opened(tmp_path, {"ASSENT_PORT": str(port)}) as house:
-        trouble = house.engine._troubles["gateway"]
+        trouble = standing(house)
         assert isinstance(trouble, EngineTroubled) and f"process {os.getpid()}" in trouble.what
-        assert house.engine.rooms.address == ""
+        assert house.engine.parts.address == ""
         listener.close()
         await house.engine.open_gateway()
-        assert Address(house.engine.rooms.address, "").port == port
+        assert Address(house.engine.parts.address, "").port == port
         assert "gateway" not in house.engine._troubles

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.assembly import Rooms
-from runner.engine.engine import Engine
+from runner.assembly import build
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked
 from runner.sandbox.local.sandbox import LocalSandbox
@@ -34,7 +33,7 @@ async def house(root: Path) -> AsyncIterator[Address]:
     """Everything that is asked is approved."""
     places = Places.under(root / "home")
     settings = load(places, {"ASSENT_PORT": "0"})
-    engine = Engine(Rooms(places, settings, (LocalSandbox(root / "runs"),)))
+    engine = build(places, settings, (LocalSandbox(root / "runs"),))
 
     def approve(event: Event) -> None:
         if isinstance(event, QuestionAsked):
@@ -45,7 +44,7 @@ async def house(root: Path) -> AsyncIterator[Address]:
     engine.listen(approve)
     await engine.start()
     try:
-        yield Address(engine.rooms.address, await engine.add_agent(AGENT))
+        yield Address(engine.parts.address, await engine.membership.add(AGENT))
     finally:
         await engine.close("the test is over")
 

@@ -23,8 +23,9 @@ from app.chrome.window import Window
 from app.chrome.window_state import Remembered
 from app.look.look import Look, Theme
 from app.parts.notice import Tone
-from runner.approval.editing import Draft, Earlier
-from runner.approval.remembering import Past, Preview, Suggestion
+from runner.approval.draft import Draft
+from runner.approval.editing import Earlier
+from runner.approval.hindsight import Past, Preview, Suggestion
 from runner.identity.agents import Agent
 from runner.model.assessment import Capability, Level, Touch
 from runner.model.decision import Decider, Verdict

@@ -14,9 +14,8 @@ from app.chrome.vault import BANNER, VaultNotice
 from app.errands import Errands
 from app.parts.notice import Tone
 from app.settings.panel import SettingsPanel
-from runner.assembly import Rooms
+from runner.assembly import build
 from runner.commands.cli import main
-from runner.engine.engine import Engine
 from runner.engine.thread import EngineThread
 from runner.identity import signer
 from runner.identity.secrets import Secrets, Vault
@@ -51,10 +50,10 @@ class Said:
 @contextmanager
 def engine(places: Places, qtbot: QtBot) -> Iterator[EngineThread]:
     """An engine with its key at hand."""
-    host = EngineThread(lambda: Engine(Rooms(places, load(places, os.environ), (HeldSandbox(),))))
+    host = EngineThread(lambda: build(places, load(places, os.environ), (HeldSandbox(),)))
     host.start()
     try:
-        qtbot.waitUntil(lambda: host.engine.rooms._anchors is not None, timeout=30_000)
+        qtbot.waitUntil(lambda: host.engine.parts.ledger._anchors is not None, timeout=30_000)
         yield host
     finally:
         assert host.close("the test is over", 30)
@@ -82,18 +81,18 @@ def test_the_same_key_signs_after_a_restart(
         qtbot.addWidget(panel)
         panel.show()
         panel.look_again()
-        first = host.engine.rooms.secrets.get(signer.NAME)
+        first = host.engine.parts.secrets.get(signer.NAME)
         assert first
         assert not places.secrets.exists()
         agree(panel, bridge, qtbot)
         qtbot.waitUntil(lambda: str(places.secrets) in said.words)
         assert said.tone is Tone.INFO
         assert Secrets(places, Settings()).get(signer.NAME) == first
-        assert host.engine.rooms.secrets.where.kind is Vault.FILE
+        assert host.engine.parts.secrets.where.kind is Vault.FILE
         for errands in (*panel.findChildren(Errands), *notice.findChildren(Errands)):
             errands.close()
     with engine(places, qtbot) as host:
-        assert host.engine.rooms.secrets.get(signer.NAME) == first
+        assert host.engine.parts.secrets.get(signer.NAME) == first
     assert main(["verify"]) == 0, capsys.readouterr().out
 
 

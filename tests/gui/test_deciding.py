@@ -14,7 +14,8 @@ from app.history.detail import VERSION, Detail
 from app.review.batch import Batch
 from app.review.editor import can_edit
 from app.review.panel import LATER_WORDS
-from runner.approval.editing import Draft, Earlier, Version
+from runner.approval.draft import Draft
+from runner.approval.editing import Earlier, Version
 from runner.audit.search import History
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict

@@ -10,7 +10,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
 from app.review.panel import ASSESSING, UNFINISHED
-from runner.approval.editing import Draft, Version
+from runner.approval.draft import Draft
+from runner.approval.editing import Version
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.request import Isolation

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import QApplication
 from app.notify.desktop import NAME, REVIEW, Said
 from app.notify.notices import Notices
 from app.parts.code import CodeView
-from runner.approval.editing import Draft, Version
+from runner.approval.draft import Draft
+from runner.approval.editing import Version
 from runner.model.assessment import Level, Touch
 from runner.model.decision import Decider, Verdict
 from tests.gui import feed

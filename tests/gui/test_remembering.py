@@ -15,9 +15,8 @@ from app.cards import Cases
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
 from app.remembering.panel import RulesPanel
-from runner.approval.remembering import Past, Preview, Suggestion
-from runner.assembly import Rooms
-from runner.engine.engine import Engine
+from runner.approval.hindsight import Past, Preview, Suggestion
+from runner.assembly import build
 from runner.engine.thread import EngineThread
 from runner.model.assessment import Assessment, Level, Touch
 from runner.model.decision import Decider, Decision, Verdict
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from app.look.look import Look
+    from runner.engine.engine import Engine
     from runner.system.places import Places
     from tests.gui.conftest import Desk
 
@@ -356,7 +356,7 @@ def test_the_window_says_it_and_leads_to_the_rules(desk: Desk) -> None:
 @pytest.fixture
 def real(qtbot: QtBot, places: Places) -> Iterator[tuple[Bridge, EngineThread]]:
     """The bridge with an engine whose runs are held."""
-    host = EngineThread(lambda: Engine(Rooms(places, load(places, {}), (HeldSandbox(),))))
+    host = EngineThread(lambda: build(places, load(places, {}), (HeldSandbox(),)))
     host.start()
     try:
         host.call(_opened).result(10)
@@ -366,7 +366,7 @@ def real(qtbot: QtBot, places: Places) -> Iterator[tuple[Bridge, EngineThread]]:
 
 
 async def _opened(engine: Engine) -> None:
-    while not engine.rooms.has_ledger or not engine.rooms.why_this_sandbox:
+    while not engine.parts.ledger.is_open or not engine.parts.sandboxes.why:
         await asyncio.sleep(0.005)
 
 

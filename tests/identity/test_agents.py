@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.assembly import Rooms
-from runner.engine.engine import Engine
+from runner.assembly import build
 from runner.identity.agents import Agents
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, TroubleCleared
@@ -146,17 +145,17 @@ def test_a_list_that_cannot_be_read_is_told_and_never_written_over(places: Place
 @pytest.mark.asyncio
 async def test_a_broken_list_is_a_trouble_in_the_window(places: Places) -> None:
     places.agents.write_text("{")
-    engine = Engine(Rooms(places, load(places, {}), (HeldSandbox(),)))
+    engine = build(places, load(places, {}), (HeldSandbox(),))
     heard: list[Event] = []
     engine.listen(heard.append)
     await engine.start(gateway=False)
     try:
         (told,) = [event for event in heard if isinstance(event, EngineTroubled) and event.room == "agents"]
         assert str(places.agents) in told.what
-        await engine.add_agent("codex")
+        await engine.membership.add("codex")
         assert TroubleCleared("agents") in heard
         places.agents.write_text("[")
-        engine.rooms.agents.recognize("assent_x")
+        engine.parts.agents.recognize("assent_x")
         assert [event.room for event in heard if isinstance(event, EngineTroubled)].count("agents") == 2
     finally:
         await engine.close("the test is over")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from runner.audit.search import Record
+    from runner.audit.search import CaseRecord
 
 PATIENCE = 30.0
 AGENT = "claude"
@@ -130,7 +130,7 @@ class Desktop:
             assert self._console is not None
             assert self._console.poll() is not None, "the console lives"
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[CaseRecord]:
         """Everything in the history, newest first."""
         if not self.places.ledger.exists():
             return []

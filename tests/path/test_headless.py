@@ -65,9 +65,9 @@ async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
 
 @asynccontextmanager
 async def connected(engine: Engine, agent: str, era: str) -> AsyncIterator[Client]:
-    token = await engine.add_agent(agent)
+    token = await engine.membership.add(agent)
     http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"})
-    async with http, Client(streamable_http_client(engine.rooms.address, http_client=http), mode=era) as client:
+    async with http, Client(streamable_http_client(engine.parts.address, http_client=http), mode=era) as client:
         yield client
 
 
@@ -93,7 +93,7 @@ async def test_approved_code_runs_and_its_output_comes_back(
     assert (text(result), result.is_error) == (output, False)
     assert result.structured_content is not None
     assert result.structured_content["exit_code"] == 0
-    verdict = verify(engine.rooms.places.ledger)
+    verdict = verify(engine.parts.places.ledger)
     assert verdict.ok, verdict.what
 
 
@@ -145,7 +145,7 @@ async def test_the_history_holds_the_whole_story(engine: Engine) -> None:
     Person(engine)
     async with connected(engine, "claude", "auto") as client:
         await client.call_tool("code_execute", {"language": "python", "code": "print('told')\nresult = [1]"})
-    history = History(engine.rooms.places.ledger)
+    history = History(engine.parts.places.ledger)
     try:
         (row,) = history.page()
         record = history.case(row.id)

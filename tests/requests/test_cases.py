@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, cast
 
 from runner.model.request import Request, Tool
 from runner.requests.case import Case
 from runner.requests.cases import KEPT, Cases
-
-if TYPE_CHECKING:
-    from runner.requests.case import Book
+from tests.doubles import SilentRecord
 
 
 def test_each_agent_has_its_own_answers_to_fetch() -> None:
@@ -19,7 +16,7 @@ def test_each_agent_has_its_own_answers_to_fetch() -> None:
 
         def over(agent: str, number: int) -> str:
             request = Request(f"{agent}{number}", agent, Tool.CODE_SANDBOX_INFO, 0.0)
-            case = Case(request, cast("Book", None), lambda _event: None)
+            case = Case(request, SilentRecord())
             cases.add(case)
             cases.close(case)
             return request.id

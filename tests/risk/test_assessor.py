@@ -38,7 +38,7 @@ SHORT = 1.0
 STANDS_IN = """\
 import sys, time
 sys.path[:] = sys.argv[4:]
-from runner.risk import worker
+from runner.risk.worker import worker
 real = worker.answer
 def answer(call, rules):
     code = call.request.code if hasattr(call, "request") else getattr(call, "code", "") or getattr(call, "old", "")

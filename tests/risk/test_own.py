@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.assembly import Rooms
+from runner.engine.configuration import Configuration
 from runner.model.assessment import Level
 from runner.model.decision import Decision
 from runner.model.request import Language, Request, Tool
@@ -130,11 +130,11 @@ def test_the_other_files_still_count(tmp_path: Path) -> None:
 def test_a_mistake_means_that_everything_is_asked(tmp_path: Path) -> None:
     places = Places.under(tmp_path)
     (places.config / own.FOLDER).mkdir(parents=True)
-    rooms = Rooms(places, load(places, {}))
+    configuration = Configuration(places, load(places, {}))
     info = Request("id", "agent", Tool.CODE_SANDBOX_INFO, 0.0)
-    assert isinstance(rooms.policy.decide(info, rooms.dangers.assess(info)), Decision)
+    assert isinstance(configuration.policy.decide(info, configuration.dangers.assess(info)), Decision)
 
     (places.config / own.FOLDER / "team.yaml").write_text("schema: 1\nrules: [")
-    rooms.reload({})
-    assert "rules/team.yaml" in " ".join(rooms.problems)
-    assert isinstance(rooms.policy.decide(info, rooms.dangers.assess(info)), Ask)
+    configuration.reload({})
+    assert "rules/team.yaml" in " ".join(configuration.problems)
+    assert isinstance(configuration.policy.decide(info, configuration.dangers.assess(info)), Ask)

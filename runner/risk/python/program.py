@@ -115,7 +115,7 @@ class Python(Machine):
 
     def enter(self, function: Function) -> None:
         if function.simple:
-            self.returned[-1].append(self.value(cast(ast.expr, function.body)))
+            self.returned[-1].append(self.value(cast("ast.expr", function.body)))
         else:
             self.block(cast("Sequence[ast.stmt]", function.body))
 
@@ -383,7 +383,7 @@ class Python(Machine):
         if self.depth > DEEPEST:
             raise TooDeep
         try:
-            return cast(Value, handler(self, node))
+            return cast("Value", handler(self, node))
         finally:
             self.depth -= 1
 

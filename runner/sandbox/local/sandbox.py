@@ -100,6 +100,7 @@ class LocalSandbox:
         run = LocalRun(
             job, tool, launcher, Setting((*active, *ALWAYS), {job.language.value: tool.version}), measured, place
         )
+        job.permit()
         self._runs.add(run)
         run.on_end(self._runs.discard)
         await run.begin()

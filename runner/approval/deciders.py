@@ -1,0 +1,131 @@
+"""Whoever may decide a request, in the one order in which they are asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from runner.model.decision import Ask, Decider, Decision, Verdict
+from runner.model.events import QuestionAsked
+from runner.model.lifecycle import Phase
+from runner.policy.explain import Foreseeing, Foresight, Step, foresee_question, foresee_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.approval.desk import Desk
+    from runner.approval.late_approval import LateApprovals
+    from runner.approval.modes import Modes
+    from runner.approval.remembering import Remembering
+    from runner.model.assessment import Assessment
+    from runner.model.request import Request
+    from runner.policy.decide import Policy
+    from runner.policy.grants import Outline
+    from runner.requests.case import Case
+
+
+class Deciding(Foreseeing, Protocol):
+    """One that may decide: a decision ends the asking, an `Ask` is handed to the next, None passes it on."""
+
+    @property
+    def unasked(self) -> bool:
+        """Stands in for a person. Not asked about a request that a person was asked about already."""
+        ...
+
+    async def decide(self, case: Case, ask: Ask) -> Decision | Ask | None:
+        """Durable where it uses something up. Raises LedgerFailed."""
+        ...
+
+
+class Lockdown:
+    """Denies everything while the console is locked down."""
+
+    unasked = False
+
+    def __init__(self, modes: Modes) -> None:
+        self._modes = modes
+
+    async def decide(self, case: Case, _ask: Ask) -> Decision | None:
+        return self._modes.denies(case.request)
+
+    def foresee(self, request: Request, _assessment: Assessment, _ask: Ask, _outline: Outline) -> Foresight:
+        denied = self._modes.denies(request)
+        return Foresight() if denied is None else Foresight((Step("Mode", denied.reason),), denied)
+
+
+class Rules:
+    """The person's rules and the levels of the settings: the only one whose question the others answer."""
+
+    unasked = False
+
+    def __init__(self, policy: Callable[[], Policy]) -> None:
+        self._policy = policy
+
+    async def decide(self, case: Case, _ask: Ask) -> Decision | Ask:
+        assert case.assessment is not None
+        return self._policy().decide(case.request, case.assessment)
+
+    def foresee(self, request: Request, assessment: Assessment, _ask: Ask, _outline: Outline) -> Foresight:
+        return foresee_rules(self._policy(), request, assessment)
+
+
+class Trust:
+    """Approves what a trusted agent asks."""
+
+    unasked = True
+
+    def __init__(self, modes: Modes) -> None:
+        self._modes = modes
+
+    async def decide(self, case: Case, ask: Ask) -> Decision | None:
+        assert case.assessment is not None
+        return self._modes.trusts(case.request, case.assessment, ask)
+
+    def foresee(self, request: Request, assessment: Assessment, ask: Ask, _outline: Outline) -> Foresight:
+        trusted = self._modes.trusts(request, assessment, ask)
+        return Foresight() if trusted is None else Foresight((Step("Mode", trusted.reason),), trusted)
+
+
+class Person:
+    """Asks, and waits for the answer."""
+
+    unasked = False
+
+    def __init__(self, desk: Desk, modes: Modes, closing: Callable[[], str]) -> None:
+        self._desk = desk
+        self._modes = modes
+        self._closing = closing
+
+    async def decide(self, case: Case, ask: Ask) -> Decision:
+        """Put the question; the first answer wins. Raises LedgerFailed."""
+        request = case.request
+        if why := self._closing():
+            return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)
+        if case.gone:
+            return Decision(Verdict.WITHDRAWN, Decider.AGENT, case.gone, digest=request.digest)
+        if (denied := self._modes.denies(request)) is not None:  # locked down while the others were asked
+            return denied
+        again = case.phase is Phase.ASKED
+        question = self._desk.put(request.id, request.digest, ask)
+        body = {"window": ask.window, "rule": ask.rule, "blocked": ask.blocked, "again": again}
+        event = QuestionAsked(request.id, question.deadline, ask.window, ask.blocked, again)
+        try:
+            await case.advance(Phase.ASKED, body, event)
+        except BaseException:
+            self._desk.deny(request.id, "The question could not be recorded.")
+            raise
+        return await question.future
+
+    def foresee(self, _request: Request, _assessment: Assessment, ask: Ask, _outline: Outline) -> Foresight:
+        return foresee_question(ask)
+
+
+def in_order(
+    modes: Modes,
+    policy: Callable[[], Policy],
+    late: LateApprovals,
+    remembering: Remembering,
+    desk: Desk,
+    closing: Callable[[], str],
+) -> tuple[Deciding, ...]:
+    """The list: what forbids comes first, what a person chose before comes before asking."""
+    return (Lockdown(modes), Rules(policy), late, remembering, Trust(modes), Person(desk, modes, closing))

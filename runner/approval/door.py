@@ -1,0 +1,130 @@
+"""The one door for approvals: what every one of them passes after the last await and before the run.
+
+Whoever approves (a person by click, edit or batch, a late approval, a grant, a trust window, a rule) is checked
+here twice, by the same function: when the approval is taken, and again when nothing is left to wait for before the
+code starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.approval.desk import Taken
+from runner.approval.modes import TRUST_RULE
+from runner.model.decision import Ask, Decider, Decision, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.approval.desk import Desk
+    from runner.approval.draft import Draft
+    from runner.approval.modes import Modes
+    from runner.model.assessment import Assessment
+    from runner.model.request import Request
+    from runner.policy.decide import Policy
+    from runner.requests.case import Case
+    from runner.requests.cases import Cases
+
+REASON_LENGTH = 500
+"""Characters of a reason, as `console.md` has it."""
+REVOKED = "The agent was revoked."
+MEANING = {
+    Taken.ACCEPTED: "",
+    Taken.UNKNOWN: "This request is no longer open: it was decided, has expired or was withdrawn.",
+    Taken.STALE: "Not accepted: what was on screen is not the request that waits. Look at it again.",
+}
+
+
+class Door:
+    """Every method is called on the engine's loop and waits for nothing."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        cases: Cases,
+        modes: Modes,
+        policy: Callable[[], Policy],
+        barred: Callable[[str, float], str],
+        unwritable: Callable[[], str],
+        closing: Callable[[], str],
+    ) -> None:
+        """`barred(agent, since)` says why an agent's request of that time may not go on, `unwritable` why the
+        ledger cannot take anything, `closing` why the console goes; each empty where nothing stands against it.
+        """
+        self._desk = desk
+        self._cases = cases
+        self._modes = modes
+        self._policy = policy
+        self._barred = barred
+        self._unwritable = unwritable
+        self._closing = closing
+
+    @property
+    def generation(self) -> int:
+        """The standing under which a decision is made; compared in `refuses`."""
+        return self._modes.generation
+
+    def take(self, request_id: str, digest: str, verdict: Verdict, reason: str, draft: Draft | None = None) -> str:
+        """Take a person's answer to an open question: empty when taken, else why not.
+
+        `digest` is that of the request as it was asked; `draft` the person's own version, where that is approved.
+        """
+        case, question = self._cases.find(request_id), self._desk.question(request_id)
+        if case is None or question is None:
+            return MEANING[Taken.UNKNOWN]
+        if question.digest != digest:
+            return MEANING[Taken.STALE]
+        if verdict is Verdict.APPROVED:
+            if why := self._unwritable():
+                return f"Not approved: {why}"
+            request, assessment = (
+                (case.request, case.assessment) if draft is None else (draft.request, draft.assessment)
+            )
+            case.generation = self._modes.generation
+            if (refusal := self._refusal(case, request, assessment, by_trust=False)) is not None:
+                return refusal.reason
+            if draft is not None:
+                case.edited, case.edited_assessment = draft.request, draft.assessment
+        edited = "" if draft is None else draft.request.digest
+        return MEANING[self._desk.answer(request_id, digest, verdict, reason[:REASON_LENGTH], edited)]
+
+    def refuses(self, case: Case, decision: Decision) -> Decision | None:
+        """The decision that takes the place of an approval which may not stand; None where it may.
+
+        Raises AssertionError where the approval is not for exactly what would run.
+        """
+        request = case.approved
+        if decision.digest != request.digest:
+            raise AssertionError(f"{request.id}: approved {decision.digest}, would run {request.digest}")
+        return self._refusal(case, request, case.weighed, by_trust=decision.rule == TRUST_RULE)
+
+    def ended(self, case: Case) -> Decision | None:
+        """The decision about a request whose caller has gone, or that is denied with all others; None while it goes on."""
+        request = case.request
+        if case.gone:
+            return Decision(Verdict.WITHDRAWN, Decider.AGENT, case.gone, digest=request.digest)
+        if why := self._closing() or self._modes.overruled(case.generation, by_trust=False):
+            return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)
+        return None
+
+    def _refusal(
+        self, case: Case, request: Request, assessment: Assessment | None, *, by_trust: bool
+    ) -> Decision | None:
+        """Check the caller, the console, the mode, the agent's standing, the assessment and the policy of now."""
+
+        def denied(why: str) -> Decision:
+            return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)
+
+        if (ended := self.ended(case)) is not None:
+            return replace(ended, digest=request.digest)
+        if by_trust and (why := self._modes.overruled(case.generation, by_trust=True)):
+            return denied(why)
+        if why := self._barred(request.agent, request.received_at):
+            return Decision(Verdict.WITHDRAWN, Decider.AGENT, why, digest=request.digest)
+        if assessment is None:
+            return denied("It was never assessed.")
+        settled = self._policy().decide(request, assessment)
+        if isinstance(settled, Ask):
+            return denied(settled.blocked) if settled.blocked else None
+        return settled if settled.verdict is Verdict.DENIED else None

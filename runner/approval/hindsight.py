@@ -1,0 +1,245 @@
+"""Looking back at the history: what a grant would have covered, what was approved often, what would happen today."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from runner.approval.outlines import Outlines
+from runner.audit.search import History
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.errors import KnownError
+from runner.policy.explain import explain
+from runner.policy.grants import Subject, make, program
+from runner.requests import intake
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from runner.audit.search import CaseRecord
+    from runner.model.assessment import Assessment
+    from runner.model.request import Isolation, Request
+    from runner.model.submission import Submission
+    from runner.policy.decide import Policy
+    from runner.policy.explain import Explanation, Foreseeing
+    from runner.policy.grantfile import Grants
+    from runner.policy.grants import Choice, Grant, Outline
+    from runner.requests.cases import Cases
+    from runner.risk.worker.assessor import Assessor
+    from runner.settings.loading import Settings
+
+LOOKED_AT = 200
+"""Requests that a preview looks back on (console.md, *Remembering*)."""
+OFTEN = 3
+"""Times that a person approved the same program before it is suggested to remember it."""
+MOST_SUGGESTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A request of the history, and what became of it."""
+
+    id: str
+    agent: str
+    title: str
+    code: str
+    """Its beginning."""
+    level: Level
+    digest: str
+    verdict: Verdict | None
+    by: Decider | None
+    at: float
+    """Seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a grant would have covered."""
+
+    grant: Grant
+    looked_at: int
+    covered: tuple[Past, ...]
+    """Newest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A program that a person approved again and again."""
+
+    latest: Past
+    times: int
+    seconds: float
+    """Median time to the answer."""
+
+
+class Hindsight:
+    """Every method is called on the engine's loop; reading takes place on threads."""
+
+    def __init__(
+        self,
+        cases: Cases,
+        grants: Grants,
+        assessor: Assessor,
+        registered: Callable[[str], float],
+        deciders: Sequence[Foreseeing],
+        assess: Callable[[Request], Awaitable[Assessment]],
+        settings: Callable[[], Settings],
+        policy: Callable[[], Policy],
+        isolation: Callable[[], Isolation],
+        ledger: Path,
+    ) -> None:
+        """`registered(agent)`: when it was added, in seconds since the epoch. `assess` weighs by the rules, too."""
+        self._cases = cases
+        self._grants = grants
+        self._assessor = assessor
+        self._registered = registered
+        self._deciders = deciders
+        self._assess = assess
+        self._settings = settings
+        self._policy = policy
+        self._isolation = isolation
+        self._ledger = ledger
+
+    async def preview(self, request_id: str, choice: Choice) -> Preview:
+        """What the grant would be, and which of the last requests it would have covered. Raises KnownError."""
+        request, assessment = await self.about(request_id)
+        grant = await self.make(request, assessment, choice)
+        records = await asyncio.to_thread(self._latest)
+        outline = Outlines(self._assessor)
+        preview = await asyncio.to_thread(self._look_back, grant, records, outline)
+        while await outline.learn():
+            preview = await asyncio.to_thread(self._look_back, grant, records, outline)
+        return preview
+
+    async def explain_past(self, request_id: str) -> Explanation:
+        """What would happen to the same call today. Raises KnownError where there is no such request."""
+        request, _ = await self.about(request_id)
+        return await self._explain(replace(request, isolation=self._isolation()))
+
+    async def explain_program(self, submission: Submission) -> Explanation:
+        """What would happen to a call that nobody made. Raises Refused for what is out of bounds."""
+        return await self._explain(intake.request(submission, self._settings(), self._isolation()))
+
+    async def suggestions(self) -> tuple[Suggestion, ...]:
+        """Programs that were approved often, never denied, and are not remembered; the most frequent first."""
+        groups = await asyncio.to_thread(self._often)
+        outline = Outlines(self._assessor)
+        found = await asyncio.to_thread(self._unremembered, groups, outline)
+        while await outline.learn():
+            found = await asyncio.to_thread(self._unremembered, groups, outline)
+        return tuple(sorted(map(_suggestion, found), key=lambda one: (-one.times, -one.latest.at))[:MOST_SUGGESTED])
+
+    async def _explain(self, request: Request) -> Explanation:
+        assessment = await self._assess(request)
+        outline = Outlines(self._assessor)
+        explanation = explain(self._deciders, request, assessment, outline)
+        while await outline.learn():
+            explanation = explain(self._deciders, request, assessment, outline)
+        return explanation
+
+    async def make(self, request: Request, assessment: Assessment, choice: Choice) -> Grant:
+        """What `choice` about a request would remember. Raises KnownError where nothing may be."""
+        code = ""
+        if choice.subject is Subject.SHAPE:
+            code = await self._assessor.outline(request.language, request.code)
+        if why := self._policy().closed_to_grants(request, assessment.level):
+            raise KnownError(why, "Approve it each time.")
+        grants = self._grants
+        return make(request, assessment, choice, grants.now(), grants.session, lambda _request: code)
+
+    async def about(self, request_id: str) -> tuple[Request, Assessment]:
+        """The request, open or past, and its assessment as the rules weigh it now. Raises KnownError."""
+        case = self._cases.find(request_id)
+        if case is not None and case.assessment is not None:
+            return case.request, case.assessment
+        record = await asyncio.to_thread(self._past_case, request_id)
+        if record is None or record.assessment is None:
+            raise KnownError("There is no such request in the history.", "Choose another one.")
+        return record.request, self._policy().weigh(record.request, record.assessment)
+
+    # ---- on a thread of their own: two hundred requests of a megabyte take their time ----
+
+    def _look_back(self, grant: Grant, records: list[CaseRecord], outline: Outline) -> Preview:
+        covered = tuple(_past(one) for one in records if self._covered(grant, one, outline))
+        return Preview(grant, len(records), covered)
+
+    def _covered(self, grant: Grant, record: CaseRecord, outline: Outline) -> bool:
+        if record.assessment is None:
+            return False
+        weighed = self._policy().weigh(record.request, record.assessment)
+        return grant.covers(record.request, weighed, outline)
+
+    def _often(self) -> list[list[CaseRecord]]:
+        """What was approved often, the same program of the same agent together."""
+        groups: dict[tuple[str, str], list[CaseRecord]] = defaultdict(list)
+        for record in self._latest():
+            if record.row.level is not None and record.row.level <= Level.HIGH:
+                groups[record.request.agent, program(record.request)].append(record)
+        return [group for group in groups.values() if _worth(group)]
+
+    def _unremembered(self, groups: list[list[CaseRecord]], outline: Outline) -> list[list[CaseRecord]]:
+        return [group for group in groups if not self._remembered(_approved(group)[0], outline)]
+
+    def _remembered(self, record: CaseRecord, outline: Outline) -> bool:
+        assert record.assessment is not None
+        registered = self._registered(record.request.agent)
+        return self._grants.find(record.request, record.assessment, registered, outline) is not None
+
+    def _past_case(self, request_id: str) -> CaseRecord | None:
+        history = History(self._ledger)
+        try:
+            return history.case(request_id)
+        finally:
+            history.close()
+
+    def _latest(self) -> list[CaseRecord]:
+        history = History(self._ledger)
+        try:
+            found = (history.case(row.id) for row in history.page(limit=LOOKED_AT))
+            return [record for record in found if record is not None]
+        finally:
+            history.close()
+
+
+def _past(record: CaseRecord) -> Past:
+    assert record.assessment is not None
+    return Past(
+        record.row.id,
+        record.request.agent,
+        record.request.title,
+        record.request.code[:400],
+        record.assessment.level,
+        record.request.digest,
+        record.row.verdict,
+        record.row.decider,
+        record.row.arrived_at,
+    )
+
+
+def _suggestion(group: list[CaseRecord]) -> Suggestion:
+    decided = [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
+    waited = [one.decision.after_seconds for one in decided if one.decision is not None]
+    return Suggestion(_past(decided[0]), len(decided), median(waited))
+
+
+def _by_person(group: Iterable[CaseRecord]) -> list[CaseRecord]:
+    return [one for one in group if one.decision is not None and one.decision.by is Decider.PERSON]
+
+
+def _approved(group: Iterable[CaseRecord]) -> list[CaseRecord]:
+    """With another digest it was the person's own version that was approved, not this program."""
+    return [
+        one
+        for one in _by_person(group)
+        if one.row.verdict is Verdict.APPROVED and one.decision and one.decision.digest == one.request.digest
+    ]
+
+
+def _worth(group: Iterable[CaseRecord]) -> bool:
+    approved = len(_approved(group))
+    return approved >= OFTEN and approved >= len(_by_person(group))

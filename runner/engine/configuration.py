@@ -1,0 +1,49 @@
+"""The settings, rules and grants in force, and the policy that they make."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from runner.policy.decide import Policy
+from runner.policy.grantfile import Grants
+from runner.policy.rulefile import read
+from runner.risk import own
+from runner.settings.loading import Loaded, load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.system.places import Places
+
+
+class Configuration:
+    """What a person decides by files and settings. Read again by `reload`."""
+
+    def __init__(self, places: Places, loaded: Loaded) -> None:
+        self._places = places
+        self.loaded = loaded
+        self.settings = loaded.settings
+        self.rules = read(places, loaded.rules)
+        self.dangers = own.read(places.config / own.FOLDER)
+        self.grants = Grants(places)
+        self.policy = self._make_policy()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the settings and rules files, a sentence each."""
+        return (*self.loaded.problems, *self.rules.problems, *self.dangers.problems)
+
+    def reload(self, environment: Mapping[str, str] = os.environ) -> None:
+        """Read settings and rules again. Port and sandbox type count from the next start."""
+        self.loaded = load(self._places, environment)
+        self.settings = self.loaded.settings
+        self.rules = read(self._places, self.loaded.rules)
+        self.dangers = own.read(self._places.config / own.FOLDER)
+        if self.grants.problem:
+            self.grants.read()
+        self.policy = self._make_policy()
+
+    def _make_policy(self) -> Policy:
+        unreadable = bool(self.problems or self.grants.problem)
+        return Policy(self.settings, self.rules, ask_everything=unreadable)

@@ -1,0 +1,85 @@
+"""Where a tool call becomes a request, or is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.audit.ledger import LedgerFailed
+from runner.model.errors import KnownError, Refused
+from runner.model.events import RequestArrived
+from runner.model.lifecycle import Phase
+from runner.model.request import Language, Tool
+from runner.requests import intake
+from runner.requests.case import Case
+
+if TYPE_CHECKING:
+    from runner.engine.bulletin import Bulletin
+    from runner.engine.closing import Closing
+    from runner.engine.kept_sandboxes import KeptSandboxes
+    from runner.engine.parts import Parts
+    from runner.model.kept_sandbox import Kept
+    from runner.model.record import Record
+    from runner.model.submission import Submission
+
+ABOUT_A_SANDBOX = frozenset(
+    {Tool.CODE_WRITE_FILE, Tool.CODE_READ_FILE, Tool.CODE_LIST_FILES, Tool.CODE_DESTROY_SANDBOX}
+)
+
+
+class Entrance:
+    """Every method is called on the engine's loop."""
+
+    def __init__(
+        self, parts: Parts, record: Record, bulletin: Bulletin, sandboxes: KeptSandboxes, closing: Closing
+    ) -> None:
+        self._parts = parts
+        self._record = record
+        self._bulletin = bulletin
+        self._sandboxes = sandboxes
+        self._closing = closing
+
+    async def admit(self, submission: Submission) -> Case:
+        """Make the request of a tool call; it is durable when this returns.
+
+        Raises Refused for what is out of bounds and KnownError where nothing can be taken now: then
+        there is no request and nothing will run.
+        """
+        chosen = self._parts.sandboxes
+        await chosen.known()
+        self._check_open(submission.tool)
+        image = await chosen.image(submission.language)
+        kept = self._kept(submission)
+        settings = self._parts.configuration.settings
+        request = intake.request(submission, settings, chosen.isolation, image, kept)
+        case = Case(request, self._record)
+        try:
+            await case.advance(Phase.ARRIVED, request, RequestArrived(request))
+        except LedgerFailed as failure:
+            raise KnownError(failure.what, f"Nothing was run. {failure.remedy}") from failure
+        return case
+
+    def _check_open(self, tool: Tool) -> None:
+        """Raises KnownError where nothing can be taken in."""
+        if self._closing.why:
+            raise KnownError("The console is closing.", "Call again when it is back.")
+        if not self._parts.ledger.is_open and (trouble := self._bulletin.standing("ledger")):
+            raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
+        if tool not in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX):
+            return
+        if not self._parts.configuration.settings.enabled:
+            raise KnownError("Running code is switched off in the settings of Assent.", "Nothing was run.")
+        if trouble := self._bulletin.standing("sandbox"):
+            raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
+
+    def _kept(self, submission: Submission) -> Kept | None:
+        """The sandbox of the agent's own that is meant. Raises Refused where there is none of that name."""
+        if submission.tool is Tool.CODE_CREATE_SANDBOX:
+            self._sandboxes.check_capacity(submission.agent)
+        if not submission.sandbox_id and submission.tool not in ABOUT_A_SANDBOX:
+            return None
+        kept = self._sandboxes.find(submission.agent, submission.sandbox_id)
+        if submission.language not in (None, kept.language, Language.SHELL):
+            raise Refused(
+                f"Sandbox {kept.id} is for {kept.language.value} and shell code.", "Create one for this language."
+            )
+        return kept

@@ -1,0 +1,131 @@
+"""The ledger that is open: opened, sealed, renewed and closed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+from runner.audit import anchor
+from runner.audit.anchor import AnchorKeeper
+from runner.audit.ledger import Ledger, LedgerFailed, set_aside
+from runner.audit.search import History
+from runner.identity import signer
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from runner.audit.captures import Captures
+    from runner.audit.search import CaseRecord
+    from runner.identity.secrets import Secrets
+    from runner.system.places import Places
+
+
+class OpenLedger:
+    """Holds at most one open ledger; a new one may take its place at any time."""
+
+    def __init__(self, places: Places, captures: Captures, secrets: Secrets) -> None:
+        self._places = places
+        self._captures = captures
+        self._secrets = secrets
+        self._ledger: Ledger | None = None
+        self._anchors: AnchorKeeper | None = None
+        self.doubt: KnownError | None = None
+        """Why the history is not the one that was last signed here; it is not signed until a new one is begun."""
+        self.number = 0
+        """Raised each time a ledger is opened."""
+
+    @property
+    def is_open(self) -> bool:
+        return self._ledger is not None
+
+    @property
+    def writer(self) -> Ledger:
+        """Where entries go. Raises LedgerFailed while no ledger is open."""
+        if self._ledger is None:
+            raise LedgerFailed("The history is not open.", "See the message in the window.")
+        return self._ledger
+
+    async def open(self) -> None:
+        """Raises KnownError where the folder or the file cannot be used."""
+        try:
+            self._places.make()
+            self._captures.begin()
+        except OSError as error:
+            what = f"Assent cannot use its folder {self._places.data}: {error}."
+            raise KnownError(what, "Give yourself the right to write there.") from error
+        if self._ledger is None:
+            self._ledger = await asyncio.to_thread(Ledger.open, self._places.ledger)
+            self.number += 1
+            await self._ledger.append("opened", "", {"process": os.getpid()})
+
+    async def renew(self) -> None:
+        """Set the ledger's file aside and begin a new one, which names it and the last head that was signed.
+
+        Raises KnownError.
+        """
+        await self.close()
+        signed = await asyncio.to_thread(self._set_aside)
+        why = "" if self.doubt is None else self.doubt.what
+        await self.open()
+        await self.writer.append("renewed", "", {"why": why, "signed": None if signed is None else asdict(signed)})
+        self.doubt = None
+
+    def _set_aside(self) -> anchor.Anchor | None:
+        """Set the file aside; the last signed head of it, where one is known."""
+        try:
+            signed = signer.anchor(self._secrets)
+        except KnownError:
+            signed = None
+        # First: a crash between the two must not leave a new ledger beside the mark of the old one.
+        signer.forget_anchor(self._secrets)
+        try:
+            set_aside(self._places.ledger)
+        except KnownError:
+            if signed is not None:
+                signer.set_anchor(self._secrets, signed)
+            raise
+        return signed
+
+    async def seal(self) -> None:
+        """Sign the ledger's heads from now on, unless it is not the one that was last signed: then `doubt` says so.
+
+        The keyring may take its time, so nothing waits for this. Raises KnownError where there is no key.
+        """
+        ledger = self._ledger
+        key = await asyncio.to_thread(signer.signing_key, self._secrets)
+        try:
+            doubt = await asyncio.to_thread(self._difference)
+        except KnownError as error:
+            doubt = error
+        if ledger is None or ledger is not self._ledger:
+            return
+        self.doubt = self.doubt or doubt
+        if self.doubt is None:
+            self._anchors = AnchorKeeper(partial(signer.set_anchor, self._secrets))
+            await ledger.seal_with(key, self._anchors.signed)
+
+    def _difference(self) -> KnownError | None:
+        known = signer.anchor(self._secrets)
+        return None if known is None else anchor.difference(self._places.ledger, known)
+
+    async def left_open(self) -> list[CaseRecord]:
+        """Return the requests that an earlier process did not bring to their end."""
+        return [] if self._ledger is None else await asyncio.to_thread(self._read_open)
+
+    def _read_open(self) -> list[CaseRecord]:
+        history = History(self._places.ledger)
+        try:
+            return list(history.open_cases())
+        finally:
+            history.close()
+
+    async def close(self) -> None:
+        """Write the last entry, its seal, and the note of it beside the key."""
+        if self._ledger is not None:
+            ledger, self._ledger = self._ledger, None
+            await ledger.close()
+        if self._anchors is not None:
+            anchors, self._anchors = self._anchors, None
+            await asyncio.to_thread(anchors.close)

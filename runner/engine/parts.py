@@ -1,0 +1,90 @@
+"""What the engine works with: configuration, agents, ledger, sandbox and gateway."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from runner.audit.captures import Captures
+from runner.engine.configuration import Configuration
+from runner.engine.open_ledger import OpenLedger
+from runner.engine.run_files import RunFiles
+from runner.engine.sandbox_choice import SandboxChoice
+from runner.identity.agents import Agents
+from runner.identity.secrets import Secrets
+from runner.model.request import Tool
+from runner.risk import own
+from runner.risk.worker.assessor import Assessor
+from runner.sandbox import available
+
+if TYPE_CHECKING:
+    from runner.gateway.server import Gateway
+    from runner.gateway.tools import Counter
+    from runner.model.assessment import Assessment
+    from runner.model.request import Request
+    from runner.sandbox.contract import Sandbox
+    from runner.settings.loading import Loaded
+    from runner.system.places import Places
+
+
+class Parts:
+    """Own the long-lived parts (ledger, sandbox, agents, gateway); open and close them."""
+
+    def __init__(self, places: Places, loaded: Loaded, sandboxes: tuple[Sandbox, ...] | None = None) -> None:
+        """`sandboxes` are the ones to choose from; by default what this machine may have."""
+        self.places = places
+        self.configuration = Configuration(places, loaded)
+        self.secrets = Secrets(places, loaded.settings)
+        self.agents = Agents(places)
+        self.captures = Captures(places)
+        self.assessor = Assessor(places.config / own.FOLDER)
+        self.ledger = OpenLedger(places, self.captures, self.secrets)
+        self.files = RunFiles(places, self.captures, lambda: self.configuration.settings)
+        self.sandboxes = SandboxChoice(
+            sandboxes or available.sandboxes(loaded.settings), lambda: self.configuration.settings, self.files.bounds
+        )
+        self._gateway: Gateway | None = None
+
+    async def assess(self, request: Request, *, person: bool = False) -> Assessment:
+        """What `request` would do. Code is read in a process of its own; tools that bring none need no process.
+
+        `person`: it is a person's version, which goes before what agents sent.
+        """
+        if request.tool in (Tool.CODE_EXECUTE, Tool.CODE_WRITE_FILE):
+            return await self.assessor.assess(request, person=person)
+        return self.configuration.dangers.assess(request)
+
+    async def follow_agreement(self) -> None:
+        """Keep secrets where the settings say now. The keyring may take its time. Raises KnownError."""
+        agreed = self.configuration.settings.secrets_file
+        await asyncio.to_thread(self.secrets.agree_to_file if agreed else self.secrets.withdraw_agreement)
+
+    def reload(self) -> None:
+        """Read settings and rules again, and hand them to those that live by them."""
+        self.configuration.reload()
+        self.assessor.reload()
+        self.sandboxes.warm_again()
+
+    @property
+    def address(self) -> str:
+        """Where agents reach the gateway; empty while it is closed."""
+        return "" if self._gateway is None else self._gateway.address
+
+    async def open_gateway(self, counter: Counter) -> None:
+        """Raises KnownError where the port cannot be opened."""
+        # Half a second of imports: here, so that the window is painted first.
+        from runner.gateway.server import Gateway
+
+        # Known before it opens: whatever becomes of that, somebody closes it.
+        if self._gateway is None:
+            self._gateway = Gateway(counter, self.agents, self.configuration.settings, self.places)
+        await self._gateway.open()
+
+    async def close(self, why: str) -> None:
+        """Close in reverse: no more calls, no more runs, then the last entry and its seal."""
+        if self._gateway is not None:
+            await self._gateway.close(why)
+        await self.assessor.close()
+        await self.sandboxes.close()
+        await self.ledger.close()
+        self.captures.close()

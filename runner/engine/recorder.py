@@ -1,0 +1,74 @@
+"""Writes to the ledger of the moment; nobody hears of a step before it is durable."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from runner.audit.ledger import LedgerFailed
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.engine.bulletin import Bulletin
+    from runner.engine.open_ledger import OpenLedger
+    from runner.model.events import Event
+    from runner.model.lifecycle import Phase
+    from runner.requests.case import Case
+
+RETRY_SECONDS = 1.0
+"""Between two attempts to write a step that must not be lost."""
+
+
+class Recorder:
+    """The `Record` of the engine: asks for the open ledger at each entry, since a new one may be begun at any time."""
+
+    def __init__(self, ledger: OpenLedger, bulletin: Bulletin) -> None:
+        self._ledger = ledger
+        self._bulletin = bulletin
+
+    @property
+    def ledger(self) -> int:
+        """Number of the ledger that is open."""
+        return self._ledger.number
+
+    async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
+        """Write one entry; durable when this returns. Raises LedgerFailed, and reports that as trouble."""
+        try:
+            await self._ledger.writer.append(kind, request_id, body)
+        except LedgerFailed as failure:
+            self.trouble("ledger", failure.what, failure.remedy)
+            raise
+        self.ledger_works()
+
+    async def note(self, kind: str, request_id: str, body: Mapping[str, object] | None = None) -> None:
+        """Write an entry on which nothing depends: a failure is reported as trouble, never raised."""
+        try:
+            await self._ledger.writer.append(kind, request_id, body or {})
+        except KnownError as failure:
+            self.trouble("ledger", failure.what, failure.remedy)
+
+    def ledger_works(self) -> None:
+        """Report that the ledger can be written; that it is not the one that was last signed stays a trouble."""
+        if doubt := self._ledger.doubt:
+            self.trouble("ledger", doubt.what, doubt.remedy)
+        else:
+            self.clear("ledger")
+
+    async def persist(self, case: Case, phase: Phase, body: object, event: Event | None) -> None:
+        """Take a step that must not be lost: retried until it is written."""
+        while True:
+            try:
+                return await case.advance(phase, body, event)
+            except LedgerFailed:
+                await asyncio.sleep(RETRY_SECONDS)
+
+    def publish(self, event: Event) -> None:
+        self._bulletin.publish(event)
+
+    def trouble(self, area: str, what: str, remedy: str) -> None:
+        self._bulletin.trouble(area, what, remedy)
+
+    def clear(self, area: str) -> None:
+        self._bulletin.clear(area)

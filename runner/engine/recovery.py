@@ -1,0 +1,41 @@
+"""What an earlier process left open is settled: nothing is replayed, nothing runs twice (spec I4, K6)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.engine.path import UNDECIDED
+from runner.model.events import RequestArrived, RequestAssessed
+from runner.model.lifecycle import Phase
+from runner.requests.case import Case
+from runner.system.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.audit.search import CaseRecord
+    from runner.engine.path import Path
+    from runner.model.record import Record
+    from runner.requests.cases import Cases
+
+INTERRUPTED = "The console stopped before anybody answered. Nothing was run; ask again."
+LOST = "The console stopped while this was running; the run was ended and its output is lost."
+PHASES = frozenset(phase.value for phase in Phase)
+
+
+def take_up(
+    left_open: list[CaseRecord], record: Record, cases: Cases, path: Path, take: Callable[[Case], object]
+) -> None:
+    """Ask again what an agent still waits for (`take`), and settle everything else."""
+    for left in left_open:
+        case = Case(left.request, record)
+        steps = [(step.entry.kind, step.body) for step in left.steps if step.entry.kind in PHASES]
+        case.resume(left.row.phase, left.assessment, left.decision, left.result, steps)
+        record.publish(RequestArrived(left.request))
+        if left.assessment is not None:
+            record.publish(RequestAssessed(left.request.id, left.assessment))
+        if left.row.phase in UNDECIDED and any(step.entry.kind == "parked" for step in left.steps):
+            take(case)
+        else:
+            cases.add(case)
+            spawn(f"settle {left.request.id}", path.settle(case, LOST if left.decision else INTERRUPTED))

@@ -1,0 +1,56 @@
+"""What is kept of a run beside the ledger: its artifact, and the files that it created."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.audit import artifacts
+from runner.sandbox.contract import Bounds, Collect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.audit.captures import Captures
+    from runner.model.assessment import Assessment
+    from runner.model.decision import Decision
+    from runner.model.request import Request
+    from runner.model.result import Result
+    from runner.settings.loading import Settings
+    from runner.system.places import Places
+
+
+class RunFiles:
+    """Collect and store as the settings say."""
+
+    def __init__(self, places: Places, captures: Captures, settings: Callable[[], Settings]) -> None:
+        self._places = places
+        self._captures = captures
+        self._settings = settings
+
+    def bounds(self) -> Bounds | None:
+        """How much is collected of what a run creates; None where nothing is."""
+        settings = self._settings()
+        if not settings.collect_files:
+            return None
+        return Bounds(settings.collect_most, settings.collect_file_mb << 20, settings.collect_all_mb << 20)
+
+    def collect(self, request_id: str) -> Collect | None:
+        """Where what a run creates goes, where the settings want it. Raises OSError."""
+        bounds = self.bounds()
+        return None if bounds is None else Collect(self._captures.draft(request_id), bounds)
+
+    def store(
+        self, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result
+    ) -> dict[str, object]:
+        """Keep the artifact of a run as `SANDBOX_STORE_CODE` says; what the ledger says of it.
+
+        Raises OSError and KnownError.
+        """
+        path = None
+        try:
+            path = artifacts.store(self._places, self._settings().store_code, request, assessment, decision, result)
+        finally:
+            self._captures.keep(request.id, result.files, lasting=path is not None)
+        if path is None:
+            return {"artifact": ""}
+        return {"artifact": str(path), "artifact_sha256": artifacts.fingerprint(path)}

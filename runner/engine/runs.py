@@ -1,0 +1,151 @@
+"""The runs that are going on: started after the last check, stopped, paused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.model.events import RunHeld, RunMeasured, RunStarted
+from runner.model.lifecycle import Phase
+from runner.model.request import Language
+from runner.model.result import Meta, Outcome, Result
+from runner.requests.modules import imports
+from runner.sandbox.contract import Haltable, Job, NotPermitted
+from runner.sandbox.imports import binds
+from runner.system.tasks import spawn
+
+if TYPE_CHECKING:
+    from runner.approval.door import Door
+    from runner.engine.kept_sandboxes import KeptSandboxes
+    from runner.engine.parts import Parts
+    from runner.model.decision import Decision
+    from runner.model.record import Record
+    from runner.model.request import Request
+    from runner.requests.case import Case
+    from runner.risk.imported import Import
+    from runner.sandbox.contract import Collect, Run, Sandbox, Session
+
+STOPPED = "Stopped by a person."
+HELD, RESUMED = "held", "resumed"
+"""Kinds of entries in the ledger."""
+
+
+class Runs:
+    """Every method is called on the engine's loop."""
+
+    def __init__(self, parts: Parts, record: Record, door: Door, sandboxes: KeptSandboxes) -> None:
+        self._parts = parts
+        self._record = record
+        self._door = door
+        self._sandboxes = sandboxes
+        self._runs: dict[str, Run] = {}
+        self._held: set[str] = set()
+
+    async def run(self, case: Case, decision: Decision) -> Result:
+        """Run exactly what was approved, in the sandbox that it was approved for."""
+        request, chosen = case.approved, self._parts.sandboxes
+        try:
+            if request.sandbox:
+                async with self._sandboxes.used(request) as session:
+                    return await self._run_in(case, decision, session)
+            if request.isolation is not chosen.isolation:
+                raise KnownError(f"The {request.isolation} sandbox it was approved for is gone.", "Ask again.")
+            return await self._run_in(case, decision, chosen.sandbox)
+        except NotPermitted as refusal:
+            return not_run(request, refusal, Outcome.KILLED)
+        except KnownError as error:
+            return not_run(request, error)
+
+    async def _run_in(self, case: Case, decision: Decision, place: Sandbox | Session) -> Result:
+        """Raises NotPermitted where the approval counts no more, and KnownError where `place` does not work."""
+        request, chosen = case.approved, self._parts.sandboxes
+        protections = (await chosen.sandbox.check()).protections
+        self._permit(case, decision)
+        body = {"protections": list(protections), "chosen": chosen.why}
+        await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
+        job = self._job(case, decision, await self._imported(request))
+        job.permit()
+        run = await place.start(job, lambda usage: self._record.publish(RunMeasured(request.id, usage)))
+        case.transcript = run.transcript
+        self._runs[request.id] = run
+        if (refusal := self._door.refuses(case, decision)) is not None:  # it came while the sandbox started
+            run.stop(refusal.reason)
+        try:
+            return await run.finished()
+        finally:
+            del self._runs[request.id]
+            self._held.discard(request.id)
+
+    def _permit(self, case: Case, decision: Decision) -> None:
+        """The last look before the code starts. Raises NotPermitted."""
+        if (refusal := self._door.refuses(case, decision)) is not None:
+            raise NotPermitted(refusal.reason, "Nothing was run.")
+
+    def _job(self, case: Case, decision: Decision, imported: tuple[Import, ...] | None) -> Job:
+        request = case.approved
+        assert request.language is not None
+        return Job(
+            id=request.id,
+            language=request.language,
+            code=request.code,
+            limits=request.limits,
+            context=request.context,
+            stdin=request.stdin,
+            imports=imports(self._parts.configuration.settings),
+            imported=imported,
+            network=request.network,
+            image=request.image,
+            collect=self._collect(request.id),
+            permit=lambda: self._permit(case, decision),
+        )
+
+    async def _imported(self, request: Request) -> tuple[Import, ...] | None:
+        """What Python code imports, where a rule is about that; None where none is. Raises KnownError."""
+        if request.language is not Language.PYTHON or not binds(imports(self._parts.configuration.settings)):
+            return None
+        found = await self._parts.assessor.imported(request.code, agent=request.agent)
+        if found is None:
+            raise KnownError("What this code imports could not be read.", "Nothing was run. Send less code.")
+        return found
+
+    def _collect(self, request_id: str) -> Collect | None:
+        """Where what the run creates goes; without space for it the run goes on."""
+        try:
+            return self._parts.files.collect(request_id)
+        except OSError as error:
+            what = f"Files of a run could not be collected: {error}"
+            self._record.trouble("artifacts", what, "Free disk space.")
+            return None
+
+    # ---- what a person does with them ----
+
+    def stop(self, request_id: str, why: str = STOPPED) -> None:
+        """End a run, if it is one."""
+        if run := self._runs.get(request_id):
+            run.stop(why)
+
+    def stop_all(self, why: str) -> None:
+        for run in list(self._runs.values()):
+            run.stop(why)
+
+    def hold(self, request_id: str, held: bool) -> None:
+        """Pause a run, or let it go on; nothing where its sandbox cannot."""
+        run = self._runs.get(request_id)
+        if not isinstance(run, Haltable) or held is (request_id in self._held):
+            return
+        (run.pause if held else run.resume)()
+        (self._held.add if held else self._held.discard)(request_id)
+        self._record.publish(RunHeld(request_id, held))
+        spawn(f"held {request_id}", self._record.note(HELD if held else RESUMED, request_id))
+
+    def hold_all(self, held: bool) -> tuple[str, ...]:
+        """Pause every run, or let all go on. The ids of those whose sandbox cannot."""
+        for request_id in list(self._runs):
+            self.hold(request_id, held)
+        return tuple(request_id for request_id, run in self._runs.items() if not isinstance(run, Haltable))
+
+
+def not_run(request: Request, error: KnownError, outcome: Outcome = Outcome.ENGINE_LOST) -> Result:
+    """The result of a run that was prevented, or whose end is not known."""
+    meta = Meta(runtime=request.isolation.value, limits=request.limits, isolation=request.isolation)
+    return Result(outcome, "", str(error), 1, 0.0, error=str(error), meta=meta)
