@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from runner.model.events import Event
     from runner.model.result import Usage
-    from runner.sandbox.contract import Job
+    from runner.sandbox.contract import Job, Listing, Piece
 
 
 class HeldRun:
@@ -90,3 +90,29 @@ class SilentRecord:
 
     def clear(self, area: str) -> None:
         pass
+
+
+class HeldSession:
+    """A sandbox that is kept, in which nothing can be done."""
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    @property
+    def alive(self) -> bool:
+        return not self.closed
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> HeldRun:
+        raise AssertionError("nothing runs here")
+
+    async def write(self, path: str, data: bytes, *, executable: bool) -> None:
+        raise AssertionError("nothing is written here")
+
+    async def read(self, path: str, offset: int, most: int) -> Piece:
+        raise AssertionError("nothing is read here")
+
+    async def files(self, path: str) -> Listing:
+        raise AssertionError("nothing is listed here")
+
+    async def close(self) -> None:
+        self.closed = True

@@ -100,7 +100,7 @@ class Door:
         return self._refusal(case, request, case.weighed, by_trust=decision.rule == TRUST_RULE)
 
     def ended(self, case: Case) -> Decision | None:
-        """The decision about a request whose caller has gone, or that is denied with all others; None while it goes on."""
+        """The decision about a request whose caller has gone or that is denied with all others; else None."""
         request = case.request
         if case.gone:
             return Decision(Verdict.WITHDRAWN, Decider.AGENT, case.gone, digest=request.digest)
