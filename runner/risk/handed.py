@@ -16,7 +16,7 @@ from runner.risk.executing import executes
 from runner.risk.javascript import program as javascript
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.program import Unparsed, parse
-from runner.risk.shell import script as shell
+from runner.risk.shell import syntax as shell
 from runner.risk.text import tricks
 from runner.risk.trace.nested import ESCAPED
 

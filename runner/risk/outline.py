@@ -15,7 +15,7 @@ from tree_sitter import Parser
 
 from runner.model.request import Language
 from runner.risk.javascript import program as javascript
-from runner.risk.shell import script as shell
+from runner.risk.shell import syntax as shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

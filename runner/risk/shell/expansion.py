@@ -37,6 +37,7 @@ PARAMETER = re.compile(
     re.DOTALL,
 )
 INDEX = re.compile(r"-?[0-9]{1,9}")
+SLICE = re.compile(r":\s*+(-?\s*+\d{1,18}+)(?::(-?\d{1,18}+))?")
 GROUP = re.compile(r"\{([^{}]*+)\}")
 ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|0[0-7]{1,3}|.)", re.DOTALL)
 LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b", "E": "\x1b"}
@@ -133,33 +134,26 @@ def _looked_up(name: str, index: str | None, variables: Mapping[str, Value], arg
             return text(KNOWN[name])
         labels = {f"${name}", Source.HOST_INFO} if name in WHO else {f"${name}"}
         return Value(name=f"${name}", labels=frozenset(labels))
-    if index is not None and found.fields:
-        if index in ("@", "*"):
-            return Value(items=list(found.fields.values()))
-        return found.fields.get(index.strip("\"'"), UNKNOWN)
-    if index is not None and found.items is not None:
-        if index in ("@", "*"):
-            return found
-        if INDEX.fullmatch(index) and -len(found.items) <= int(index) < len(found.items):
-            return found.items[int(index)]
-        return UNKNOWN
-    if found.items is not None:
-        return found.items[0] if found.items else UNKNOWN
-    return found
+    return _element(found, index)
+
+
+def _element(found: Value, index: str | None) -> Value:
+    """Return one element of a list or map; the first one, or the whole text, without an index."""
+    if index is None:
+        return found if found.items is None else found.items[0] if found.items else UNKNOWN
+    everything = index in ("@", "*")
+    if found.fields:
+        return Value(items=list(found.fields.values())) if everything else found.fields.get(index.strip("\"'"), UNKNOWN)
+    if found.items is None or everything:
+        return found
+    if INDEX.fullmatch(index) and -len(found.items) <= int(index) < len(found.items):
+        return found.items[int(index)]
+    return UNKNOWN
 
 
 def _changed(value: Value, rest: str, variables: Mapping[str, Value], arguments: Sequence[Value]) -> Value:
-    if (slice_ := re.fullmatch(r":\s*+(-?\s*+\d{1,18}+)(?::(-?\d{1,18}+))?", rest)) is not None:
-        start = int("".join(slice_[1].split()))
-        length = int(slice_[2]) if slice_[2] else None
-        if value.items is not None:
-            return Value(items=value.items[start : None if length is None else start + length])
-
-        def cut(known: str) -> str:
-            end = None if length is None else (start + length if length >= 0 else length)
-            return known[start:end]
-
-        return each(value, cut, labels=fold.ASSEMBLED)
+    if (slice_ := SLICE.fullmatch(rest)) is not None:
+        return _sliced(value, slice_)
     if rest[:2] in (":-", ":=", "-", "=") or rest[:1] in ("-", "="):
         default = _plain(rest.lstrip(":")[1:], variables, arguments)
         return value if value.texts else default.labelled(value.labels)
@@ -179,6 +173,20 @@ def _changed(value: Value, rest: str, variables: Mapping[str, Value], arguments:
     if rest in (",,", ","):
         return each(value, str.lower)
     return value
+
+
+def _sliced(value: Value, slice_: re.Match[str]) -> Value:
+    """Return what `${name:start:length}` takes of a text or list."""
+    start = int("".join(slice_[1].split()))
+    length = int(slice_[2]) if slice_[2] else None
+    if value.items is not None:
+        return Value(items=value.items[start : None if length is None else start + length])
+
+    def cut(known: str) -> str:
+        end = None if length is None else (start + length if length >= 0 else length)
+        return known[start:end]
+
+    return each(value, cut, labels=fold.ASSEMBLED)
 
 
 def _plain(raw: str, variables: Mapping[str, Value], arguments: Sequence[Value]) -> Value:

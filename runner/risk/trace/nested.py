@@ -11,14 +11,15 @@ from runner.risk.model.acts import Act, Place, Source, Trail
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
 from runner.risk.python.program import Python, Unparsed, parse
 from runner.risk.rules.packages import mistaken_for, name_of
-from runner.risk.shell.script import Shell, State
+from runner.risk.shell.command import ShellState
+from runner.risk.shell.script import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from runner.risk.rules.knowledge import Knowledge
     from runner.risk.rules.rule import Search
-    from runner.risk.shell.commands.table import Command
+    from runner.risk.shell.command import Command
     from runner.risk.trace.machine import Machine
 
 DEEPEST = 6
@@ -318,7 +319,7 @@ class Nested:
         for known in code.texts[:3]:
             if not known.strip(HOLE + " \n"):
                 continue
-            state = State(
+            state = ShellState(
                 command.shell.state.variables,
                 command.shell.state.functions,
                 command.shell.state.aliases,

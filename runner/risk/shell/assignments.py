@@ -1,0 +1,86 @@
+"""Assignments and declarations: what the variables of a script hold."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import UNKNOWN, Value, concatenate, either, text
+from runner.risk.shell.syntax import place, source
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from runner.risk.shell.words import Words
+
+
+class Assignments:
+    """Sets the variables of one script."""
+
+    def __init__(self, words: Words) -> None:
+        self.shell = words.shell
+        self.words = words
+
+    def assign(self, node: Node) -> None:
+        """Set the variable of one assignment."""
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None:
+            return
+        target = source(name)
+        if (real := self.shell.state.names.get(target)) is not None:
+            target = real
+        made = self._assigned(value) if value is not None else text("")
+        if b"+=" in (node.text or b"")[: len(target) + 4]:
+            old = self.shell.state.variables.get(target, UNKNOWN)
+            made = (
+                Value(items=[*(old.items or []), *made.items]) if made.items is not None else concatenate((old, made))
+            )
+        if "[" in target:
+            target, _, key = target.partition("[")
+            old = self.shell.state.variables.get(target, UNKNOWN)
+            made = Value(
+                items=[*(old.items or []), made], fields={**(old.fields or {}), key.rstrip("]").strip("\"'"): made}
+            )
+        if self.shell.branches and (known := self.shell.state.variables.get(target)) is not None and made.items is None:
+            made = either((made, known))
+        self.shell.state.variables[target] = (
+            made if made.texts or made.items is not None else made.labelled((f"${target}",))
+        )
+
+    def _assigned(self, value: Node) -> Value:
+        if value.type == "array" and (named := self._keyed(value)):
+            return Value(items=list(named.values()), fields=named)
+        if value.type == "array":
+            return Value(items=[word for child in value.named_children for word in self.words.words(child)])
+        return self.words.value(value)
+
+    def _keyed(self, array: Node) -> dict[str, Value]:
+        """Return the values of `([a]=x [b]="y z")` by their keys; nothing for a plain list."""
+        found: dict[str, Value] = {}
+        for child in array.named_children:
+            match = re.match(r"\[([^\]]*)\]=", source(child))
+            if match is None:
+                return {}
+            last = child.named_children[-1] if child.named_children else child
+            quoted = last.type in ("string", "raw_string", "ansi_c_string")
+            found[match[1].strip("\"'")] = self.words.value(last) if quoted else text(source(child)[match.end() :])
+        return found
+
+    def declare(self, node: Node) -> Value:
+        """Follow `declare`, `export`, `local`, ..., with what they assign."""
+        written = source(node)
+        if refers := re.match(r"(?:declare|typeset|local)\s+-\w*n\w*\s+(\w+)=(\w+)", written):
+            self.shell.state.names[refers[1]] = refers[2]
+            return UNKNOWN
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                self.assign(child)
+        words = [text(first) for first in written.split(None, 1)[:1]]
+        for child in node.named_children:
+            if child.type != "variable_assignment":
+                words += self.words.words(child)
+            elif (name := child.child_by_field_name("name")) is not None:
+                value = self.shell.state.variables.get(source(name), UNKNOWN)
+                words.append(concatenate((text(source(name) + "="), value)))
+        self.shell.trail.add("command", words[0].text if words else "", {"line": concatenate(words, " ")}, place(node))
+        return UNKNOWN

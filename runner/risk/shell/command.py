@@ -1,0 +1,217 @@
+"""One command with its words, and what every part of a script shares: variables, functions, depth and trail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, text
+from runner.risk.trace.machine import TooDeep
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from runner.risk.model.acts import Place, Trail
+    from runner.risk.trace.nested import Nested
+
+DEEPEST = 110
+"""Levels of nesting that are followed; each costs up to five Python frames."""
+
+
+@dataclass(slots=True)
+class Redirect:
+    """One redirection, such as `2> file`."""
+
+    operator: str
+    descriptor: str
+    target: Value
+    place: Place
+
+
+@dataclass(slots=True)
+class ShellState:
+    """Variables and functions of a shell. Subshells share them: telling them apart would gain nothing."""
+
+    variables: dict[str, Value] = field(default_factory=dict)
+    functions: dict[str, Node] = field(default_factory=dict)
+    aliases: dict[str, Value] = field(default_factory=dict)
+    arguments: list[Value] = field(default_factory=list)
+    active: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+    directory: str = ""
+    names: dict[str, str] = field(default_factory=dict)
+    """Variables that stand for another one (`declare -n`)."""
+
+
+@dataclass(slots=True)
+class ShellContext:
+    """What the parts of one script share while it is followed."""
+
+    trail: Trail
+    nested: Nested
+    state: ShellState
+    holes: frozenset[str]
+    """Labels of what stands at the holes of the script, put there by an outer program."""
+    depth: int = 0
+    branches: int = 0
+    background: bool = False
+    """Whether the current command is followed by `&`."""
+    fed: Value = UNKNOWN
+    """The standard input of the current command."""
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """Count one level of nesting. Raises TooDeep beyond DEEPEST."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise TooDeep
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        """Mark what is followed as code that may not run, so that a variable may keep its former value."""
+        self.branches += 1
+        try:
+            yield
+        finally:
+            self.branches -= 1
+
+
+class Start(Protocol):
+    """Follow one command given as words; return what it prints."""
+
+    def __call__(
+        self,
+        words: list[Value],
+        stdin: Value,
+        where: Place,
+        redirects: Sequence[Redirect] = (),
+        hidden: frozenset[str] = frozenset(),
+        through: str = "",
+    ) -> Value: ...
+
+
+@dataclass(slots=True)
+class Command:
+    """One command with its words."""
+
+    shell: ShellContext
+    start: Start
+    name: str
+    words: list[Value]
+    stdin: Value
+    place: Place
+    redirects: Sequence[Redirect]
+    labels: frozenset[str]
+    through: str = ""
+    """The command that starts this one, such as `find` or `env`."""
+
+    @property
+    def arguments(self) -> list[Value]:
+        """The words after the name."""
+        return self.words[1:]
+
+    def parsed(self, valued: str = "", stop: bool = False) -> tuple[dict[str, Value], list[Value]]:
+        """Return options and operands.
+
+        `valued` lists the options that take a value, as `-o --output`; with `stop` the first operand ends the
+        options, as for commands that run another one.
+        """
+        takes = set(valued.split())
+        options: dict[str, Value] = {}
+        operands: list[Value] = []
+        arguments = self.arguments
+        at = 0
+        while at < len(arguments):
+            word = arguments[at].text
+            at += 1
+            if word == "--":
+                operands += arguments[at:]
+                break
+            if len(word) < 2 or word[0] not in "-" or HOLE in word[:2]:
+                operands.append(arguments[at - 1])
+                if stop:
+                    operands += arguments[at:]
+                    break
+                continue
+            name, equals, inline = word.partition("=")
+            if word.startswith("--") and equals:
+                options[name] = text(inline, labels=arguments[at - 1].labels)
+            elif word in takes:
+                options[word] = arguments[at] if at < len(arguments) else UNKNOWN
+                at += 1
+            elif word.startswith("--"):
+                options[word] = UNKNOWN
+            else:
+                at = self._letters(word, takes, options, arguments, at)
+        return options, operands
+
+    @staticmethod
+    def _letters(word: str, takes: set[str], options: dict[str, Value], arguments: list[Value], at: int) -> int:
+        """Read `-xvf file`: each letter an option, the last one perhaps with a value. Return where to go on."""
+        for i, letter in enumerate(word[1:], 1):
+            option = "-" + letter
+            if option in takes:
+                rest = word[i + 1 :]
+                if rest:
+                    options[option] = text(rest, labels=arguments[at - 1].labels)
+                else:
+                    options[option] = arguments[at] if at < len(arguments) else UNKNOWN
+                    at += 1
+                break
+            options[option] = UNKNOWN
+        options.setdefault(word, UNKNOWN)
+        return at
+
+    def act(self, kind: str, **fields: Value) -> Value:
+        """Record an act; return a value with the labels that it gives."""
+        done = self.shell.trail.add(kind, self.name, fields, self.place, self.labels)
+        return Value(labels=self.shell.nested.done(done))
+
+    def again(self, words: Sequence[Value], stdin: Value | None = None) -> Value:
+        """Run other words as a command in this one's place."""
+        if not words:
+            return UNKNOWN
+        fed = self.stdin if stdin is None else stdin
+        return self.start(list(words), fed, self.place, self.redirects, self.labels, self.name)
+
+    def script(self, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN) -> Value:
+        """Run `code` as a shell script in this one's place."""
+        return self.shell.nested.shell_text(self, code, arguments, stdin)
+
+    def code(self, language: str, code: Value) -> Value:
+        """Run `code` in another language."""
+        return self.act("execute", code=code, language=text(language))
+
+    def read(self, path: Value) -> Value:
+        """Record that the file is read; return its content, as far as it is known."""
+        content = (path.fields or {}).get("content")
+        if content is not None:
+            return content
+        if path.text == "-":
+            return self.stdin
+        given = self.act("read", path=path)
+        return self.shell.nested.content(path).labelled(given.labels | (path.labels & {"found"}))
+
+    def placed(self, path: Value) -> Value:
+        """Return a relative path below the folder that the script changed to."""
+        folder = self.shell.state.directory
+        if not folder or not path.texts or path.text.startswith(("/", "~", HOLE, "-", "$")) or ":" in path.text[:3]:
+            return path
+        return concatenate((text(folder.rstrip("/") + "/"), path)).labelled(path.labels)
+
+
+Handler = Callable[[Command], Value | None]
+"""What a command does. Returns what it prints, or None where the command counts as one that is not known."""
+
+
+def is_narrowed(value: Value) -> Value:
+    """Return the field that says whether a search for certain files gave the path."""
+    return text("yes") if "narrowed" in value.labels else UNKNOWN

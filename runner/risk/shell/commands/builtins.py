@@ -1,0 +1,93 @@
+"""Commands that the shell itself carries out: eval, source, trap, alias, cd, read, set, shift."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
+
+if TYPE_CHECKING:
+    from runner.risk.shell.command import Command
+
+
+def evaluate(command: Command) -> Value | None:
+    code = concatenate(command.arguments, " ")
+    command.act("execute", code=code, language=text("shell"), how=text("eval"))
+    return command.script(code, command.shell.state.arguments)
+
+
+def source(command: Command) -> Value | None:
+    if not command.arguments:
+        return UNKNOWN
+    target = command.arguments[0]
+    content = (target.fields or {}).get("content")
+    if content is not None:
+        command.act("execute", code=content, language=text("shell"))
+        return command.script(content)
+    if target.text == "/dev/stdin":
+        command.act("execute", code=command.stdin, language=text("shell"))
+        return command.script(command.stdin)
+    command.shell.nested.started(target, command.labels, command.place)
+    return UNKNOWN
+
+
+def trap(command: Command) -> Value | None:
+    _, operands = command.parsed()
+    if len(operands) >= 2:
+        command.script(operands[0])
+        command.act("trap", code=operands[0], signal=concatenate(operands[1:], " "))
+    return UNKNOWN
+
+
+def alias(command: Command) -> Value | None:
+    for argument in command.arguments:
+        name, equals, value = argument.text.partition("=")
+        if equals:
+            command.script(text(value, labels=argument.labels))
+            command.shell.state.aliases[name] = text(value)
+    return UNKNOWN
+
+
+def change_directory(command: Command) -> Value | None:
+    _, operands = command.parsed()
+    command.shell.state.directory = operands[0].text if operands else "~"
+    return UNKNOWN
+
+
+def read(command: Command) -> Value | None:
+    """read, mapfile: what comes in goes into variables."""
+    options, operands = command.parsed("-d -n -N -p -t -u -i -a" if command.name == "read" else "-d -n -O -s -u -C -c")
+    fed = command.stdin
+    if fed.texts and fed.text.strip(HOLE):
+        lines = fed.text.rstrip("\n").split("\n")[:200]
+        array = options.get("-a") if command.name == "read" else (operands[0] if operands else text("MAPFILE"))
+        if array is not None and array.exact:
+            parts = lines[0].split() if command.name == "read" else lines
+            command.shell.state.variables[array.exact] = Value(items=[text(p, labels=fed.labels) for p in parts])
+        elif len(operands) <= 1:
+            name = operands[0].text if operands else "REPLY"
+            command.shell.state.variables[name] = text(*lines[:12], labels=fed.labels)
+        else:
+            parts = lines[0].split(None, len(operands) - 1)
+            for operand, part in zip(operands, parts, strict=False):
+                command.shell.state.variables[operand.text] = text(part, labels=fed.labels)
+        return UNKNOWN
+    for operand in operands:
+        if operand.exact:
+            command.shell.state.variables[operand.exact] = Value(
+                labels=labels_of((command.stdin,))
+                | ({f"${operand.exact}"} if command.stdin is UNKNOWN else frozenset())
+            )
+    return UNKNOWN
+
+
+def set_(command: Command) -> Value | None:
+    arguments = command.arguments
+    if arguments and arguments[0].text == "--":
+        command.shell.state.arguments = arguments[1:]
+    return UNKNOWN
+
+
+def shift(command: Command) -> Value | None:
+    command.shell.state.arguments = command.shell.state.arguments[1:]
+    return UNKNOWN

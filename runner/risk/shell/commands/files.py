@@ -1,0 +1,201 @@
+"""Commands that list, delete, copy, pack and change files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
+from runner.risk.shell.command import is_narrowed
+
+if TYPE_CHECKING:
+    from runner.risk.shell.command import Command, Handler
+
+
+def listing(command: Command) -> Value | None:
+    """ls: names of what is there; a path with a pattern comes out as it went in."""
+    _, operands = command.parsed("-I -w -T --ignore")
+    for path in operands[:10]:
+        command.act("walk", path=path)
+    shown = [path for path in operands if "*" in path.text]
+    return Value(
+        tuple(path.text for path in shown)[:12] or (HOLE,), labels=labels_of(operands) | {"listed", "found"}, name="ls"
+    )
+
+
+def which(command: Command) -> Value | None:
+    """`which python`: the command's own name will do for its path."""
+    _, operands = command.parsed()
+    return operands[0] if len(operands) == 1 and operands[0].exact else None
+
+
+def remove(command: Command) -> Value | None:
+    options, operands = command.parsed("-n --iterations -s --size --random-source")
+    tree = (
+        "yes"
+        if options.keys() & {"-r", "-R", "--recursive"}
+        or any("r" in o.lower() for o in options if not o.startswith("--"))
+        else ""
+    )
+    if command.name in ("shred", "wipe"):
+        tree = ""
+    for path in operands[:100]:
+        content = Value(path.texts, path.name, path.labels)
+        command.act(
+            "delete",
+            path=command.placed(content),
+            tree=text(tree) if tree else UNKNOWN,
+            tool=text(command.name),
+            narrowed=is_narrowed(path),
+        )
+    if not operands and command.stdin is not UNKNOWN:
+        command.act("delete", path=command.stdin, tree=UNKNOWN, tool=text(command.name))
+    return UNKNOWN
+
+
+def truncate(command: Command) -> Value | None:
+    _, operands = command.parsed("-s --size -r --reference")
+    for path in operands[:20]:
+        command.act("write", path=command.placed(path), data=text(""))
+    return UNKNOWN
+
+
+def transfer(kind: str) -> Handler:
+    """cp, mv, ln, install: sources, then a target."""
+
+    def handle(command: Command) -> Value | None:
+        options, operands = command.parsed("-t --target-directory -m --mode -o --owner -g --group -S --suffix")
+        target = options.get("-t") or options.get("--target-directory")
+        if target is None:
+            if len(operands) < 2:
+                return UNKNOWN
+            target, operands = operands[-1], operands[:-1]
+        for path in operands[:20]:
+            command.act(kind, source=command.placed(path), path=command.placed(target), mode=options.get("-m", UNKNOWN))
+        return UNKNOWN
+
+    return handle
+
+
+def change_mode(command: Command) -> Value | None:
+    arguments = [argument for argument in command.arguments if not re.fullmatch(r"-[RvcfH]+|--\w+", argument.text)]
+    tree = any(re.fullmatch(r"-(?=[^\WR]*+R)\w++|--recursive", argument.text) for argument in command.arguments)
+    if len(arguments) < 2:
+        return UNKNOWN
+    for path in arguments[1:50]:
+        command.act(
+            "chmod",
+            path=command.placed(path),
+            mode=arguments[0],
+            narrowed=is_narrowed(path),
+            tree=text("yes") if tree else UNKNOWN,
+        )
+    return UNKNOWN
+
+
+def change_owner(command: Command) -> Value | None:
+    options, operands = command.parsed("--reference --from")
+    tree = text("yes") if options.keys() & {"-R", "--recursive"} else UNKNOWN
+    for path in operands[1:50]:
+        command.act("chown", path=command.placed(path), owner=operands[0], narrowed=is_narrowed(path), tree=tree)
+    return UNKNOWN
+
+
+def copy_blocks(command: Command) -> Value | None:
+    """dd if=... of=..."""
+    named = dict(argument.text.partition("=")[::2] for argument in command.arguments if "=" in argument.text)
+    labels: frozenset[str] = frozenset()
+    if "if" in named:
+        labels = command.act("read", path=text(named["if"])).labels
+    if "of" in named:
+        command.act(
+            "write",
+            path=text(named["of"]),
+            data=Value(labels=labels),
+            tool=text("dd"),
+            source=text(named.get("if", "")),
+        )
+        return UNKNOWN
+    return Value(labels=labels | labels_of((command.stdin,)))
+
+
+TAR_VALUED = (
+    "-f --file -C --directory -T -X --exclude --to-command -I --use-compress-program -g -V --checkpoint"
+    " --checkpoint-action"
+)
+TAR_RUNS = ("--to-command", "-I", "--use-compress-program", "--checkpoint-action")
+"""Options of tar whose value is a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """What an archiver is asked to do."""
+
+    options: dict[str, Value]
+    target: Value
+    """The archive."""
+    paths: list[Value]
+    creates: bool
+
+
+def archive(command: Command) -> Value | None:
+    """tar, zip, 7z: what is packed, and where to."""
+    packing = _tar(command) if command.name == "tar" else _packer(command)
+    options, paths = packing.options, packing.paths[:30]
+    if not packing.creates:
+        folder = options.get("-C") or options.get("--directory") or options.get("-d")
+        if folder is not None:
+            command.act("extract", path=folder)
+        return Value(labels=labels_of((command.stdin,)))
+    labels: frozenset[str] = frozenset({"archive"})
+    for path in paths:
+        labels |= command.act("read", path=command.placed(path), tree=text("yes")).labels
+    removes = "--remove-files" in options or (command.name == "zip" and any("m" in o for o in options if o[1:2] != "-"))
+    for path in paths if removes else ():
+        command.act("delete", path=command.placed(path), tree=text("yes"), tool=text(command.name))
+    if packing.target.text not in ("", "-"):
+        command.act("write", path=packing.target, data=Value(labels=labels))
+    return Value(labels=labels)
+
+
+def _tar(command: Command) -> Packing:
+    options, operands = command.parsed(TAR_VALUED)
+    first = command.arguments[0].text if command.arguments else ""
+    if first and not first.startswith("-") and operands and re.fullmatch(r"[a-zA-Z]+", first):
+        # `tar cf archive files`: options without a dash.
+        operands = operands[1:]
+        if "f" in first and operands:
+            options["-f"], operands = operands[0], operands[1:]
+        options["-" + first] = UNKNOWN
+    for name in TAR_RUNS:
+        if name in options and options[name].texts:
+            command.script(each(options[name], lambda known: known.removeprefix("exec=")))
+    target = options.get("-f") or options.get("--file") or UNKNOWN
+    creates = any("c" in option for option in options if not option.startswith("--")) or "--create" in options
+    return Packing(options, target, operands, creates)
+
+
+def _packer(command: Command) -> Packing:
+    """zip, 7z, rar."""
+    line = concatenate(command.arguments, " ").text
+    options, operands = command.parsed("-P -p -x -i")
+    creates = not re.match(r"[xel] ", line) and command.name in ("zip", "7z", "7za", "rar")
+    if command.name != "zip":
+        operands = operands[1:]
+    target = operands[0] if operands else UNKNOWN
+    return Packing(options, target, operands[1:], creates)
+
+
+def mkfifo(command: Command) -> Value | None:
+    _, operands = command.parsed("-m --mode")
+    for path in operands[:1]:
+        command.act("pipe", path=path)
+    return UNKNOWN
+
+
+def make_node(command: Command) -> Value | None:
+    _, operands = command.parsed("-m --mode")
+    if len(operands) > 1 and operands[1].text == "p":
+        command.act("pipe", path=operands[0])
+    return UNKNOWN

@@ -1,0 +1,236 @@
+"""Commands that start another command: wrappers, `find -exec`, `xargs`, options whose value is run."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.model.acts import Source
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, text
+from runner.risk.shell.command import is_narrowed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.risk.shell.command import Command, Handler
+
+
+def wrapper(valued: str, skip: int = 0) -> Handler:
+    """sudo, env, nice, ...: options, perhaps some operands, then the command."""
+
+    def handle(command: Command) -> Value | None:
+        options, operands = command.parsed(valued, stop=True)
+        if command.name in ("sudo", "doas") and not operands and (options.keys() & {"-i", "-s", "--login", "--shell"}):
+            command.act("shell", name=text(command.name))
+        while operands and "=" in operands[0].text and operands[0].text.partition("=")[0].isidentifier():
+            name, _, value = operands[0].text.partition("=")
+            command.shell.state.variables[name] = text(value)
+            operands = operands[1:]
+        if command.name == "env" and (split := options.get("-S") or options.get("--split-string")):
+            return command.script(split)
+        return command.again(operands[skip:]) if len(operands) > skip else None
+
+    return handle
+
+
+def exec_(command: Command) -> Value | None:
+    _, operands = command.parsed("-a", stop=True)
+    if operands:
+        return command.again(operands)
+    return UNKNOWN
+
+
+def environment(command: Command) -> Value | None:
+    """`env` without a command prints all variables."""
+    options, operands = command.parsed("-u -C -S --unset --chdir --split-string", stop=True)
+    if operands or "-S" in options:
+        return wrapper("-u -C -S --unset --chdir --split-string")(command)
+    return Value(labels=frozenset({Source.ENVIRONMENT}))
+
+
+def xargs(command: Command) -> Value | None:
+    options, operands = command.parsed(
+        "-I -i -n -P -d -L -s -a -E --replace --max-args --max-procs --delimiter --max-lines --arg-file", stop=True
+    )
+    if not operands:
+        return None
+    fed = command.stdin
+    marker = (options.get("-I") or options.get("--replace") or text("{}")).text or "{}"
+    given = _fed(fed)
+    if any(marker in operand.text for operand in operands) and (
+        "-I" in options or "--replace" in options or "-i" in options
+    ):
+        words = [_put(operand, marker, given) for operand in operands]
+    else:
+        words = [*operands, *(given.items or [given])]
+    return command.again(words, UNKNOWN)
+
+
+def _fed(stdin: Value) -> Value:
+    if stdin.exact is not None:
+        return Value(items=[text(part, labels=stdin.labels) for part in stdin.exact.split()[:50]], labels=stdin.labels)
+    return Value((HOLE,) if not stdin.texts else stdin.texts, labels=stdin.labels | {"listed"}, name=stdin.name)
+
+
+def _put(operand: Value, marker: str, given: Value) -> Value:
+    before, found, after = operand.text.partition(marker)
+    if not found:
+        return operand
+    inside = either(given.items) if given.items else given
+    return concatenate((text(before), inside, text(after))).labelled(given.labels)
+
+
+def find(command: Command) -> Value | None:
+    """find PATH... tests -exec COMMAND ; -delete"""
+    arguments = command.arguments
+    roots: list[Value] = []
+    for argument in arguments:
+        if argument.text.startswith(("-", "(", "!")):
+            break
+        roots.append(argument)
+    root = either(roots) if roots else text(".")
+    names = [
+        arguments[i + 1]
+        for i, argument in enumerate(arguments[:-1])
+        if argument.text in ("-name", "-iname", "-path", "-wholename", "-ipath", "-regex", "-iregex")
+    ]
+    found = _found(root, names)
+    narrowed = (
+        Value(labels=frozenset({"narrowed"})) if len(arguments) > len(roots) + 1 and _narrows(arguments) else UNKNOWN
+    )
+    result = command.act("walk", path=root, names=either(names) if names else UNKNOWN)
+    found = found.labelled(result.labels | narrowed.labels)
+    at = 0
+    while at < len(arguments):
+        word = arguments[at].text
+        at += 1
+        if word == "-delete":
+            command.act("delete", path=found if names else root, tree=text("yes"), narrowed=is_narrowed(narrowed))
+        elif word in ("-exec", "-execdir", "-ok", "-okdir"):
+            end = next((i for i in range(at, len(arguments)) if arguments[i].text in (";", "+", "\\;")), len(arguments))
+            words = [_put(argument, "{}", found) for argument in arguments[at:end]]
+            words = [w.labelled(("found",)) if "found" not in w.labels and HOLE in w.text else w for w in words]
+            command.again(words, UNKNOWN)
+            at = end + 1
+        elif word in ("-fprintf", "-fprint", "-fls") and at < len(arguments):
+            command.act("write", path=arguments[at], data=UNKNOWN)
+    return Value(found.texts, labels=found.labels | {"found"}, name="find")
+
+
+def _found(root: Value, names: Sequence[Value]) -> Value:
+    """Paths a find may give: every name below the root, with a hole between."""
+    if not names:
+        return Value(tuple(_below(known) for known in root.texts) or (HOLE,), labels=root.labels | {"found"})
+    made = [f"{_below(known)}{name.text.lstrip('*/') or '*'}" for known in root.texts or (".",) for name in names]
+    return Value(tuple(dict.fromkeys(made))[:12], labels=root.labels | {"found"})
+
+
+def _below(known: str) -> str:
+    return known + HOLE if known.endswith("/") else f"{known}/{HOLE}" if not known.endswith("*") else known
+
+
+NARROWING = frozenset(
+    [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-regex",
+        "-iregex",
+        "-empty",
+        "-mtime",
+        "-atime",
+        "-ctime",
+        "-mmin",
+        "-amin",
+        "-cmin",
+        "-size",
+        "-newer",
+        "-user",
+        "-perm",
+        "-inum",
+        "-wholename",
+        "-samefile",
+        "-links",
+        "-lname",
+        "-xtype",
+    ]
+)
+
+
+def _narrows(arguments: Sequence[Value]) -> bool:
+    for at, argument in enumerate(arguments):
+        if argument.text in NARROWING:
+            following = arguments[at + 1].text if at + 1 < len(arguments) else ""
+            if not (argument.text in ("-name", "-iname", "-path") and set(following) <= set("*./")):
+                return True
+    return False
+
+
+def su(command: Command) -> Value | None:
+    options, _operands = command.parsed("-c --command -s --shell -g -G")
+    code = options.get("-c") or options.get("--command")
+    if code is not None:
+        return command.script(code)
+    command.act("shell", name=text("su"))
+    return UNKNOWN
+
+
+def script_option(valued: str, *names: str) -> Handler:
+    """A command whose option holds a shell script: `script -c`, `watch`, `flock -c`."""
+
+    def handle(command: Command) -> Value | None:
+        options, _operands = command.parsed(valued, stop=True)
+        for name in names:
+            if name in options and options[name].texts:
+                return command.script(options[name])
+        return None
+
+    return handle
+
+
+def watch(command: Command) -> Value | None:
+    _, operands = command.parsed("-n --interval", stop=True)
+    return command.script(concatenate(operands, " ")) if operands else None
+
+
+def start_terminal(command: Command) -> Value | None:
+    """screen -dmS name command, tmux new-session -d command, systemd-run command."""
+    valued = "-S -s -t -c -L -p --unit --on-calendar --on-active --on-boot --property --uid --slice -n"
+    options, operands = command.parsed(valued, stop=True)
+    if command.name == "systemd-run" and any(key.startswith("--on-") for key in options):
+        command.act("schedule", what=concatenate(operands, " "), how=text("systemd"))
+    if command.name == "tmux" and operands:
+        operands = [operand for operand in operands[1:] if not operand.text.startswith("-")]
+        return command.script(concatenate(operands[-1:], " ")) if operands else None
+    return command.again(operands) if operands else None
+
+
+def start(command: Command) -> Value | None:
+    """Windows' `start` and `cmd /c`: what follows the options runs."""
+    words = [word for word in command.arguments if not re.fullmatch(r"/\w+(:\w+)?|\"[^\"]*\"", word.text)]
+    if command.name == "cmd":
+        return command.script(concatenate(words, " ")) if words else command.act("shell", name=text("cmd"))
+    return command.again(words) if words else None
+
+
+def settings_that_run(command: Command) -> Value | None:
+    """git -c core.pager=..., make --eval=...: options whose value is a command."""
+    for at, word in enumerate(command.arguments):
+        following = command.arguments[at + 1].text if at + 1 < len(command.arguments) else ""
+        if command.name == "git" and word.text == "-c":
+            name, _, code = following.partition("=")
+            key = name.lower()
+            alias = key.startswith("alias.") and code.startswith("!")
+            if alias or re.fullmatch(r"core\.(pager|editor|sshcommand|fsmonitor)|diff\.external|pager\.\w+", key):
+                command.script(text(code.removeprefix("!"), labels=command.arguments[at + 1].labels))
+        elif command.name == "git" and word.text.startswith("alias.") and following.startswith("!"):
+            command.script(text(following[1:], labels=command.arguments[at + 1].labels))
+        elif command.name in ("make", "gmake") and word.text.startswith(("--eval", "-E")):
+            code = word.text.partition("=")[2] or following
+            command.script(text(re.sub(r"^[\w\s.%-]*:[^;\n]*[;\n]", "", code)))
+        elif command.name == "gdb" and word.text in ("-ex", "--ex", "-eval-command"):
+            command.code("perl", text(following))
+            if match := re.match(r"(?:!|shell\s)(.+)", following):
+                command.script(text(match[1]))
+    return None

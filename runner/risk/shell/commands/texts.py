@@ -1,0 +1,282 @@
+"""Commands that print, filter, decode and rewrite text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.model import fold
+from runner.risk.model.acts import Source
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
+from runner.risk.shell.expansion import ansi
+
+if TYPE_CHECKING:
+    from runner.risk.shell.command import Command, Handler
+
+
+def echo(command: Command) -> Value | None:
+    words = command.arguments
+    escapes = False
+    while words and re.fullmatch(r"-[neE]+", words[0].text):
+        escapes = escapes or "e" in words[0].text
+        words = words[1:]
+    said = concatenate(words, " ") if words else text("")
+    if not escapes or "\\" not in said.text:
+        return said
+    hides = bool(re.search(r"(\\x[0-9a-fA-F]{2}|\\0?[0-7]{3}){3,}", said.text))
+    return each(said, ansi, labels=fold.ASSEMBLED if hides else ())
+
+
+def printf(command: Command) -> Value | None:
+    words = command.arguments
+    if len(words) > 1 and words[0].text == "-v":
+        command.shell.state.variables[words[1].text] = _printed(words[2:])
+        return UNKNOWN
+    return _printed(words)
+
+
+def _printed(words: list[Value]) -> Value:
+    if not words:
+        return text("")
+    template = words[0]
+    hides = bool(re.search(r"(\\x[0-9a-fA-F]{2}|\\0?[0-7]{3}){3,}", template.text))
+    parts = re.split(r"(%[-#0 +]*+[\d.]*+[a-zA-Z%])", template.text)
+    out: list[Value] = []
+    rest = words[1:]
+    while True:
+        taken = 0
+        for part in parts:
+            if part.startswith("%") and len(part) > 1:
+                if part == "%%":
+                    out.append(text("%"))
+                    continue
+                value = rest[taken] if taken < len(rest) else text("")
+                out.append(_converted(part[-1], value))
+                taken += 1
+            else:
+                out.append(text(ansi(part)))
+        rest = rest[taken:]
+        if not taken or not rest or len(out) > 200:
+            break
+    return concatenate(out).labelled((*template.labels, *(fold.ASSEMBLED if hides else ())))
+
+
+def _converted(letter: str, value: Value) -> Value:
+    """One argument of printf, as its directive prints it."""
+    known = value.exact
+    if letter == "b" and value.texts:
+        return each(value, ansi)
+    if letter in "oxXd" and known is not None and re.fullmatch(r"\d{1,9}|0x[0-9a-fA-F]{1,8}|'.", known):
+        number = ord(known[1]) if known[0] == "'" else int(known, 0) if known[:2] == "0x" else int(known)
+        return text(format(number, letter), labels=value.labels)
+    if letter == "c" and known:
+        return text(known[0], labels=value.labels)
+    return value
+
+
+FILTER_OPTIONS = (
+    "-n -c -d -f -k -t -b -w -s -m -A -B -C -e --lines --bytes --delimiter --fields --key"
+    " --field-separator --regexp --max-count"
+)
+
+
+def passes(valued: str = FILTER_OPTIONS, skip: int = 0) -> Handler:
+    """cat, head, sort, grep, ...: what goes in comes out, more or less."""
+
+    def handle(command: Command) -> Value | None:
+        options, operands = command.parsed(valued)
+        paths = operands if skip and ("-e" in options or "-f" in options) else operands[skip:]
+        whole = [command.read(path) for path in paths[:20]] or [command.stdin]
+        if command.name in ("cat", "head", "tail", "tac") and len(whole) == 1:
+            return whole[0]
+        if command.name == "cat":
+            return concatenate(whole, "\n")
+        recursive = options.keys() & {"-r", "-R", "--recursive"}
+        if recursive and command.name.endswith("grep"):
+            root = paths[0] if paths else text(".")
+            command.act("search", path=root, pattern=operands[0] if operands else options.get("-e", UNKNOWN))
+        labels = labels_of(whole)
+        if command.name.endswith("grep") and labels & {"process", Source.ENVIRONMENT} and operands:
+            kind = "compare" if "process" in labels else "search-environment"
+            command.act(kind, text=operands[0], **{"with": Value(labels=labels)})
+        return Value(labels=labels)
+
+    return handle
+
+
+def cut(command: Command) -> Value | None:
+    """cut -d' ' -f2-4: fields of known lines."""
+    options, operands = command.parsed("-d -f -c -b --delimiter --fields --characters --bytes")
+    data = command.read(operands[0]) if operands else command.stdin
+    wanted = options.get("-f") or options.get("--fields")
+    letters = options.get("-c") or options.get("-b") or options.get("--characters")
+    listed = (wanted or letters or UNKNOWN).exact
+    if data.exact is None or listed is None or not re.fullmatch(r"[\d,-]{1,40}", listed):
+        return Value(labels=labels_of((data,)))
+    by = (options.get("-d") or options.get("--delimiter") or text("\t")).text[:1] if wanted is not None else ""
+
+    def taken(line: str) -> str:
+        parts = line.split(by) if by else list(line)
+        chosen: list[str] = []
+        for one in listed.split(","):
+            low, dash, high = one.partition("-")
+            start = int(low or 1) - 1
+            chosen += parts[start : (int(high) if high else None) if dash else start + 1]
+        return by.join(chosen)
+
+    return each(data, lambda known: "\n".join(map(taken, known.split("\n"))), labels=fold.ASSEMBLED)
+
+
+def base64(command: Command) -> Value | None:
+    options, operands = command.parsed("-w --wrap -i --input -o --output -b")
+    data = (
+        command.read(options.get("-i", operands[0] if operands else UNKNOWN))
+        if operands or "-i" in options
+        else command.stdin
+    )
+    if options.keys() & {"-d", "-D", "--decode", "-r", "-di", "--d"} or command.name in ("b64decode", "base64dec"):
+        decode = fold.base32_text if command.name == "base32" else fold.base64_text
+        return each(data, lambda known: fold.readable(decode(known)), labels=fold.DECODED)
+    return each(data, fold.ENCODERS["base64.b64encode"], labels={"encoded"})
+
+
+def xxd(command: Command) -> Value | None:
+    options, operands = command.parsed("-l -c -s -g -o")
+    data = command.read(operands[0]) if operands else command.stdin
+    if any("r" in option for option in options if not option.startswith("--")):
+        return each(data, lambda known: fold.readable(fold.hex_text(known)), labels=fold.DECODED)
+    return Value(labels=data.labels)
+
+
+def openssl(command: Command) -> Value | None:
+    line = concatenate(command.arguments, " ").text
+    options, _operands = command.parsed("-in -out -k -pass -K -iv -connect -kfile")
+    data = command.read(options["-in"]) if options.get("-in", UNKNOWN).texts else command.stdin
+    output = Value(labels=labels_of((data,)))
+    if re.match(r"(enc|base64|aes|des)", line) and re.search(r"(^| )-d( |$)", line):
+        output = each(data, lambda known: fold.readable(fold.base64_text(known)), labels=fold.DECODED)
+    elif re.match(r"(enc|aes|des|rsautl|pkeyutl|smime|cms)", line):
+        command.act("encrypt", path=options.get("-in", UNKNOWN), data=data)
+        output = output.labelled(("encrypted",))
+    if "-connect" in options:
+        command.act("connect", host=options["-connect"], tool=text("openssl"))
+        command.act("send", url=options["-connect"], data=command.stdin)
+        output = output.labelled((Source.REMOTE, Source.DOWNLOADED))
+    if "-out" in options:
+        command.act("write", path=options["-out"], data=output)
+    return output
+
+
+def unpack(command: Command) -> Value | None:
+    """gunzip -c, zcat, bzip2 -dc: the content is hidden in the data."""
+    options, operands = command.parsed("-S")
+    data = command.read(operands[0]) if operands else command.stdin
+    if command.name in ("gzip", "bzip2", "xz", "zstd") and not options.keys() & {"-d", "-dc", "-cd", "--decompress"}:
+        return Value(labels=labels_of((data,)))
+    if operands:
+        return Value(labels=labels_of((data,)))
+    return each(data, lambda known: fold.readable(fold.inflated(known)), labels=fold.DECODED)
+
+
+def reverse(command: Command) -> Value | None:
+    data = command.read(command.arguments[0]) if command.arguments else command.stdin
+    return each(data, lambda known: "\n".join(line[::-1] for line in known.split("\n")), labels=fold.ASSEMBLED)
+
+
+def translate(command: Command) -> Value | None:
+    options, operands = command.parsed()
+    if command.stdin.exact is None or not operands or operands[0].exact is None:
+        return Value(labels=labels_of((command.stdin,)))
+    before = _ranged(operands[0].exact)
+    if options.keys() & {"-d", "--delete"}:
+        return each(command.stdin, lambda known: "".join(c for c in known if c not in before))
+    after = _ranged(operands[1].exact or "") if len(operands) > 1 else ""
+    if not after:
+        return command.stdin
+    table = {ord(a): after[min(i, len(after) - 1)] for i, a in enumerate(before[:2000])}
+    return each(command.stdin, lambda known: known.translate(table), labels=fold.ASSEMBLED)
+
+
+def _ranged(known: str) -> str:
+    classes = {"[:lower:]": "a-z", "[:upper:]": "A-Z", "[:digit:]": "0-9"}
+    for name, range_ in classes.items():
+        known = known.replace(name, range_)
+    return re.sub(r"(\w)-(\w)", lambda m: "".join(map(chr, range(ord(m[1]), ord(m[2]) + 1))), ansi(known))
+
+
+def sed(command: Command) -> Value | None:
+    options, operands = command.parsed("-e -f --expression --file")
+    in_place = any(option.startswith(("-i", "--in-place")) for option in options)
+    program = options.get("-e") or options.get("--expression") or (operands[0] if operands else UNKNOWN)
+    paths = operands if "-e" in options or "--expression" in options or "-f" in options else operands[1:]
+    if in_place:
+        for path in paths:
+            command.act("write", path=path, data=program, program=program, edit=text("yes"))
+        return UNKNOWN
+    data = concatenate([command.read(path) for path in paths], "\n") if paths else command.stdin
+    if (runs := _substitution(program.text, executes=True)) is not None:
+        command.script(text(runs[1], labels=program.labels))
+    simple = _substitution(program.text, executes=False)
+    if simple is not None and data.exact is not None and not re.search(r"[\\\[\]^$.*&]", "".join(simple)):
+        return each(data, lambda known: known.replace(*simple), labels=fold.ASSEMBLED)
+    if data.exact is not None:
+        return Value((HOLE,), labels=data.labels)
+    return Value(labels=data.labels)
+
+
+def _substitution(program: str, *, executes: bool) -> tuple[str, str] | None:
+    """Return what `s/old/new/` replaces, and by what; with the flag `e` among others, or with none but `g`."""
+    if len(program) < 4 or program[0] != "s" or "\n" in program:
+        return None
+    mark = program[1]
+    middle = program.find(mark, 2)
+    if executes:
+        flags = len(program)
+        while flags and (program[flags - 1].isalnum() or program[flags - 1] == "_"):
+            flags -= 1
+        end = program.find(mark, max(middle + 1, flags - 1))
+        if "e" not in program[end + 1 :]:
+            return None
+    else:
+        end = len(program) - (2 if program.endswith(f"{mark}g") and len(program) - 2 > middle else 1)
+        if program[end] != mark:
+            return None
+    return (program[2:middle], program[middle + 1 : end]) if 2 <= middle < end else None
+
+
+def tee(command: Command) -> Value | None:
+    options, operands = command.parsed()
+    kind = "append" if options.keys() & {"-a", "--append"} else "write"
+    for path in operands:
+        command.act(kind, path=path, data=command.stdin)
+    return command.stdin
+
+
+def awk(command: Command) -> Value | None:
+    _options, operands = command.parsed("-F -v -f --file --field-separator --assign")
+    if operands:
+        command.code("awk", operands[0])
+        if (said := _awk_print(operands[0].text, command.stdin)) is not None:
+            return said
+        if "process" in labels_of((command.stdin,)):
+            command.act("compare", text=operands[0], **{"with": command.stdin})
+        for operand in operands[1:]:
+            command.read(operand)
+    return Value(labels=labels_of((command.stdin, *operands[1:])))
+
+
+def _awk_print(program: str, data: Value) -> Value | None:
+    """What `{print $2" "$1}` makes of one known line."""
+    match = re.fullmatch(r"\s*+\{\s*+print\s((?:\$\d{1,9}+|\"[^\"]*+\"|,|\s)++);?+\s*+\}\s*+", program)
+    if match is None or data.exact is None:
+        return None
+    words = [data.exact.strip(), *data.exact.split()]
+    out = ""
+    for part in re.findall(r"\$\d+|\"[^\"]*\"|,", match[1]):
+        if part == ",":
+            out += " "
+        elif part[0] == '"':
+            out += ansi(part[1:-1])
+        else:
+            out += words[int(part[1:])] if int(part[1:]) < len(words) else ""
+    return text(out, labels=data.labels | fold.ASSEMBLED)

@@ -1,0 +1,74 @@
+"""Redirections: what a command reads, and where its output goes."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import UNKNOWN, Value, concatenate, text
+from runner.risk.shell.command import Redirect
+from runner.risk.shell.syntax import place, source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tree_sitter import Node
+
+    from runner.risk.shell.command import ShellContext
+
+SOCKET = re.compile(r"/dev/(tcp|udp)/")
+
+
+def redirects_of(node: Node, value: Callable[[Node], Value]) -> list[Redirect]:
+    """Return the redirections that one node stands for; `value` gives the value of a target."""
+    operator = next((child.type for child in node.children if not child.is_named), "")
+    broken = next((child for child in node.children if child.type == "ERROR"), None)
+    if broken is not None:
+        operator += source(broken)
+    descriptor = next((source(child) for child in node.named_children if child.type == "file_descriptor"), "")
+    targets = node.children_by_field_name("destination")
+    return [Redirect(operator, descriptor, value(target), place(node)) for target in targets]
+
+
+def read_redirects(shell: ShellContext, redirects: Sequence[Redirect], stdin: Value) -> Value:
+    """Record what the redirections read; return the standard input that they leave."""
+    for redirect in redirects:
+        if redirect.operator.startswith("<") and not redirect.operator.startswith("<&"):
+            content = (redirect.target.fields or {}).get("content")
+            if content is not None:
+                stdin = content
+                continue
+            _connects(shell, redirect)
+            act = shell.trail.add("read", "<", {"path": redirect.target}, redirect.place)
+            stdin = shell.nested.content(redirect.target).labelled(shell.nested.done(act))
+    return stdin
+
+
+def write_redirect(shell: ShellContext, redirect: Redirect, data: Value, command: Value) -> None:
+    """Record that something printed goes into a file, a device or a connection."""
+    operator = redirect.operator
+    if operator.startswith("<") and operator != "<>":
+        return
+    if operator in (">&", "&>", "&>>") and redirect.target.text.isdigit():
+        return
+    if _connects(shell, redirect):
+        shell.trail.add("send", ">", {"url": redirect.target, "data": data, "command": command}, redirect.place)
+        return
+    kind = "append" if ">>" in operator else "write"
+    fields = {"path": redirect.target, "data": data, "command": command}
+    shell.nested.done(shell.trail.add(kind, operator, fields, redirect.place))
+
+
+def _connects(shell: ShellContext, redirect: Redirect) -> bool:
+    """Record the connection that a target such as `/dev/tcp/host/port` opens; return whether it does."""
+    target = redirect.target.text
+    if not SOCKET.match(target):
+        return False
+    shell.trail.add("connect", target, {"host": text(target), "shell": text("yes")}, redirect.place)
+    return True
+
+
+def shown(redirects: Sequence[Redirect]) -> Value:
+    """Return the redirections as one text."""
+    written = [text(f"{r.descriptor}{r.operator}{r.target.text}") for r in redirects]
+    return concatenate(written, " ") if written else UNKNOWN

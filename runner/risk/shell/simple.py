@@ -1,0 +1,195 @@
+"""One simple command: functions and aliases of the script, known commands, programs that are not known."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.model import fold
+from runner.risk.model.acts import Source
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, labels_of, text
+from runner.risk.shell.command import Command
+from runner.risk.shell.commands.table import COMMANDS, handler_of
+from runner.risk.shell.redirects import shown
+from runner.risk.shell.syntax import source
+from runner.risk.trace.machine import TooDeep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tree_sitter import Node
+
+    from runner.risk.model.acts import Place
+    from runner.risk.shell.command import Redirect, ShellContext
+
+LONGEST_PATTERN = 200
+"""Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
+MOST_ALIASES = 50
+"""Aliases that stand for each other, one after the other."""
+PIECES = re.compile(r"(?:[\w'\"\\]|\$\{?+\w++(?::[^}]*+)?+\}?+){2,}+|\$\{?+\w++:[^}]*+(?<=[\w'\"\\])")
+"""Letters, quotes and variables in a row; or one variable whose slice is not closed, which ends in such a one."""
+ABOUT_HOST = """
+    whoami hostname id uname ifconfig ip who w last lastlog hostnamectl dmidecode lscpu systeminfo
+    ipconfig logname users arp netstat ss lsb_release getmac sw_vers system_profiler
+"""
+INFORMERS = {
+    **dict.fromkeys(ABOUT_HOST.split(), frozenset({"host-info"})),
+    **dict.fromkeys(("ps", "pgrep", "pidof", "top", "lsof", "fuser", "tasklist"), frozenset({"process"})),
+    **dict.fromkeys(("env", "printenv"), frozenset({"environment"})),
+}
+"""Commands that report something worth following, and the label of their output."""
+NOT_READING = """
+    ls ll dir stat test [ mkdir touch file ssh-keygen ssh-add ssh-copy-id git -l which type whereis du
+    df realpath readlink dirname basename export cmake make gcc g++ npm pip pip3 install chattr lsattr
+    umask mount umount mv cp rm ln chmod chown cd pushd
+"""
+NO_READERS = frozenset(NOT_READING.split())
+"""Commands that do not use the content of a file that they are given."""
+
+
+class SimpleCommands:
+    """Follows the simple commands of one script."""
+
+    def __init__(self, shell: ShellContext, statement: Callable[[Node, Value], Value]) -> None:
+        """`statement` follows the body of a function."""
+        self.shell = shell
+        self.statement = statement
+
+    def start(
+        self,
+        words: list[Value],
+        stdin: Value,
+        where: Place,
+        redirects: Sequence[Redirect] = (),
+        hidden: frozenset[str] = frozenset(),
+        through: str = "",
+    ) -> Value:
+        """Follow one command with its arguments; return what it prints."""
+        self.shell.trail.budget.spend(5)
+        with self.shell.deeper():
+            return self._start(words, stdin, where, redirects, hidden, through)
+
+    def _start(
+        self,
+        words: list[Value],
+        stdin: Value,
+        where: Place,
+        redirects: Sequence[Redirect],
+        hidden: frozenset[str],
+        through: str,
+    ) -> Value:
+        state = self.shell.state
+        name = words[0].text
+        if not name and not words[0].labels:
+            return labels_only(words, stdin)
+        program, matched = program_of(name)
+        if matched:
+            hidden |= fold.ASSEMBLED
+        if (body := state.functions.get(name)) is not None:
+            return self.follow(name, body, words[1:], stdin)
+        if (alias := state.aliases.get(name)) is not None and alias.exact and name not in state.active:
+            if len(state.active) >= MOST_ALIASES:
+                raise TooDeep
+            self.shell.trail.budget.spend(len(words))
+            state.active.add(name)
+            try:
+                meant = [*(text(part) for part in alias.exact.split()), *words[1:]]
+                return self._start(meant, stdin, where, redirects, hidden, "")
+            finally:
+                state.active.discard(name)
+        if self.shell.holes:
+            words = [word.labelled(self.shell.holes) if HOLE in word.text else word for word in words]
+        if self.shell.nested.mentions is not None:
+            for word in words:
+                self.shell.nested.mentioned(word.text, where)
+        labels = words[0].labels | hidden
+        return self._carry_out(
+            Command(self.shell, self.start, program, words, stdin, where, redirects, labels, through)
+        )
+
+    def _carry_out(self, command: Command) -> Value:
+        """Record the command and what it does; return what it prints."""
+        shell, words = self.shell, command.words
+        fields = {
+            "line": concatenate(words[:60], " "),
+            "stdin": command.stdin,
+            "name": words[0],
+            "redirects": shown(command.redirects),
+            "background": text("yes") if shell.background else UNKNOWN,
+        }
+        shell.trail.add("command", command.name, fields, command.place, command.labels)
+        handler = handler_of(command.name)
+        if handler is not None:
+            output = handler(command)
+            if output is not None:
+                return output
+        elif words[0].labels or not words[0].exact or "/" in words[0].text or shell.nested.origin(words[0]):
+            shell.nested.started(words[0], command.labels, command.place)
+        self._uses(command)
+        if command.name in INFORMERS:
+            return Value(labels=labels_of((*words, command.stdin)) | INFORMERS[command.name])
+        return labels_only(words, command.stdin)
+
+    def follow(self, name: str, body: Node, arguments: list[Value], stdin: Value) -> Value:
+        """Call a function of the script."""
+        state = self.shell.state
+        state.called.add(name)
+        if name in state.active:
+            return UNKNOWN
+        outside = state.arguments
+        state.arguments = arguments
+        state.active.add(name)
+        try:
+            return self.statement(body, stdin)
+        finally:
+            state.arguments = outside
+            state.active.discard(name)
+
+    def _uses(self, command: Command) -> None:
+        """Record that a program which is not known uses the files that it gets."""
+        if command.name in NO_READERS:
+            return
+        for word in command.arguments[:40]:
+            if word.text.startswith(("/", "~", "./", "../")) or "/." in word.text:
+                act = self.shell.trail.add("use", command.name, {"path": word}, command.place, command.labels)
+                self.shell.nested.done(act)
+
+
+def program_of(name: str) -> tuple[str, bool]:
+    """Return the program that a command's name stands for, without its folder, and whether a pattern hides it."""
+    known = name.replace("\\", "/").rpartition("/")[2] if not name.startswith("\\") else name[1:]
+    matching = _matching(known)
+    return (matching or known).removesuffix(".exe"), matching is not None
+
+
+def _matching(known: str) -> str | None:
+    """Return the first known command that a name with `?` or `[...]` in it matches."""
+    if len(known) > LONGEST_PATTERN or known == "[" or ("?" not in known and "[" not in known[:-1]):
+        return None
+    return next((program for program in COMMANDS if fnmatch.fnmatchcase(program, known)), None)
+
+
+def labels_only(words: Sequence[Value], stdin: Value) -> Value:
+    """Return the output of a command that is not known: made of what went in."""
+    labels = labels_of((*words, stdin))
+    return Value(labels=labels) if labels else UNKNOWN
+
+
+def hides_name(node: Node, name: Value) -> bool:
+    """Return whether the command's name is pieced together so that it cannot be read."""
+    first = node.child_by_field_name("name")
+    if first is None:
+        return False
+    written = source(first).strip('"')
+    if (
+        "$" in written
+        and name.exact is not None
+        and PIECES.fullmatch(written)
+        and not re.fullmatch(r"\$\{?\w+(:?[-=][^}]*)?\}?", written)
+    ):
+        return True
+    return Source.ASSEMBLED in name.labels or (
+        bool(re.search(r"\w(''|\"\"|\\(?=\w)|'\w+'|\"\w+\"|\$@|\$\*|\$\{?[a-z]\b)\w", written))
+        and name.exact is not None
+    )

@@ -1,0 +1,67 @@
+"""From the text of a shell script to its syntax tree, and from a node to its text and place."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+from runner.risk.model.acts import TooMuch
+
+if TYPE_CHECKING:
+    from runner.risk.model.acts import Place
+
+GRAMMAR = Language(tree_sitter_bash.language())
+TEST = re.compile(rb"(?<![^\s;&|(!])\[(?= )([^\[\]\n]*[^\s\[\]] )\](?=\s*(?:&&|\|\||;|\n|$))")
+"""A test in single brackets."""
+GOES_ON = re.compile(rb"(?m)^[^\n]*?\S\\\n(?=\S)(?:[^\n]*\S\\\n(?=\S))*[^\n]*\n?")
+"""Lines that are broken in the middle of a word."""
+EMPTY = re.compile(rb"`#[^`\n]*`")
+"""A comment that is run for its output, which is nothing."""
+MOST_PIPES = 3000
+"""Of one pipeline: parsing one takes time that grows with the square of its length, and nothing can interrupt it."""
+PIPE_OR_END = re.compile(rb"\||;|[^\s|\\][^\S\n]*+\n")
+
+
+def parse(code: str) -> Node:
+    """Return the root of the syntax tree. Raises TooMuch for a pipeline that would take too long to parse."""
+    data = code.encode("utf-8", "surrogatepass")
+    if b"\\\n" in data:
+        data = GOES_ON.sub(_joined, data)
+    if _longest_pipeline(data) > MOST_PIPES:
+        raise TooMuch
+    root = Parser(GRAMMAR).parse(data).root_node
+    if root.has_error:
+        # The grammar takes `[ -d / ] && rm` for one long test. A test does nothing itself.
+        plainer = EMPTY.sub(b"", TEST.sub(lambda match: b":" + match[1] + b" ", data))
+        again = Parser(GRAMMAR).parse(plainer).root_node
+        root = root if again.has_error else again
+    return root
+
+
+def _joined(match: re.Match[bytes]) -> bytes:
+    """Return broken lines as one, with the same number of lines after them: what follows keeps its place."""
+    whole = match[0].replace(b"\\\n", b"")
+    return whole + b"\n" * match[0].count(b"\\\n")
+
+
+def _longest_pipeline(data: bytes) -> int:
+    """Return how many pipes follow each other at most; a line that ends with one goes on."""
+    longest = now = 0
+    for match in PIPE_OR_END.finditer(data):
+        now = now + 1 if match[0] == b"|" else 0
+        longest = max(longest, now)
+    return longest
+
+
+def source(node: Node) -> str:
+    """Return the text of the node."""
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def place(node: Node) -> Place:
+    """Return where the node stands."""
+    start, end = node.start_point, node.end_point
+    return start[0] + 1, start[1], end[0] + 1, end[1]

@@ -1,0 +1,238 @@
+"""The words of a command: expansions, substitutions and quotes worked out to values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from runner.risk.model import fold
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
+from runner.risk.shell.expansion import ansi, brace_words, expand, glob_word
+from runner.risk.shell.redirects import read_redirects, redirects_of
+from runner.risk.shell.syntax import place, source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tree_sitter import Node
+
+    from runner.risk.shell.command import ShellContext
+
+MOST_WORDS = 2000
+EVERYTHING = re.compile(rb'"\$(@|\{\w+\[@\]\}|\{@\})"')
+
+
+@dataclass(slots=True)
+class Word:
+    """One argument as written: its value, and whether the shell splits it at white space."""
+
+    value: Value
+    splits: bool = False
+
+
+class Block(Protocol):
+    """Follow statements in order; return what they print."""
+
+    def __call__(self, nodes: Sequence[Node], stdin: Value = UNKNOWN) -> Value: ...
+
+
+class Words:
+    """Works out the words of one script."""
+
+    def __init__(self, shell: ShellContext, block: Block) -> None:
+        """`block` follows the statements of substitutions."""
+        self.shell = shell
+        self.block = block
+
+    def words(self, node: Node) -> list[Value]:
+        """Return the arguments that one word becomes."""
+        if node.type in ("word", "concatenation") and b"{" in (node.text or b""):
+            spread = brace_words(source(node))
+            if spread is not None and not any(mark in source(node) for mark in "$`'\""):
+                return [text(part) for part in spread]
+        word = self._list(node) or self.word(node)
+        value = word.value
+        if value.items is not None:
+            return value.items[:MOST_WORDS]
+        if word.splits and value.texts and any(c in value.text for c in self.separators):
+            parts = re.split(f"[{re.escape(self.separators)}]+", value.text.strip(self.separators))[:MOST_WORDS]
+            return [text(part, labels=value.labels) for part in parts]
+        return [value]
+
+    def _list(self, node: Node) -> Word | None:
+        """Read `"$@"` and `"${a[@]}"`: all of a list, each as a word of its own, quotes or not."""
+        if node.type == "command_name" and len(node.named_children) == 1:
+            node = node.named_children[0]
+        if node.type != "string" or not EVERYTHING.fullmatch(node.text or b""):
+            return None
+        value = self.expansion(node.named_children[0])
+        return Word(value) if value.items is not None else None
+
+    @property
+    def separators(self) -> str:
+        """The characters at which the shell splits words."""
+        known = self.shell.state.variables.get("IFS")
+        return (known.exact if known is not None else None) or " \t\n"
+
+    def value(self, node: Node) -> Value:
+        """Return the value of one word."""
+        return self.word(node).value
+
+    def word(self, node: Node) -> Word:
+        """Return one word: its value, and whether the shell splits it."""
+        self.shell.trail.budget.left -= 1
+        read = READERS.get(node.type)
+        if read is not None:
+            return read(self, node)
+        self.inside(node)
+        return self._plain(node)
+
+    def _plain(self, node: Node) -> Word:
+        if node.type == "command_name" and node.named_children:
+            first = node.named_children[0]
+            if first.type != "word" or len(node.named_children) > 1:
+                return self.word(first)
+        return Word(text(glob_word(source(node))))
+
+    def _raw(self, node: Node) -> Word:
+        return Word(text(source(node)[1:-1]))
+
+    def _ansi(self, node: Node) -> Word:
+        return Word(text(ansi(source(node)[2:-1]), labels=fold.ASSEMBLED))
+
+    def _translated(self, node: Node) -> Word:
+        return self.word(node.named_children[0]) if node.named_children else Word(UNKNOWN)
+
+    def _quoted(self, node: Node) -> Word:
+        return Word(self.pieces(node, 1))
+
+    def _expanded(self, node: Node) -> Word:
+        return Word(self.expansion(node), splits=True)
+
+    def _substituted(self, node: Node) -> Word:
+        return Word(self.substitution(node), splits=True)
+
+    def _process(self, node: Node) -> Word:
+        """`<(...)` or `>(...)`: a file that holds the output of commands, or is their input."""
+        into = (node.text or b"").startswith(b">")
+        output = self.block(node.named_children, self.shell.fed if into else UNKNOWN)
+        made = Value(("/dev/fd/63",), labels=output.labels)
+        if not into:
+            made.fields = {"content": output}
+        return Word(made)
+
+    def _arithmetic(self, node: Node) -> Word:
+        return Word(Value((HOLE,)))
+
+    def _array(self, node: Node) -> Word:
+        return Word(Value(items=[value for child in node.named_children for value in self.words(child)]))
+
+    def _concatenation(self, node: Node) -> Word:
+        with self.shell.deeper():
+            parts = [self.word(child) for child in node.children if child.is_named or child.type != '"']
+        whole = concatenate([part.value for part in parts])
+        pieces = [part.value.text for part in parts]
+        if len(pieces) > 1 and _cut_up(node):
+            whole = whole.labelled(fold.ASSEMBLED)
+        return Word(whole, any(part.splits for part in parts))
+
+    def pieces(self, node: Node, margin: int = 0) -> Value:
+        """Return a quoted text: the literal stretches as they stand, the expansions worked out."""
+        data = node.text or b""
+        parts: list[Value] = []
+        at = margin
+        for child in node.named_children:
+            if child.type in ("string_content", "heredoc_content"):
+                continue
+            start = child.start_byte - node.start_byte
+            parts.append(text(_unescaped(data[at:start].decode("utf-8", "replace"))))
+            value = self.word(child).value
+            if value.items is not None:
+                separator = self.shell.state.variables.get("IFS", text(" ")).text[:1]
+                value = concatenate(value.items, separator)
+            parts.append(value)
+            at = child.end_byte - node.start_byte
+        end = len(data) - margin if margin else len(data)
+        parts.append(text(_unescaped(data[at:end].decode("utf-8", "replace"))))
+        return parts[0] if len(parts) == 1 else concatenate(parts)
+
+    def expansion(self, node: Node) -> Value:
+        """Return the value of `$name` or `${name...}`."""
+        for child in node.named_children:
+            if (
+                child.type in ("command_substitution", "string", "concatenation")
+                and child is not node.named_children[0]
+            ):
+                self.word(child)
+        written = source(node)
+        if self.shell.state.names and (real := self.shell.state.names.get(written.strip("${}"))) is not None:
+            written = f"${{{real}}}"
+        return expand(written, self.shell.state.variables, self.shell.state.arguments)
+
+    def substitution(self, node: Node) -> Value:
+        """Return what the commands in `$(...)` print."""
+        if len(node.named_children) == 1 and node.named_children[0].type == "file_redirect":
+            redirects = redirects_of(node.named_children[0], self.value)
+            return read_redirects(self.shell, redirects, UNKNOWN)
+        output = self.block(node.named_children)
+        return each(output, lambda known: known.rstrip("\n")) if output.texts else output
+
+    def inside(self, node: Node) -> Value:
+        """Follow the substitutions of a test, which does nothing else; record what it compares with."""
+        if node.type == "test_command":
+            words = text(re.sub(r"[\[\]\"'*]", " ", source(node))[:300])
+            self.shell.trail.add(
+                "compare", "", {"text": words, "with": Value(labels=frozenset({"shell"}))}, place(node)
+            )
+        for child in node.named_children:
+            if child.type in ("command_substitution", "process_substitution"):
+                self.block(child.named_children)
+            elif child.named_child_count:
+                self.inside(child)
+        return UNKNOWN
+
+    def heredoc(self, node: Node) -> Value:
+        """Return the text of a here-document."""
+        start = next((child for child in node.named_children if child.type == "heredoc_start"), None)
+        body = next((child for child in node.named_children if child.type == "heredoc_body"), None)
+        if body is None:
+            return UNKNOWN
+        whole = source(body)
+        quoted = start is not None and any(mark in source(start) for mark in "'\"\\")
+        if quoted or not body.named_children:
+            return text(whole)
+        return self.pieces(body)
+
+
+READERS: dict[str, Callable[[Words, Node], Word]] = {
+    **dict.fromkeys(
+        ("word", "number", "command_name", "variable_name", "string_content", "regex", "test_operator"), Words._plain
+    ),
+    "raw_string": Words._raw,
+    "ansi_c_string": Words._ansi,
+    "translated_string": Words._translated,
+    "string": Words._quoted,
+    "simple_expansion": Words._expanded,
+    "expansion": Words._expanded,
+    "command_substitution": Words._substituted,
+    "process_substitution": Words._process,
+    "arithmetic_expansion": Words._arithmetic,
+    "concatenation": Words._concatenation,
+    "array": Words._array,
+}
+"""How each kind of node becomes a word."""
+
+
+def _cut_up(node: Node) -> bool:
+    """Return whether quotes inside a word only serve to break it up: `r''m`, `"r"m`."""
+    written = source(node)
+    return (
+        bool(re.search(r"[a-z](''|\"\"|'[a-z]{1,3}'|\"[a-z]{1,3}\")[a-z]?", written))
+        and "=" not in written
+        and " " not in written
+    )
+
+
+def _unescaped(raw: str) -> str:
+    return re.sub(r"\\([$`\"\\])", r"\1", raw.replace("\\\n", "")) if "\\" in raw else raw
