@@ -11,13 +11,13 @@ from runner.risk.shell.syntax import place, source
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    from runner.risk.shell.words import Words
+    from runner.risk.shell.words import ShellWords
 
 
 class Assignments:
     """Sets the variables of one script."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: ShellWords) -> None:
         self.shell = words.shell
         self.words = words
 

@@ -13,7 +13,7 @@ from runner.risk.shell.expansion import brace_words
 from runner.risk.shell.redirects import read_redirects, redirects_of, write_redirect
 from runner.risk.shell.simple import SimpleCommands, hides_name
 from runner.risk.shell.syntax import parse, place, source
-from runner.risk.shell.words import Words
+from runner.risk.shell.words import ShellWords
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ class Shell:
         """`holes` are the labels of what stands at the holes of the script, put there by an outer program."""
         self.shell = ShellContext(trail, nested, state or ShellState(), holes)
         self.broken = False
-        self.words = Words(self.shell, self.block)
+        self.words = ShellWords(self.shell, self.block)
         self.assignments = Assignments(self.words)
         self.simple = SimpleCommands(self.shell, self.statement)
 

@@ -37,7 +37,7 @@ class Block(Protocol):
     def __call__(self, nodes: Sequence[Node], stdin: Value = UNKNOWN) -> Value: ...
 
 
-class Words:
+class ShellWords:
     """Works out the words of one script."""
 
     def __init__(self, shell: ShellContext, block: Block) -> None:
@@ -205,21 +205,21 @@ class Words:
         return self.pieces(body)
 
 
-READERS: dict[str, Callable[[Words, Node], Word]] = {
+READERS: dict[str, Callable[[ShellWords, Node], Word]] = {
     **dict.fromkeys(
-        ("word", "number", "command_name", "variable_name", "string_content", "regex", "test_operator"), Words._plain
+        ("word", "number", "command_name", "variable_name", "string_content", "regex", "test_operator"), ShellWords._plain
     ),
-    "raw_string": Words._raw,
-    "ansi_c_string": Words._ansi,
-    "translated_string": Words._translated,
-    "string": Words._quoted,
-    "simple_expansion": Words._expanded,
-    "expansion": Words._expanded,
-    "command_substitution": Words._substituted,
-    "process_substitution": Words._process,
-    "arithmetic_expansion": Words._arithmetic,
-    "concatenation": Words._concatenation,
-    "array": Words._array,
+    "raw_string": ShellWords._raw,
+    "ansi_c_string": ShellWords._ansi,
+    "translated_string": ShellWords._translated,
+    "string": ShellWords._quoted,
+    "simple_expansion": ShellWords._expanded,
+    "expansion": ShellWords._expanded,
+    "command_substitution": ShellWords._substituted,
+    "process_substitution": ShellWords._process,
+    "arithmetic_expansion": ShellWords._arithmetic,
+    "concatenation": ShellWords._concatenation,
+    "array": ShellWords._array,
 }
 """How each kind of node becomes a word."""
 
