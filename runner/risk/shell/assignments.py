@@ -41,6 +41,9 @@ class Assignments:
             made = Value(
                 items=[*(old.items or []), made], fields={**(old.fields or {}), key.rstrip("]").strip("\"'"): made}
             )
+        if made.items:
+            # A list is copied whenever it grows.
+            self.shell.trail.budget.spend(len(made.items) // 10)
         if self.shell.branches and (known := self.shell.state.variables.get(target)) is not None and made.items is None:
             made = either((made, known))
         self.shell.state.variables[target] = (

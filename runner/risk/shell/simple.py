@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from runner.risk.model.acts import Place
     from runner.risk.shell.command import Redirect, ShellContext
 
+COMMAND_STEPS = 25
+"""What a command costs beside its words and acts, in steps of some 1.3 microseconds."""
 LONGEST_PATTERN = 200
 """Of a command's name with `?` and `[...]` in it: making an expression of one takes quadratic time."""
 MOST_ALIASES = 50
@@ -66,7 +68,7 @@ class SimpleCommands:
         through: str = "",
     ) -> Value:
         """Follow one command with its arguments; return what it prints."""
-        self.shell.trail.budget.spend(5)
+        self.shell.trail.budget.spend(COMMAND_STEPS)
         with self.shell.deeper():
             return self._start(words, stdin, where, redirects, hidden, through)
 
