@@ -13,7 +13,7 @@ from tree_sitter import Parser
 from runner.model.assessment import Capability, Finding, Level, Span
 from runner.model.request import Language, Request
 from runner.risk.executing import executes
-from runner.risk.javascript import program as javascript
+from runner.risk.javascript import syntax as javascript
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.program import Unparsed, parse
 from runner.risk.shell import syntax as shell

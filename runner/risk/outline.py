@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tree_sitter import Parser
 
 from runner.model.request import Language
-from runner.risk.javascript import program as javascript
+from runner.risk.javascript import syntax as javascript
 from runner.risk.shell import syntax as shell
 
 if TYPE_CHECKING:

@@ -1,0 +1,107 @@
+"""Storing values: in names, in properties, and in several at once by a pattern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.risk.javascript.properties import key_of, owner_and_key, reach
+from runner.risk.javascript.syntax import code_of, place
+from runner.risk.model.value import UNKNOWN, Value, either, text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from runner.risk.javascript.walker import Walker
+
+
+def bind(walker: Walker, target: Node, value: Value) -> None:
+    """Store `value` where a name, a property or a pattern says."""
+    match target.type:
+        case "identifier" | "shorthand_property_identifier_pattern":
+            _store_name(walker, code_of(target), value)
+        case "member_expression":
+            _store_member(walker, target, value)
+        case "subscript_expression":
+            _store_element(walker, target, value)
+        case "object_pattern":
+            for child in target.named_children:
+                _bind_property(walker, child, value)
+        case "array_pattern":
+            _bind_items(walker, target, value)
+        case "assignment_pattern" | "object_assignment_pattern":
+            _bind_with_default(walker, target, value)
+        case "rest_pattern" | "parenthesized_expression":
+            for child in target.named_children:
+                bind(walker, child, value)
+
+
+def _bind_items(walker: Walker, target: Node, value: Value) -> None:
+    for i, child in enumerate(target.named_children):
+        item = walker.element(value, Value(number=i)) if value.items is not None else walker.each(value)
+        bind(walker, child, item)
+
+
+def _bind_with_default(walker: Walker, target: Node, value: Value) -> None:
+    left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
+    if left is not None:
+        bind(walker, left, either((value, walker.value(right))) if right is not None and value.unknown else value)
+
+
+def _store_name(walker: Walker, name: str, value: Value) -> None:
+    walker.assign(name, value, walker.scope.holder(name))
+
+
+def _bind_property(walker: Walker, child: Node, value: Value) -> None:
+    if child.type == "pair_pattern":
+        key, inner = child.child_by_field_name("key"), child.child_by_field_name("value")
+        if key is not None and inner is not None:
+            bind(walker, inner, reach(walker, value, key_of(walker, key)))
+    elif child.type == "rest_pattern":
+        bind(walker, child, value)
+    else:
+        left = child.child_by_field_name("left") if child.type == "object_assignment_pattern" else child
+        if left is not None:
+            bind(walker, child, reach(walker, value, code_of(left)))
+
+
+def _store_member(walker: Walker, target: Node, value: Value) -> None:
+    owner_node, name_node = target.child_by_field_name("object"), target.child_by_field_name("property")
+    if owner_node is None or name_node is None:
+        return
+    owner, name = walker.value(owner_node), code_of(name_node)
+    if owner.name == "process.env":
+        walker.variables[name] = value
+        return
+    _put(walker, owner_node, owner, name, value)
+    if owner.name:
+        full = f"{owner.name}.{name}"
+        walker.trail.add("store", full, {"value": value, "target": text(full)}, place(target))
+    if value.function is not None and name.startswith("on"):
+        walker.follow(value.function, [Value(labels=owner.labels)], {})
+
+
+def _put(walker: Walker, owner_node: Node, owner: Value, name: str, value: Value) -> None:
+    """Store `value` as the property `name`; what is only known by its name becomes an object by that."""
+    if owner.fields is None and owner_node.type == "identifier":
+        held = Value(owner.texts, owner.name, owner.labels, owner.items, {})
+        held.function, held.kind = owner.function, owner.kind
+        walker.scope.holder(code_of(owner_node)).names[code_of(owner_node)] = held
+        owner = held
+    if owner.fields is not None:
+        old = owner.fields.get(name) if walker.branches else None
+        owner.fields[name] = value if old is None else value.labelled(old.labels)
+
+
+def _store_element(walker: Walker, target: Node, value: Value) -> None:
+    owner, key = owner_and_key(walker, target)
+    node = target.child_by_field_name("object")
+    if node is None:
+        return
+    if owner.items is not None and isinstance(key.number, int) and 0 <= key.number < len(owner.items):
+        owner.items[key.number] = value
+    elif key.texts:
+        _put(walker, node, owner, key.text, value)
+    elif owner.fields is not None:
+        owner.fields["?"] = either((owner.fields.get("?", UNKNOWN), value))
+    elif value.labels and node.type == "identifier":
+        _store_name(walker, code_of(node), owner.labelled(value.labels))

@@ -1,0 +1,114 @@
+"""Calls: what is called, with which arguments, and what answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.risk.javascript.literals import template_string
+from runner.risk.javascript.modules import require
+from runner.risk.javascript.syntax import place
+from runner.risk.model import fold
+from runner.risk.model.value import UNKNOWN, Value, reference
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from runner.risk.javascript.walker import Walker
+    from runner.risk.model.acts import Place
+
+LISTENING = frozenset(("on", "once", "addListener", "addEventListener"))
+KEYS = frozenset(("keydown", "keypress", "keyup"))
+LOADERS = frozenset(
+    (
+        "require",
+        "module.require",
+        "module._load",
+        "module.Module._load",
+        "globalThis.require",
+        "process.mainModule.require",
+        "createRequire()",
+        "process.binding",
+        "process.getBuiltinModule",
+    )
+)
+"""Functions that load a module by its name."""
+
+
+def call_expression(walker: Walker, node: Node) -> Value:
+    function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if function is None:
+        return UNKNOWN
+    called = reference("require") if function.type == "import" else walker.value(function)
+    args = _arguments(walker, listed)
+    if function.type == "super" and walker.this:
+        return UNKNOWN
+    return invoke(walker, called, args, place(node), listed)
+
+
+def invoke(walker: Walker, called: Value, args: list[Value], where: Place, listed: Node | None = None) -> Value:
+    """Call a function, whether directly, by `call`, `apply` or `Reflect.apply`, or bound before."""
+    owner = called.owner
+    if called.name == "Reflect.apply" and len(args) >= 3:
+        return invoke(walker, args[0], args[2].items or [args[2]], where)
+    if owner is not None and (owner.name or owner.function):
+        match called.attribute:
+            case "call":
+                return invoke(walker, owner, args[1:], where)
+            case "apply":
+                return invoke(walker, owner, list(args[1].items or [args[1]]) if len(args) > 1 else [], where)
+            case "bind":
+                return _bound(owner, args[1:])
+    _events(walker, called, args, where)
+    if called.name == "bound" and called.items:
+        return invoke(walker, called.items[0], [*called.items[1:], *args], where)
+    if called.name in LOADERS:
+        return require(walker, called, args, where, listed)
+    if called.name == "constructor":
+        called = reference("Function", called.labels | fold.ASSEMBLED)
+    return walker.call(called, args, {}, where)
+
+
+def _bound(function: Value, args: list[Value]) -> Value:
+    """Return what `function.bind(this, ...args)` gives."""
+    if function.function is not None or not args:
+        return function
+    return Value(name="bound", items=[function, *args], labels=function.labels)
+
+
+def _events(walker: Walker, called: Value, args: list[Value], where: Place) -> None:
+    """Remember the functions that wait for an event, and call them when it is emitted."""
+    event = args[0].exact if args else None
+    if not event:
+        return
+    if called.attribute in LISTENING and len(args) > 1 and args[1].function is not None:
+        walker.listeners.setdefault(event, []).append(args[1])
+        if event in KEYS:
+            walker.follow(args[1].function, [Value(labels=frozenset({"captured"}))], {}, args[1].owner)
+    if called.attribute == "emit":
+        for listener in walker.listeners.get(event, [])[:8]:
+            walker.call(listener, list(args[1:]), {}, where)
+
+
+def _arguments(walker: Walker, listed: Node | None) -> list[Value]:
+    if listed is None:
+        return []
+    if listed.type == "template_string":
+        whole = template_string(walker, listed)
+        return [Value(whole.texts, labels=whole.labels, items=[whole])]
+    args: list[Value] = []
+    for child in listed.named_children:
+        if child.type == "spread_element" and child.named_children:
+            spread = walker.value(child.named_children[0])
+            args += spread.items if spread.items is not None else [walker.each(spread)]
+        elif child.type != "comment":
+            args.append(walker.value(child))
+    return args
+
+
+def new_expression(walker: Walker, node: Node) -> Value:
+    made = node.child_by_field_name("constructor")
+    called = walker.value(made) if made is not None else UNKNOWN
+    args = _arguments(walker, node.child_by_field_name("arguments"))
+    if called.name == "Array" and len(args) == 1 and isinstance(args[0].number, int) and 0 <= args[0].number <= 1000:
+        return Value(items=[UNKNOWN] * args[0].number)
+    return invoke(walker, called, args, place(node))

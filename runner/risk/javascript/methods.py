@@ -1,0 +1,237 @@
+"""Methods of texts and arrays, as far as they shape names, commands and code."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import re2
+
+from runner.risk.model import fold
+from runner.risk.model.acts import Place
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, text
+from runner.risk.trace.machine import MOST_SIMPLE_CALLS
+
+if TYPE_CHECKING:
+    from runner.risk.trace.machine import Machine
+
+QUIET = re2.Options()
+QUIET.log_errors = False
+Args = list[Value]
+
+Method = Callable[["Machine", Value, Args, Place], Value | None]
+
+
+def first(args: Args) -> Value:
+    return args[0] if args else UNKNOWN
+
+
+def m_join(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    if owner.items is None:
+        return None
+    separator = first(args) if args else text(",")
+    return fold.joined(separator, owner.items)
+
+
+def m_reverse(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    if owner.items is None:
+        return None
+    return Value(items=owner.items[::-1], labels=owner.labels | fold.ASSEMBLED)
+
+
+def m_split(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    if not owner.texts:
+        return None
+    separator = first(args)
+    if separator.exact == "" and owner.exact is not None and len(owner.exact) <= 20_000:
+        return Value(items=[text(c, labels=owner.labels) for c in owner.exact], labels=owner.labels)
+    return fold.split(owner, separator)
+
+
+def m_replace(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    if not owner.texts or len(args) < 2:
+        return None
+    if args[0].name == "regex" and args[1].exact is not None and (found := _regex(args[0])) is not None:
+        into = re.sub(r"\$(\d)", r"\\\1", args[1].exact.replace("\\", "\\\\"))
+        return each(owner, lambda known: found[0].sub(into, known, count=found[1]), labels=fold.ASSEMBLED)
+    if args[0].name == "regex" or args[1].function is not None:
+        return Value((HOLE,), labels=owner.labels)
+    return fold.replaced(owner, args[0], args[1])
+
+
+def _regex(value: Value) -> tuple[Any, int] | None:
+    """A regular expression, and how many places it changes (0 for all). RE2 takes linear time, whatever it is."""
+    source = (value.fields or {}).get("pattern", UNKNOWN).text
+    body, _, flags = source[1:].rpartition("/")
+    if len(body) > 200:
+        return None
+    try:
+        return re2.compile(f"(?i){body}" if "i" in flags else body, QUIET), 0 if "g" in flags else 1
+    except re2.error:
+        return None
+
+
+def m_match(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    """text.match(/../g) on a known text."""
+    found = _regex(args[0]) if owner.exact is not None and args and args[0].name == "regex" else None
+    if found is None or found[1]:
+        return None
+    matches = (match.group() for match in found[0].finditer(owner.exact))
+    return Value(items=[text(one, labels=owner.labels) for one in itertools.islice(matches, 4000)])
+
+
+def m_get(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    return machine.element(owner, first(args)) if owner.fields is not None and args else None
+
+
+def m_slice(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    ends = [*args[:2], UNKNOWN, UNKNOWN][:2]
+    return fold.sliced(owner, ends[0], ends[1], UNKNOWN) if owner.texts or owner.items is not None else None
+
+
+def m_substr(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    if len(args) > 1 and isinstance(args[0].number, int) and isinstance(args[1].number, int):
+        return fold.sliced(owner, args[0], Value(number=args[0].number + args[1].number), UNKNOWN)
+    return m_slice(machine, owner, args[:1], place)
+
+
+def m_char(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    return machine.element(owner, first(args)) if owner.texts else None
+
+
+def m_code(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    index = first(args).number if args else 0
+    if owner.exact is not None and isinstance(index, int) and 0 <= index < len(owner.exact):
+        return Value(number=ord(owner.exact[index]))
+    return UNKNOWN
+
+
+def m_concat(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    if owner.items is not None:
+        return Value(
+            items=[*owner.items, *(item for arg in args for item in (arg.items or [arg]))], labels=owner.labels
+        )
+    return concatenate((owner, *args)).labelled(fold.ASSEMBLED) if owner.texts else None
+
+
+def m_text(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    """buffer.toString(encoding), number.toString(radix)."""
+    radix = first(args).number
+    if isinstance(owner.number, int) and isinstance(radix, int) and 2 <= radix <= 36 and owner.number >= 0:
+        return text(_in_base(owner.number, radix), labels=fold.ASSEMBLED)
+    if not owner.texts and owner.name != "Buffer":
+        return None
+    encoding = first(args).text.lower()
+    if encoding == "base64":
+        return each(owner, fold.packed, labels={"encoded"})
+    if encoding == "hex":
+        return each(owner, lambda known: fold.raw(known).hex(), labels={"encoded"})
+    return each(owner, fold.readable) if owner.texts else Value(labels=owner.labels)
+
+
+def _in_base(number: int, radix: int) -> str:
+    digits = ""
+    while number:
+        number, rest = divmod(number, radix)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
+    return digits or "0"
+
+
+def m_push(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    if owner.items is None:
+        return None
+    if len(owner.items) < 20_000:
+        owner.items.extend(args)
+    return UNKNOWN
+
+
+def m_pop(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    return either(owner.items[:60]) if owner.items else None
+
+
+def m_shift(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    """The first item, which is gone afterwards; in a branch nobody knows how often that happens."""
+    if not owner.items or machine.branches:
+        return m_pop(machine, owner, args, place)
+    return owner.items.pop(0)
+
+
+def m_reduce(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    function = first(args).function
+    if function is None or owner.items is None or not 0 < len(owner.items) <= 200:
+        return m_each(machine, owner, args, place)
+    items = [*args[1:2], *owner.items]
+    value = items[0]
+    for at, item in enumerate(items[1:]):
+        value = machine.follow(function, [value, item, Value(number=at)], {}, first(args).owner)
+    return value.labelled(owner.labels)
+
+
+def m_each(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    """map, forEach, filter, reduce over a known array."""
+    function = first(args).function
+    if function is None or owner.items is None:
+        return None
+    met = either(owner.items[:60])
+    result = machine.follow(function, [met, UNKNOWN, owner], {}, first(args).owner)
+    return Value(labels=result.labels | owner.labels, name=result.name)
+
+
+def mapped(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    if owner.items is None or not args:
+        return None
+    if args[0].function is None:
+        if args[0].name:
+            return Value(items=[machine.call(args[0], [item], {}, place) for item in owner.items[:4000]])
+        return None
+    if len(owner.items) > (MOST_SIMPLE_CALLS if args[0].function.simple else 7):
+        return m_each(machine, owner, args, place)
+    items = [machine.follow(args[0].function, [item, Value(number=i), owner], {}) for i, item in enumerate(owner.items)]
+    return Value(items=items, labels=owner.labels)
+
+
+def changed(change: Callable[[str], str]) -> Method:
+    def method(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+        return each(owner, change) if owner.texts else None
+
+    return method
+
+
+METHODS: dict[str, Method] = {
+    "join": m_join,
+    "reverse": m_reverse,
+    "toReversed": m_reverse,
+    "split": m_split,
+    "replace": m_replace,
+    "replaceAll": m_replace,
+    "match": m_match,
+    "get": m_get,
+    "slice": m_slice,
+    "substring": m_slice,
+    "subarray": m_slice,
+    "substr": m_substr,
+    "charAt": m_char,
+    "at": m_char,
+    "charCodeAt": m_code,
+    "codePointAt": m_code,
+    "concat": m_concat,
+    "toString": m_text,
+    "push": m_push,
+    "unshift": m_push,
+    "pop": m_pop,
+    "shift": m_shift,
+    "forEach": m_each,
+    "filter": m_each,
+    "find": m_each,
+    "reduce": m_reduce,
+    "some": m_each,
+    "every": m_each,
+    "flatMap": m_each,
+    "map": mapped,
+    "trim": changed(str.strip),
+    "toLowerCase": changed(str.lower),
+    "toUpperCase": changed(str.upper),
+    "valueOf": lambda machine, owner, args, place: owner,
+}

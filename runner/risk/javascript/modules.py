@@ -1,0 +1,76 @@
+"""Modules that a program loads, by `require` and by `import`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.risk.javascript.syntax import code_of, place
+from runner.risk.model import fold
+from runner.risk.model.acts import Source
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference, text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from runner.risk.javascript.walker import Walker
+    from runner.risk.model.acts import Place
+
+SAME = {
+    "fs-extra": "fs",
+    "graceful-fs": "fs",
+    "promise-fs": "fs",
+    "fs/promises": "fs",
+    "node-fetch": "fetch",
+    "cross-fetch": "fetch",
+    "isomorphic-fetch": "fetch",
+    "undici": "undici",
+    "cross-spawn": "child_process.spawn",
+    "promisify-child-process": "child_process",
+    "path/posix": "path",
+    "timers/promises": "timers",
+}
+"""Packages that are another module with more around it."""
+
+
+def module(name: str) -> str:
+    """Return the module that a name in `require` stands for."""
+    name = name.removeprefix("node:")
+    return SAME.get(name, name)
+
+
+def import_statement(walker: Walker, node: Node) -> Value:
+    source = node.child_by_field_name("source")
+    if source is None:
+        return UNKNOWN
+    name = module(walker.value(source).text)
+    walker.trail.add("import", name, {"module": text(name)}, place(node))
+    clause = next((child for child in node.named_children if child.type == "import_clause"), None)
+    for child in clause.named_children if clause is not None else ():
+        if child.type == "identifier":
+            walker.assign(code_of(child), reference(name))
+        elif child.type == "namespace_import" and child.named_children:
+            walker.assign(code_of(child.named_children[0]), reference(name))
+        elif child.type == "named_imports":
+            for one in child.named_children:
+                original, alias = one.child_by_field_name("name"), one.child_by_field_name("alias")
+                if original is not None:
+                    known = code_of(original)
+                    walker.assign(
+                        code_of(alias or original), reference(name if known == "default" else f"{name}.{known}")
+                    )
+    return UNKNOWN
+
+
+def require(walker: Walker, called: Value, args: list[Value], where: Place, listed: Node | None) -> Value:
+    wanted = args[0] if args else UNKNOWN
+    known = wanted.exact
+    walker.trail.add("import", module(known or ""), {"module": wanted}, where, called.labels)
+    if known is None:
+        return Value(name="require()", labels=wanted.labels)
+    written = listed.named_children[0] if listed is not None and listed.named_children else None
+    plain = written is not None and written.type in ("string", "identifier") and b"\\" not in (written.text or b"")
+    hidden = NO_LABELS if plain and not wanted.labels else fold.ASSEMBLED
+    name = module(known)
+    if called.name == "process.binding":
+        name = f"process.binding.{name}"
+    return reference(name, (wanted.labels & {Source.DECODED, Source.ASSEMBLED}) | hidden)

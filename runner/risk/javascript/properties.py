@@ -1,0 +1,93 @@
+"""Properties of objects: reading them, whichever way they are written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.risk.javascript.literals import unescaped
+from runner.risk.javascript.syntax import code_of
+from runner.risk.model import fold
+from runner.risk.model.acts import Source
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference, text
+from runner.risk.rules.targets import VARIABLES, WHO
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from runner.risk.javascript.walker import Walker
+
+GLOBALS = frozenset(("globalThis", "window", "global", "self", "root", "top", "frames", "parent", "GLOBAL"))
+
+
+def member_expression(walker: Walker, node: Node) -> Value:
+    owner, name = node.child_by_field_name("object"), node.child_by_field_name("property")
+    if owner is None or name is None:
+        return UNKNOWN
+    return reach(walker, walker.value(owner), code_of(name))
+
+
+def reach(walker: Walker, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
+    """Return `owner.name`; the many ways to one thing, such as the global object, give the same."""
+    if owner.name == "globalThis":
+        known = walker.scope.top.names.get(name)
+        return known if known is not None else reference("globalThis" if name in GLOBALS else name, labels)
+    if (owner.name == "process" and name == "mainModule") or (
+        owner.name == "module" and name in ("constructor", "children")
+    ):
+        return reference("module", labels)
+    if "\\u" in name:
+        name = unescaped(name)
+    if name == "length" and (owner.items is not None or owner.exact is not None):
+        return Value(number=len(owner.items if owner.items is not None else owner.text))
+    if name == "constructor" and (
+        owner.function is not None
+        or owner.name.endswith("constructor")
+        or owner.name in ("Function", "Object", "Array", "String")
+    ):
+        return reference("Function", owner.labels | fold.ASSEMBLED)
+    if name == "constructor" and owner.kind is None and owner.name in ("", "globalThis"):
+        made = reference("constructor", owner.labels)
+        made.owner, made.attribute = owner, name
+        return made
+    if owner.name == "process.env" and name in walker.variables:
+        return walker.variables[name]
+    if owner.name == "process.env" and owner.fields is None:
+        return _environment(walker, name)
+    return walker.attribute(owner, name, labels)
+
+
+def _environment(walker: Walker, name: str) -> Value:
+    folder = VARIABLES.get(name.lower())
+    if folder is not None:
+        return text(folder)
+    labels = {f"${name}", Source.HOST_INFO} if name in WHO else {f"${name}"}
+    return Value(name=f"process.env.{name}", labels=frozenset(labels))
+
+
+def owner_and_key(walker: Walker, node: Node) -> tuple[Value, Value]:
+    """Return the values of `owner` and `key` in `owner[key]`."""
+    owner, index = node.child_by_field_name("object"), node.child_by_field_name("index")
+    return (walker.value(owner) if owner is not None else UNKNOWN), (
+        walker.value(index) if index is not None else UNKNOWN
+    )
+
+
+def subscript_expression(walker: Walker, node: Node) -> Value:
+    owner, key = owner_and_key(walker, node)
+    index = node.child_by_field_name("index")
+    literal = index is not None and index.type in ("string", "number") and b"\\" not in (index.text or b"")
+    if key.texts and (owner.name or owner.fields is not None or owner.texts) and not key.text.isdigit():
+        labels = NO_LABELS if literal else fold.ASSEMBLED
+        return reach(walker, owner, key.text, labels if owner.name else NO_LABELS)
+    if owner.name == "process.env":
+        return Value(name="process.env[]", labels=frozenset({Source.ENVIRONMENT}))
+    return walker.element(owner, key)
+
+
+def key_of(walker: Walker, node: Node) -> str:
+    """Return the name of a property, as an object literal, a class or a pattern writes it."""
+    if node.type in ("string", "template_string", "number"):
+        return walker.value(node).text or code_of(node)
+    if node.type == "computed_property_name" and node.named_children:
+        return walker.value(node.named_children[0]).text or "?"
+    return code_of(node)

@@ -1,0 +1,183 @@
+"""Statements: declarations, branches, loops and what leaves them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.javascript.binding import bind
+from runner.risk.javascript.definitions import class_definition
+from runner.risk.javascript.modules import import_statement
+from runner.risk.javascript.syntax import code_of, place
+from runner.risk.model import fold
+from runner.risk.model.value import UNKNOWN, Value, either, text
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from runner.risk.javascript.walker import Handler, Walker
+
+MOST_TURNS = 400
+"""Turns of a loop that are followed one by one."""
+COUNTED = re.compile(
+    rb"for\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;][^;]*?;?\s*\1\s*<(?P<equal>=?)[^;]*;\s*"
+    rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
+)
+COLLECTS = re.compile(rb"\+=|\.push\(|=\s*\w+\s*\+")
+
+
+def expression_statement(walker: Walker, node: Node) -> Value:
+    return walker.value(node.named_children[0]) if node.named_children else UNKNOWN
+
+
+def variable_declaration(walker: Walker, node: Node) -> Value:
+    for child in node.named_children:
+        if child.type == "variable_declarator":
+            value, name = child.child_by_field_name("value"), child.child_by_field_name("name")
+            if name is not None:
+                bind(walker, name, walker.value(value) if value is not None else UNKNOWN)
+    return UNKNOWN
+
+
+def return_statement(walker: Walker, node: Node) -> Value:
+    if node.named_children:
+        value = walker.value(node.named_children[0])
+        if walker.returned:
+            walker.returned[-1].append(value)
+    return UNKNOWN
+
+
+def if_statement(walker: Walker, node: Node) -> Value:
+    current: Node | None = node
+    while current is not None:
+        condition = current.child_by_field_name("condition")
+        if condition is not None:
+            walker.value(condition)
+        walker.branch(current.child_by_field_name("consequence"))
+        alternative = current.child_by_field_name("alternative")
+        current = None
+        if alternative is not None:
+            inner = alternative.named_children
+            if len(inner) == 1 and inner[0].type == "if_statement":
+                current = inner[0]
+            else:
+                walker.branch(alternative)
+    return UNKNOWN
+
+
+def loop(walker: Walker, node: Node) -> Value:
+    for field in ("initializer", "condition", "increment"):
+        part = node.child_by_field_name(field)
+        if part is not None:
+            walker.statement(part)
+    condition = node.child_by_field_name("condition")
+    for turn in _turns(walker, node):
+        bind(walker, turn[0], Value(number=turn[1]))
+        walker.certain_body(node.child_by_field_name("body"))
+    if (
+        node.type == "while_statement"
+        and condition is not None
+        and code_of(condition) in ("(true)", "(1)", "(!![])", "(!0)")
+    ):
+        walker.trail.add("forever", "while", {}, place(condition))
+    walker.branch(node.child_by_field_name("body"))
+    return UNKNOWN
+
+
+def for_in_statement(walker: Walker, node: Node) -> Value:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    over = walker.value(right) if right is not None else UNKNOWN
+    keys = any(child.type == "in" for child in node.children)
+    body = node.child_by_field_name("body")
+    turns = fold.spread(over) if not keys and body is not None and COLLECTS.search(body.text or b"") else None
+    if left is not None and turns and len(turns) <= MOST_TURNS:
+        for turn in turns:
+            bind(walker, left, turn)
+            walker.certain_body(body)
+        return UNKNOWN
+    if left is not None:
+        met = (
+            text(*list(over.fields)[:12])
+            if keys and over.fields
+            else Value(labels=over.labels)
+            if keys
+            else walker.each(over)
+        )
+        bind(walker, left, met)
+    walker.branch(node.child_by_field_name("body"))
+    return UNKNOWN
+
+
+def _turns(walker: Walker, node: Node) -> list[tuple[Node, int]]:
+    """Return the values that the counter of a `for` has, where a text or list grows by it."""
+    body = node.child_by_field_name("body")
+    match = COUNTED.match(node.text or b"")
+    if match is None or body is None or not COLLECTS.search(body.text or b"") or len(body.named_children) > 4:
+        return []
+    condition = node.child_by_field_name("condition")
+    while condition is not None and condition.type == "expression_statement":
+        condition = condition.named_children[0] if condition.named_children else None
+    counter = condition.child_by_field_name("left") if condition is not None else None
+    end = condition.child_by_field_name("right") if condition is not None else None
+    last = walker.value(end).number if end is not None else None
+    if counter is None or counter.type != "identifier" or not isinstance(last, int):
+        return []
+    step = int(match["step"] or 1)
+    numbers = range(int(match["start"]), last + (match["equal"] == b"="), step if step > 0 else 1)
+    return [(counter, number) for number in numbers] if len(numbers) <= MOST_TURNS else []
+
+
+def try_statement(walker: Walker, node: Node) -> Value:
+    for field in ("body", "handler", "finalizer"):
+        part = node.child_by_field_name(field)
+        if part is not None:
+            inner = part.child_by_field_name("body") or part
+            if field == "handler":
+                caught = part.child_by_field_name("parameter")
+                if caught is not None:
+                    bind(walker, caught, either(walker.raised[-4:]))
+                walker.branch(inner)
+            else:
+                walker.block(inner.named_children)
+    return UNKNOWN
+
+
+def switch_statement(walker: Walker, node: Node) -> Value:
+    value, body = node.child_by_field_name("value"), node.child_by_field_name("body")
+    if value is not None:
+        walker.value(value)
+    for case in body.named_children if body is not None else ():
+        walker.branches += 1
+        walker.block(case.named_children)
+        walker.branches -= 1
+    return UNKNOWN
+
+
+def throw_statement(walker: Walker, node: Node) -> Value:
+    thrown = node.named_children[0] if node.named_children else None
+    value = walker.value(thrown) if thrown is not None else UNKNOWN
+    listed = thrown.child_by_field_name("arguments") if thrown is not None else None
+    if listed is not None and listed.named_children and thrown is not None and thrown.type == "new_expression":
+        value = Value(fields={"message": walker.value(listed.named_children[0])}, labels=value.labels)
+    walker.raised.append(value)
+    return UNKNOWN
+
+
+STATEMENTS: dict[str, Handler] = {
+    "expression_statement": expression_statement,
+    "lexical_declaration": variable_declaration,
+    "variable_declaration": variable_declaration,
+    "function_declaration": lambda walker, node: UNKNOWN,
+    "generator_function_declaration": lambda walker, node: UNKNOWN,
+    "class_declaration": class_definition,
+    "import_statement": import_statement,
+    "return_statement": return_statement,
+    "if_statement": if_statement,
+    "for_statement": loop,
+    "while_statement": loop,
+    "do_statement": loop,
+    "for_in_statement": for_in_statement,
+    "try_statement": try_statement,
+    "switch_statement": switch_statement,
+    "throw_statement": throw_statement,
+}
