@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from _pytest.mark.structures import ParameterSet
 
 LANGUAGES = {"python": Language.PYTHON, "shell": Language.SHELL, "javascript": Language.JAVASCRIPT}
-# Node.js takes TypeScript for JavaScript with errors, and so does the grammar.
+# TypeScript comes in as JavaScript: agents do not tell them apart.
 LANGUAGES["typescript"] = Language.JAVASCRIPT
 
 

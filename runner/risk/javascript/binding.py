@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 
     from runner.risk.javascript.walker import Walker
 
+TYPED = (
+    "as_expression",
+    "non_null_expression",
+    "satisfies_expression",
+    "required_parameter",
+    "optional_parameter",
+)
+"""Targets in TypeScript that hold the real one."""
+
 
 def bind(walker: Walker, target: Node, value: Value) -> None:
     """Store `value` where a name, a property or a pattern says."""
@@ -24,8 +33,7 @@ def bind(walker: Walker, target: Node, value: Value) -> None:
         case "subscript_expression":
             _store_element(walker, target, value)
         case "object_pattern":
-            for child in target.named_children:
-                _bind_property(walker, child, value)
+            _bind_properties(walker, target, value)
         case "array_pattern":
             _bind_items(walker, target, value)
         case "assignment_pattern" | "object_assignment_pattern":
@@ -33,6 +41,20 @@ def bind(walker: Walker, target: Node, value: Value) -> None:
         case "rest_pattern" | "parenthesized_expression":
             for child in target.named_children:
                 bind(walker, child, value)
+        case kind if kind in TYPED:
+            _bind_typed(walker, target, value)
+
+
+def _bind_typed(walker: Walker, target: Node, value: Value) -> None:
+    """Store in `target as T` or `target!`; for a parameter that is a property as well, in that property."""
+    pattern = target.child_by_field_name("pattern")
+    if pattern is None:
+        for child in target.named_children[:1]:
+            bind(walker, child, value)
+        return
+    own = walker.scope.names.get("this")
+    if own is not None and own.fields is not None:
+        own.fields[code_of(pattern)] = value
 
 
 def _bind_items(walker: Walker, target: Node, value: Value) -> None:
@@ -49,6 +71,11 @@ def _bind_with_default(walker: Walker, target: Node, value: Value) -> None:
 
 def _store_name(walker: Walker, name: str, value: Value) -> None:
     walker.assign(name, value, walker.scope.holder(name))
+
+
+def _bind_properties(walker: Walker, target: Node, value: Value) -> None:
+    for child in target.named_children:
+        _bind_property(walker, child, value)
 
 
 def _bind_property(walker: Walker, child: Node, value: Value) -> None:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
     from runner.risk.javascript.walker import Walker
 
+TYPED_PARAMETERS = ("required_parameter", "optional_parameter")
+PROPERTY_MODIFIERS = ("accessibility_modifier", "override_modifier", "readonly")
+"""What makes a parameter of a constructor a property as well."""
+
 
 def declare(walker: Walker, node: Node) -> Value:
     """Define a function under its name in the present scope."""
@@ -30,28 +34,11 @@ def define(walker: Walker, node: Node, name: str = "") -> Value:
     single = node.child_by_field_name("parameter")
     body = node.child_by_field_name("body")
     nodes = [single] if single is not None else listed.named_children if listed is not None else []
-    parameters: list[str] = []
     patterns: list[tuple[str, Node]] = []
-    rest = ""
-    defaults: dict[str, Value] = {}
-    for i, parameter in enumerate(nodes):
-        if parameter.type == "identifier":
-            parameters.append(code_of(parameter))
-        elif parameter.type == "rest_pattern" and parameter.named_children:
-            rest = code_of(parameter.named_children[0])
-        elif parameter.type == "assignment_pattern":
-            left, right = parameter.child_by_field_name("left"), parameter.child_by_field_name("right")
-            if left is not None and left.type == "identifier":
-                parameters.append(code_of(left))
-                if right is not None:
-                    defaults[parameters[-1]] = walker.value(right)
-            elif left is not None:
-                parameters.append(f"#{i}")
-                patterns.append((f"#{i}", left))
-        elif parameter.type != "comment":
-            parameters.append(f"#{i}")
-            patterns.append((f"#{i}", parameter))
-    function = Function(name, parameters, (body or node, patterns), walker.scope, defaults, rest)
+    function = Function(name, [], (body or node, patterns), walker.scope)
+    for parameter in nodes:
+        if parameter.type not in ("comment", "decorator"):
+            _add_parameter(walker, function, patterns, parameter)
     function.simple = body is not None and body.type != "statement_block"
     if body is not None:
         walker.functions.append(function)
@@ -60,10 +47,33 @@ def define(walker: Walker, node: Node, name: str = "") -> Value:
     return made
 
 
+def _add_parameter(walker: Walker, function: Function, patterns: list[tuple[str, Node]], node: Node) -> None:
+    """Note the name of one parameter with its default, or the pattern that it is."""
+    target, default = node, None
+    if node.type == "assignment_pattern":
+        target, default = node.child_by_field_name("left") or node, node.child_by_field_name("right")
+    elif node.type in TYPED_PARAMETERS:
+        target, default = node.child_by_field_name("pattern") or node, node.child_by_field_name("value")
+    if target.type == "this":
+        # TypeScript's way to give `this` a type; nothing is handed in for it.
+        return
+    if target.type == "rest_pattern" and target.named_children:
+        function.rest = code_of(target.named_children[0])
+    elif target.type == "identifier":
+        function.parameters.append(code_of(target))
+        if default is not None:
+            function.defaults[function.parameters[-1]] = walker.value(default)
+    else:
+        function.parameters.append(f"#{len(function.parameters)}")
+        patterns.append((function.parameters[-1], target))
+    if any(child.type in PROPERTY_MODIFIERS for child in node.children):
+        patterns.append((function.parameters[-1], node))
+
+
 def class_definition(walker: Walker, node: Node) -> Value:
     name_node, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     heritage = next((child for child in node.named_children if child.type == "class_heritage"), None)
-    bases = [walker.value(heritage.named_children[0])] if heritage is not None and heritage.named_children else []
+    bases = _bases(walker, heritage) if heritage is not None else []
     kind = Class(code_of(name_node) if name_node is not None else "", bases, {})
     made = Value()
     made.kind = kind
@@ -74,6 +84,15 @@ def class_definition(walker: Walker, node: Node) -> Value:
     return made
 
 
+def _bases(walker: Walker, heritage: Node) -> list[Value]:
+    """Return the class that is extended; interfaces are no classes."""
+    clauses = [child for child in heritage.named_children if child.type != "implements_clause"]
+    base = clauses[0] if clauses else None
+    if base is not None and base.type == "extends_clause":
+        base = base.child_by_field_name("value")
+    return [walker.value(base)] if base is not None else []
+
+
 def _class_member(walker: Walker, kind: Class, member: Node) -> None:
     name = member.child_by_field_name("name") or member.child_by_field_name("property")
     if member.type == "method_definition" and name is not None:
@@ -81,8 +100,10 @@ def _class_member(walker: Walker, kind: Class, member: Node) -> None:
         if value.function is not None:
             value.function.self_name = "this"
         kind.members[key_of(walker, name)] = value
-    elif member.type == "field_definition" and name is not None:
+    elif member.type in ("field_definition", "public_field_definition") and name is not None:
         value_node = member.child_by_field_name("value")
         kind.members[code_of(name)] = walker.value(value_node) if value_node is not None else UNKNOWN
+    elif member.type == "decorator":
+        walker.all_of(member)
     elif member.type == "class_static_block":
         walker.block(member.named_children)

@@ -39,11 +39,15 @@ def module(name: str) -> str:
 
 
 def import_statement(walker: Walker, node: Node) -> Value:
-    source = node.child_by_field_name("source")
-    if source is None:
+    alias = next((child for child in node.named_children if child.type == "import_require_clause"), None)
+    source = (alias or node).child_by_field_name("source")
+    if source is None or any(child.type == "type" for child in node.children):
+        # `import type` is gone when the code runs.
         return UNKNOWN
     name = module(walker.value(source).text)
     walker.trail.add("import", name, {"module": text(name)}, place(node))
+    if alias is not None and alias.named_children:
+        walker.assign(code_of(alias.named_children[0]), reference(name))
     clause = next((child for child in node.named_children if child.type == "import_clause"), None)
     for child in clause.named_children if clause is not None else ():
         if child.type == "identifier":

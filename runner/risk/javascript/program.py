@@ -12,6 +12,7 @@ from runner.risk.javascript.expressions import EXPRESSIONS, LEAVES
 from runner.risk.javascript.methods import METHODS
 from runner.risk.javascript.statements import STATEMENTS
 from runner.risk.javascript.syntax import code_of, parse, place
+from runner.risk.javascript.typescript import TYPED_EXPRESSIONS, TYPED_STATEMENTS, TYPES
 from runner.risk.javascript.walker import Walker
 from runner.risk.model.value import UNKNOWN, Value
 
@@ -52,15 +53,15 @@ IGNORED = frozenset(
 
 
 class JavaScript(Walker):
-    """Follow one JavaScript program; what it does is on the trail afterwards."""
+    """Follow one JavaScript or TypeScript program; what it does is on the trail afterwards."""
 
     specials = SPECIALS
     hoisted = dict.fromkeys(("function_declaration", "generator_function_declaration"), declare)
-    statements = STATEMENTS
-    expressions = EXPRESSIONS
+    statements = STATEMENTS | TYPED_STATEMENTS
+    expressions = EXPRESSIONS | TYPED_EXPRESSIONS
     leaves = LEAVES
     function_kinds = dict.fromkeys(FUNCTIONS, define)
-    ignored = IGNORED
+    ignored = IGNORED | TYPES
     broken = False
     """Whether parts of the code could not be parsed."""
 

@@ -1,11 +1,13 @@
-"""The syntax tree of a JavaScript program: parsing, and the text and place of a node."""
+"""The syntax tree of a JavaScript or TypeScript program: parsing, and the text and place of a node."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import tree_sitter_javascript
-from tree_sitter import Language, Parser
+import tree_sitter_typescript
+from tree_sitter import Language, Parser, Query, QueryCursor
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -13,11 +15,52 @@ if TYPE_CHECKING:
     from runner.risk.model.acts import Place
 
 GRAMMAR = Language(tree_sitter_javascript.language())
+TYPESCRIPT = (Language(tree_sitter_typescript.language_typescript()), Language(tree_sitter_typescript.language_tsx()))
+"""Without and with JSX: `<T>value` is one thing in the first and another in the second."""
+LONGEST_TYPESCRIPT = 100_000
+"""Bytes beyond which code is parsed as JavaScript only: a grammar takes up to half a second for this much nonsense."""
+ERASED = [
+    Query(
+        grammar,
+        "[(interface_declaration) (type_alias_declaration) (ambient_declaration) (abstract_class_declaration)"
+        " (internal_module) (module) (as_expression) (satisfies_expression)] @erased",
+    )
+    for grammar in TYPESCRIPT
+]
+"""What begins with words that are ordinary names in JavaScript."""
+NEW_LINE = re.compile("[\n\r\u2028\u2029]")
 
 
 def parse(code: str) -> Node:
-    """Return the root of the tree; `has_error` says whether all of the code was understood."""
-    return Parser(GRAMMAR).parse(code.encode("utf-8", "surrogatepass")).root_node
+    """Return the root of the tree; `has_error` says whether all of the code was understood.
+
+    Code that is no JavaScript but TypeScript gives the tree of that.
+    """
+    data = code.encode("utf-8", "surrogatepass")
+    root = Parser(GRAMMAR).parse(data).root_node
+    if root.has_error and len(data) <= LONGEST_TYPESCRIPT:
+        for grammar, erased in zip(TYPESCRIPT, ERASED, strict=True):
+            other = Parser(grammar).parse(data).root_node
+            if not other.has_error and not _may_be_statements(other, erased, data):
+                return other
+    return root
+
+
+def _may_be_statements(root: Node, erased: Query, data: bytes) -> bool:
+    """Return whether JavaScript would read something as statements that TypeScript erases.
+
+    After a line break `interface`, `Name` and `{ ... }` are three statements, and `as (...)` is a call.
+    """
+    for node in QueryCursor(erased).captures(root).get("erased", []):
+        word = next((child for child in node.children if child.type in ("as", "satisfies")), None)
+        named = [child for child in node.named_children if child.type != "comment"]
+        if word is not None:
+            between = data[node.children[0].end_byte : word.start_byte]
+        else:
+            between = data[node.start_byte : named[0].start_byte] if named else b""
+        if NEW_LINE.search(between.decode("utf-8", "replace")):
+            return True
+    return False
 
 
 def code_of(node: Node) -> str:
