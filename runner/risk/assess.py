@@ -9,7 +9,7 @@ from runner.model.request import Language, Request
 from runner.risk.handed import Handed, assess_handed, size
 from runner.risk.model.acts import Act, Budget, Place, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
-from runner.risk.python.program import Unparsed
+from runner.risk.python.syntax import Unparsed
 from runner.risk.rules.knowledge import Knowledge, bundled
 from runner.risk.surroundings import surroundings
 from runner.risk.text import tricks

@@ -17,7 +17,7 @@ from tree_sitter import Node, Parser
 
 from runner.model.request import Language
 from runner.risk.model.value import HOLE
-from runner.risk.python.program import Unparsed, parse
+from runner.risk.python.syntax import Unparsed, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

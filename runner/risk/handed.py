@@ -15,7 +15,7 @@ from runner.model.request import Language, Request
 from runner.risk.executing import executes
 from runner.risk.javascript import syntax as javascript
 from runner.risk.model.lines import Lines, shorten
-from runner.risk.python.program import Unparsed, parse
+from runner.risk.python.syntax import Unparsed, parse
 from runner.risk.shell import syntax as shell
 from runner.risk.text import tricks
 from runner.risk.trace.nested import ESCAPED

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.assessment import Assessment
-    from runner.risk.rules.rule import Rule
+    from runner.risk.rules.rule import DangerRule
 
 FOLDER = "rules"
 """Its name, below the folder of the settings file."""
@@ -41,7 +41,7 @@ def read(folder: Path) -> Own:
     if not paths:
         return Own(weigh)
     base = bundled()
-    taken: list[Rule] = []
+    taken: list[DangerRule] = []
     problems: list[str] = []
     for path in paths:
         try:
@@ -54,7 +54,7 @@ def read(folder: Path) -> Own:
     return Own(partial(weigh, classify=Classifier(extended(base, taken)).assess), tuple(problems))
 
 
-def _mistaken(path: Path, rules: list[Rule], known: set[str], base: Knowledge) -> list[str]:
+def _mistaken(path: Path, rules: list[DangerRule], known: set[str], base: Knowledge) -> list[str]:
     """What is wrong with rules that can be read: names that are taken, examples that are not kept."""
     problems: list[str] = []
     classifier = Classifier(extended(base, rules))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability, Finding, Level, Span
 from runner.model.request import Language, NetworkMode, Request
-from runner.risk.rules.packages import Source, fixed, mistaken_for, name_of, source_of
+from runner.risk.rules.packages import PackageOrigin, fixed, mistaken_for, name_of, source_of
 from runner.risk.text import LOOK_ALIKE
 
 if TYPE_CHECKING:
@@ -78,17 +78,17 @@ def packages(written: Sequence[str], ecosystem: str) -> Iterator[Finding]:
     """What is to be known of these packages, each written as installers take it (`name==1.0`, `git+https://...`)."""
     for one in written:
         match source_of(one, ecosystem):
-            case Source.OPTION:
+            case PackageOrigin.OPTION:
                 reason = "This is an option for the installer, not a package."
                 yield _package("option", Level.CRITICAL, one, reason)
                 continue
-            case Source.ADDRESS:
+            case PackageOrigin.ADDRESS:
                 reason = "The package comes from an address of its own, not from a registry."
                 yield _package("address", Level.CRITICAL, one, reason)
-            case Source.FOLDER:
+            case PackageOrigin.FOLDER:
                 yield _package("folder", Level.CRITICAL, one, "The package comes from a file, not a registry.")
                 continue
-            case Source.REGISTRY:
+            case PackageOrigin.REGISTRY:
                 if not fixed(one, ecosystem):
                     yield _package("version", Level.HIGH, one, "No version is named, so the newest one counts.")
         if known := mistaken_for(name_of(one, ecosystem), ecosystem):

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.properties import key_of
 from runner.risk.javascript.syntax import code_of
-from runner.risk.model.value import UNKNOWN, Value
-from runner.risk.trace.machine import Class, Function
+from runner.risk.model.value import UNKNOWN, Class, Function, Value
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from runner.risk.model.acts import Place
-    from runner.risk.trace.machine import Function
+    from runner.risk.model.value import Function
 
 MOST_CRUMBS = 40
 """Texts put together from pieces of a few letters, from which on it is a finding."""

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from runner.risk.javascript.definitions import class_definition
 from runner.risk.javascript.properties import key_of, member_expression
 from runner.risk.javascript.syntax import code_of
-from runner.risk.model.value import UNKNOWN, Value, text
-from runner.risk.trace.machine import Scope
+from runner.risk.model.value import UNKNOWN, Scope, Value, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from runner.risk.model.acts import Trail
     from runner.risk.rules.vocabulary import Vocabulary
-    from runner.risk.trace.nested import Nested
+    from runner.risk.trace.world import World
 
 
 class Walker(Machine):
@@ -30,7 +30,7 @@ class Walker(Machine):
     function_kinds: Mapping[str, Handler] = {}
     ignored: frozenset[str] = frozenset()
 
-    def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: Nested) -> None:
+    def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
         super().__init__(vocabulary, trail, nested)
         self.crumbs = 0
         """Texts put together from pieces of a few letters."""

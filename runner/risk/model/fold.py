@@ -7,11 +7,13 @@ import bz2
 import codecs
 import json
 import lzma
+import operator
 import re
 import sys
 import urllib.parse
 import zlib
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, LONGEST_TEXT, UNKNOWN, Value, concatenate, each, labels_of, text
@@ -192,11 +194,11 @@ def octets(values: Sequence[Value]) -> Value:
     return made
 
 
-def added(left: Value, right: Value, operator: str) -> Value:
-    """`left operator right` for numbers, texts and lists."""
+def added(left: Value, right: Value, sign: str) -> Value:
+    """`left sign right` for numbers, texts and lists."""
     if left.number is not None and right.number is not None:
-        return arithmetic(left.number, right.number, operator)
-    if operator == "+":
+        return arithmetic(left.number, right.number, sign)
+    if sign == "+":
         if left.items is not None and right.items is not None:
             return Value(items=[*left.items, *right.items][:20_000], labels=left.labels | right.labels)
         joined = concatenate((left, right))
@@ -209,9 +211,9 @@ def added(left: Value, right: Value, operator: str) -> Value:
         ):
             return joined.labelled(ASSEMBLED)
         return joined
-    if operator == "*":
+    if sign == "*":
         return repeated(left, right)
-    if operator == "|" and (known := left.number if right.number is None else right.number) is not None:
+    if sign == "|" and (known := left.number if right.number is None else right.number) is not None:
         # These bits are set, whatever the others are.
         return Value(number=known, labels=left.labels | right.labels)
     return Value(labels=left.labels | right.labels)
@@ -234,36 +236,29 @@ def repeated(left: Value, right: Value) -> Value:
     return Value(labels=left.labels | right.labels)
 
 
-def arithmetic(left: int | float, right: int | float, operator: str) -> Value:
-    """A number, or nothing where the result would be large or does not exist."""
+Number = int | float
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "^": lambda left, right: int(left) ^ int(right),
+    "&": lambda left, right: int(left) & int(right),
+    "|": lambda left, right: int(left) | int(right),
+    "<<": lambda left, right: int(left) << int(right) if right < 64 else None,
+    ">>": lambda left, right: int(left) >> int(right),
+    ">>>": lambda left, right: int(left) >> int(right),
+    "**": lambda left, right: left**right if abs(right) < 64 and abs(left) < 10_000 else None,
+}
+
+
+def arithmetic(left: Number, right: Number, sign: str) -> Value:
+    """`left sign right`; nothing where the result would be large or does not exist."""
+    work = ARITHMETIC.get(sign)
     try:
-        match operator:
-            case "+":
-                result: int | float = left + right
-            case "-":
-                result = left - right
-            case "*":
-                result = left * right
-            case "/":
-                result = left / right
-            case "//":
-                result = left // right
-            case "%":
-                result = left % right
-            case "^":
-                result = int(left) ^ int(right)
-            case "&":
-                result = int(left) & int(right)
-            case "|":
-                result = int(left) | int(right)
-            case "<<" if right < 64:
-                result = int(left) << int(right)
-            case ">>" | ">>>":
-                result = int(left) >> int(right)
-            case "**" if abs(right) < 64 and abs(left) < 10_000:
-                result = left**right
-            case _:
-                return UNKNOWN
+        result = work(left, right) if work is not None else None
     except (ArithmeticError, ValueError, TypeError):
         return UNKNOWN
     return Value(number=result) if isinstance(result, int | float) and abs(result) < 1 << 64 else UNKNOWN
@@ -299,47 +294,6 @@ def joined(separator: Value, values: Sequence[Value]) -> Value:
     if len(values) > 1 and all(len(value.text) == 1 for value in values) and not separator.text:
         return whole.labelled(ASSEMBLED)
     return whole
-
-
-def percent(template: Value, arguments: Value) -> Value:
-    """`"..." % (...)`."""
-    values = arguments.items if arguments.items is not None else [arguments]
-    parts = re.split(r"(%(?:\((\w++)\))?+[-#0 +]*+[\d.*]*+[a-zA-Z%])", template.text)
-    out: list[Value] = []
-    at = 0
-    for i in range(0, len(parts), 3):
-        out.append(text(parts[i]))
-        if i + 1 < len(parts):
-            if parts[i + 1].endswith("%"):
-                out.append(text("%"))
-            elif parts[i + 2]:
-                out.append((arguments.fields or {}).get(parts[i + 2], UNKNOWN))
-            else:
-                out.append(values[at] if at < len(values) else UNKNOWN)
-                at += 1
-    return concatenate(out).labelled(template.labels | labels_of((arguments,)))
-
-
-def formatted(template: Value, values: Sequence[Value], named: dict[str, Value]) -> Value:
-    """`"...".format(...)`."""
-    parts = re.split(r"(\{\{|\}\}|\{[^{}]*\})", template.text)
-    out: list[Value] = []
-    at = 0
-    for part in parts:
-        if part in ("{{", "}}"):
-            out.append(text(part[0]))
-        elif part.startswith("{") and part.endswith("}"):
-            key = re.split(r"[!:.\[]", part[1:-1])[0]
-            if not key:
-                out.append(values[at] if at < len(values) else UNKNOWN)
-                at += 1
-            elif key.isdecimal() and len(key) < 10:
-                out.append(values[int(key)] if int(key) < len(values) else UNKNOWN)
-            else:
-                out.append(named.get(key, UNKNOWN))
-        else:
-            out.append(text(part))
-    return concatenate(out).labelled(template.labels | labels_of((*values, *named.values())))
 
 
 def replaced(value: Value, old: Value, new: Value) -> Value:

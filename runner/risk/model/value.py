@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from runner.risk.trace.machine import Class, Function
 
 HOLE = "\ufffc"
 """Stands in a text for a part that is not known before the run."""
@@ -91,6 +90,71 @@ class Value:
 
 
 UNKNOWN = Value()
+
+
+class Scope:
+    """Names and their values in one function, class or module."""
+
+    __slots__ = ("names", "outer", "parent")
+
+    def __init__(self, parent: Scope | None = None) -> None:
+        self.names: dict[str, Value] = {}
+        self.parent = parent
+        self.outer: set[str] | None = None
+        """Names that belong to the module (`global`)."""
+
+    def get(self, name: str) -> Value | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if (value := scope.names.get(name)) is not None:
+                return value
+            scope = scope.parent
+        return None
+
+    def holder(self, name: str) -> Scope:
+        """The scope in which `name` is already known; this one when none is."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope
+            scope = scope.parent
+        return self
+
+    @property
+    def top(self) -> Scope:
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function of the program, to be followed where it is called."""
+
+    name: str
+    parameters: list[str]
+    body: object
+    scope: Scope
+    defaults: dict[str, Value] = field(default_factory=dict)
+    rest: str = ""
+    self_name: str = ""
+    simple: bool = False
+    """The body is one expression, whose value is the result."""
+    reduces: bool = False
+    """What it returns is a call that unpickling makes (`__reduce__`)."""
+    called: bool = False
+    active: bool = False
+    results: dict[object, Value] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Class:
+    """A class of the program."""
+
+    name: str
+    bases: list[Value]
+    members: dict[str, Value]
 
 
 def text(*texts: str, labels: frozenset[str] = NO_LABELS, binary: bool = False) -> Value:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from runner.model.errors import KnownError
-from runner.risk.rules.rule import Compile, Rule, Rules, compiled, trusted
+from runner.risk.rules.rule import Compile, DangerRule, DangerRules, compiled, trusted
 from runner.risk.rules.targets import Targets
 from runner.risk.rules.vocabulary import Vocabulary, entries
 from runner.system.places import resources
@@ -45,13 +45,13 @@ class Knowledge:
     javascript: Vocabulary
     targets: Targets
     foreign: tuple[Foreign, ...]
-    rules: Rules
+    rules: DangerRules
 
 
 def load(folder: Path) -> Knowledge:
     """The files of `folder`. Raises RulesUnreadable, naming file and line."""
     targets = Targets(_section(folder / "targets.yaml", "targets"))
-    rules: list[Rule] = []
+    rules: list[DangerRule] = []
     for path in sorted((folder / "dangers").glob("*.yaml")):
         rules += read_rules(path, targets)
     return Knowledge(
@@ -59,7 +59,7 @@ def load(folder: Path) -> Knowledge:
         javascript=_vocabulary(folder / "javascript.yaml"),
         targets=targets,
         foreign=_foreign(folder / "foreign.yaml"),
-        rules=Rules(rules, targets),
+        rules=DangerRules(rules, targets),
     )
 
 
@@ -69,9 +69,9 @@ def bundled() -> Knowledge:
     return load(resources() / "rules")
 
 
-def extended(knowledge: Knowledge, rules: Sequence[Rule]) -> Knowledge:
+def extended(knowledge: Knowledge, rules: Sequence[DangerRule]) -> Knowledge:
     """`knowledge` with more rules."""
-    return replace(knowledge, rules=Rules([*knowledge.rules.all, *rules], knowledge.targets))
+    return replace(knowledge, rules=DangerRules([*knowledge.rules.all, *rules], knowledge.targets))
 
 
 def read(path: Path) -> dict[str, object]:
@@ -121,7 +121,7 @@ def _foreign(path: Path) -> tuple[Foreign, ...]:
     return tuple(made)
 
 
-def read_rules(path: Path, targets: Targets, compile: Compile = trusted) -> list[Rule]:
+def read_rules(path: Path, targets: Targets, compile: Compile = trusted) -> list[DangerRule]:
     """Return the rules of one file. Raises RulesUnreadable with the line of the rule that is wrong."""
     data = read(path)
     rules = data.get("rules")

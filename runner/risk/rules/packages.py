@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import cache
 from itertools import pairwise
 
+from runner.risk.rules.knowledge import read
 from runner.system.places import resources
 
 SHORTEST = 5
@@ -19,7 +20,7 @@ NAME = re.compile(r"^(@[\w.-]+/[\w.-]+|[A-Za-z0-9][\w.-]*)")
 SCOPED = re.compile(r"^@[\w.-]+/")
 
 
-class Source(StrEnum):
+class PackageOrigin(StrEnum):
     """Where a package comes from, by how it is written."""
 
     REGISTRY = "registry"
@@ -30,18 +31,18 @@ class Source(StrEnum):
     """Not a package at all, but an option for the installer."""
 
 
-def source_of(written: str, ecosystem: str) -> Source:
+def source_of(written: str, ecosystem: str) -> PackageOrigin:
     """Where the package that is written like this comes from. `ecosystem` is `python` or `javascript`."""
     written = written.strip()
     if written.startswith("-"):
-        return Source.OPTION
+        return PackageOrigin.OPTION
     if URL.search(written):
-        return Source.ADDRESS
+        return PackageOrigin.ADDRESS
     if LOCAL.match(written):
-        return Source.FOLDER
+        return PackageOrigin.FOLDER
     if ecosystem == "javascript" and HOSTED.match(written) and not SCOPED.match(written):
-        return Source.ADDRESS
-    return Source.REGISTRY
+        return PackageOrigin.ADDRESS
+    return PackageOrigin.REGISTRY
 
 
 def name_of(written: str, ecosystem: str) -> str:
@@ -89,8 +90,6 @@ def one_slip(name: str, known: str) -> bool:
 @cache
 def popular(ecosystem: str) -> frozenset[str]:
     """The most used names of a registry, as `name_of` gives them."""
-    from runner.risk.rules.knowledge import read
-
     listed = read(resources() / "rules" / "popular.yaml").get("popular")
     assert isinstance(listed, dict)
     return frozenset(str(listed.get(ecosystem, "")).split())

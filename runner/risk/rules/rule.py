@@ -58,7 +58,7 @@ def linear(pattern: str) -> Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Clause:
     """Kinds of act and what must hold of one of them."""
 
     kinds: tuple[str, ...]
@@ -73,15 +73,15 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class DangerRule:
     id: str
-    condition: Condition
+    condition: Clause
     level: Level
     capability: Capability
     reason: str
     reference: str
-    also: tuple[Condition, ...] = ()
-    without: tuple[Condition, ...] = ()
+    also: tuple[Clause, ...] = ()
+    without: tuple[Clause, ...] = ()
     match: Mapping[str, Sequence[str]] = field(default_factory=dict)
     clean: Mapping[str, Sequence[str]] = field(default_factory=dict)
     mention: str = ""
@@ -90,7 +90,7 @@ class Rule:
     """How its expressions are compiled."""
 
 
-def compiled(data: object, targets: Targets, compile: Compile = trusted) -> Rule:
+def compiled(data: object, targets: Targets, compile: Compile = trusted) -> DangerRule:
     """A rule from its YAML. Raises ValueError or re.error for what is wrong with it."""
     if not isinstance(data, Mapping):
         raise ValueError("it is not a mapping")
@@ -100,7 +100,7 @@ def compiled(data: object, targets: Targets, compile: Compile = trusted) -> Rule
     reference = str(data.get("reference", ""))
     if reference and REFERENCE.fullmatch(reference) is None:
         raise ValueError(f"`{reference:.40}` is neither an ATT&CK technique (T1059.004) nor a weakness (CWE-78)")
-    return Rule(
+    return DangerRule(
         id=data["id"],
         condition=_condition(data, targets, compile),
         level=_level(str(data.get("level", "critical"))),
@@ -148,7 +148,7 @@ def _examples(data: object) -> dict[str, list[str]]:
     return {str(language): [codes] if isinstance(codes, str) else list(codes) for language, codes in data.items()}
 
 
-def _condition(data: Mapping[str, object], targets: Targets, compile: Compile) -> Condition:
+def _condition(data: Mapping[str, object], targets: Targets, compile: Compile) -> Clause:
     kinds = tuple(str(data.get("when", "")).split())
     if not kinds or (strange := next((kind for kind in kinds if kind not in ACTS), None)) is not None:
         raise ValueError(f"`{strange:.40}` is nothing that code does" if kinds else "a condition has no `when`")
@@ -162,7 +162,7 @@ def _condition(data: Mapping[str, object], targets: Targets, compile: Compile) -
             names = frozenset(tokens)
         else:
             checks.append(_check(key, tokens, targets, compile))
-    return Condition(kinds, names, tuple(checks))
+    return Clause(kinds, names, tuple(checks))
 
 
 def _tokens(wanted: object) -> list[str]:
@@ -203,15 +203,22 @@ def _field(act: Act, key: str) -> Value:
             return act.get(key)
 
 
+WORDS: dict[str, Test] = {
+    "known": lambda value: value.exact is not None or value.number is not None,
+    "unknown": lambda value: value.exact is None and value.number is None,
+    "given": lambda value: not value.unknown or bool(value.labels),
+    "worded": lambda value: any(character.isalnum() for character in value.text),
+    "unworded": lambda value: not any(character.isalnum() for character in value.text),
+    "yes": lambda value: value.text == "yes" or value.name == "True",
+}
+"""Tests that are a word alone."""
+PLACES = ("absolute", "relative", "outside")
+"""What a path is besides the kinds of `targets.yaml`."""
+
+
 def _test(token: str, targets: Targets, compile: Compile) -> Test:
-    if token.startswith("@~"):
-        names = compile(token[2:])
-        return lambda value: any(names(known) for known in labels_of((value,)))
     if token.startswith("@"):
-        label = token[1:]
-        if label.endswith("*"):
-            return lambda value: any(known.startswith(label[:-1]) for known in labels_of((value,)))
-        return lambda value: label in labels_of((value,))
+        return _label_test(token[1:], compile)
     if token.startswith("#"):
         named = compile(token[1:])
         return lambda value: named(value.name)
@@ -220,32 +227,31 @@ def _test(token: str, targets: Targets, compile: Compile) -> Test:
         return lambda value: any(pattern(known[:LONGEST_MATCHED]) for known in texts_of(value))
     if token.startswith("="):
         return lambda value: token[1:] in value.texts
-    if token == "known":
-        return lambda value: value.exact is not None or value.number is not None
-    if token == "unknown":
-        return lambda value: value.exact is None and value.number is None
-    if token == "given":
-        return lambda value: not value.unknown or bool(value.labels)
-    if token == "worded":
-        return lambda value: any(character.isalnum() for character in value.text)
-    if token == "unworded":
-        return lambda value: not any(character.isalnum() for character in value.text)
-    if token == "yes":
-        return lambda value: value.text == "yes" or value.name == "True"
-    if token in targets.names or token in ("absolute", "relative", "outside"):
+    if token in WORDS:
+        return WORDS[token]
+    if token in targets.names or token in PLACES:
         return lambda value: any(token in targets.of(known) for known in texts_of(value, 1))
     raise ValueError(f"`{token}` is neither a kind of target nor a test")
 
 
-class Rules:
+def _label_test(label: str, compile: Compile) -> Test:
+    if label.startswith("~"):
+        names = compile(label[1:])
+        return lambda value: any(names(known) for known in labels_of((value,)))
+    if label.endswith("*"):
+        return lambda value: any(known.startswith(label[:-1]) for known in labels_of((value,)))
+    return lambda value: label in labels_of((value,))
+
+
+class DangerRules:
     """All rules, by the kind of act they look at."""
 
-    def __init__(self, rules: Sequence[Rule], targets: Targets) -> None:
+    def __init__(self, rules: Sequence[DangerRule], targets: Targets) -> None:
         self.all = tuple(rules)
         self.targets = targets
-        self._by_kind: dict[str, list[Rule]] = {}
+        self._by_kind: dict[str, list[DangerRule]] = {}
         self.mentions = _mentions(rules)
-        self._by_name: dict[tuple[str, str], list[Rule]] = {}
+        self._by_name: dict[tuple[str, str], list[DangerRule]] = {}
         for rule in rules:
             for kind in rule.condition.kinds:
                 if rule.condition.names is not None:
@@ -258,12 +264,12 @@ class Rules:
         """What to look for in the texts of `code`; None when it is nowhere in it, which spares the looking."""
         return self.mentions if self.mentions is not None and self.mentions(code) else None
 
-    def judge(self, trail: Trail) -> Iterator[tuple[Rule, Act]]:
+    def judge(self, trail: Trail) -> Iterator[tuple[DangerRule, Act]]:
         """Every rule that an act of the trail breaks, with that act."""
         counts: dict[str, int] = {}
         known: dict[int, bool] = {}
 
-        def somewhere(condition: Condition) -> bool:
+        def somewhere(condition: Clause) -> bool:
             if (found := known.get(id(condition))) is None:
                 found = known[id(condition)] = _somewhere(condition, trail)
             return found
@@ -277,7 +283,7 @@ class Rules:
                     yield rule, act
 
 
-def _mentions(rules: Sequence[Rule]) -> Search | None:
+def _mentions(rules: Sequence[DangerRule]) -> Search | None:
     """Return the search for the expressions of all rules about texts that are enough by themselves."""
     ours = [rule.mention for rule in rules if rule.mention and rule.compile is trusted]
     searches = [rule.compile(rule.mention) for rule in rules if rule.mention and rule.compile is not trusted]
@@ -286,5 +292,5 @@ def _mentions(rules: Sequence[Rule]) -> Search | None:
     return (lambda text: any(search(text) for search in searches)) if searches else None
 
 
-def _somewhere(condition: Condition, trail: Trail) -> bool:
+def _somewhere(condition: Clause, trail: Trail) -> bool:
     return any(act.kind in condition.kinds and condition.holds(act) for act in trail.acts)

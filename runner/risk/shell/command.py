@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from runner.risk.model.acts import Place, Trail
-    from runner.risk.trace.nested import Nested
+    from runner.risk.trace.world import World
 
 DEEPEST = 110
 """Levels of nesting that are followed; each costs up to five Python frames."""
@@ -52,10 +52,12 @@ class ShellContext:
     """What the parts of one script share while it is followed."""
 
     trail: Trail
-    nested: Nested
+    nested: World
     state: ShellState
     holes: frozenset[str]
     """Labels of what stands at the holes of the script, put there by an outer program."""
+    inner: Callable[[str, Sequence[Value], Value], Value]
+    """Goes through a script inside this one, with arguments of its own and what stands on its standard input."""
     depth: int = 0
     branches: int = 0
     background: bool = False

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from runner.risk.model.acts import Place, Trail
     from runner.risk.shell.command import Redirect
-    from runner.risk.trace.nested import Nested
+    from runner.risk.trace.world import World
 
 MOST_TURNS = 100
 GROWS = re.compile(rb"\bprintf\b|\+=|echo -n|=[\"']?\$\{?\w+\}?[\"']?\$")
@@ -35,10 +35,10 @@ class Shell:
     """One shell script. `run` goes through it; what it does is on the trail afterwards."""
 
     def __init__(
-        self, trail: Trail, nested: Nested, state: ShellState | None = None, holes: frozenset[str] = frozenset()
+        self, trail: Trail, nested: World, state: ShellState | None = None, holes: frozenset[str] = frozenset()
     ) -> None:
         """`holes` are the labels of what stands at the holes of the script, put there by an outer program."""
-        self.shell = ShellContext(trail, nested, state or ShellState(), holes)
+        self.shell = ShellContext(trail, nested, state or ShellState(), holes, self._inner)
         self.broken = False
         self.words = ShellWords(self.shell, self.block)
         self.assignments = Assignments(self.words)
@@ -54,6 +54,13 @@ class Shell:
             if name not in state.called:
                 self.simple.follow(name, body, [], UNKNOWN)
         return result
+
+    def _inner(self, code: str, arguments: Sequence[Value], stdin: Value) -> Value:
+        """Go through a script inside this one, with arguments of its own."""
+        ours = self.shell.state
+        state = ShellState(ours.variables, ours.functions, ours.aliases, list(arguments))
+        state.active, state.called = ours.active, ours.called
+        return Shell(self.shell.trail, self.shell.nested, state).run(code, stdin)
 
     def simple_values(self, words: list[Value], stdin: Value, where: Place) -> Value:
         """Follow one command that another language starts with these arguments; return what it prints."""

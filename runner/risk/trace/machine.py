@@ -1,19 +1,19 @@
-"""Following values through a program without running it: scopes, calls, attributes, for Python and JavaScript alike."""
+"""Following calls through a program without running it, for Python and JavaScript alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from runner.risk.model.acts import Place
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, either, labels_of, reference
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Function, Scope, Value, either, labels_of, reference
 from runner.risk.rules.vocabulary import picked
+from runner.risk.trace.values import Values
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Trail
     from runner.risk.rules.vocabulary import Meaning, Vocabulary
-    from runner.risk.trace.nested import Nested
+    from runner.risk.trace.world import World
 
 DEEPEST = 170
 """Levels of nesting that are followed, inlined calls included. Each costs up to three Python frames."""
@@ -21,24 +21,6 @@ DEEPEST = 170
 MOST_CALLS = 8
 """Different argument lists with which one function is followed."""
 
-
-OWN_PROGRAMS = {"sys.executable": "python3", "process.execPath": "node", "process.argv0": "node"}
-"""Attributes that hold the interpreter itself."""
-
-
-TEXTS = {
-    "string.ascii_lowercase": "abcdefghijklmnopqrstuvwxyz",
-    "string.ascii_uppercase": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-    "string.ascii_letters": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
-    "string.digits": "0123456789",
-    "string.hexdigits": "0123456789abcdefABCDEF",
-    "os.sep": "/",
-    "path.sep": "/",
-    "os.linesep": "\n",
-    "os.EOL": "\n",
-}
-NUMBERS = {"stat.S_ISUID": 0o4000, "stat.S_ISGID": 0o2000}
-"""Attributes that always hold the same."""
 
 MOST_SIMPLE_CALLS = 400
 """As MOST_CALLS, for functions that are a single expression."""
@@ -51,87 +33,22 @@ class TooDeep(Exception):
     """The code is nested more deeply than the classifier follows."""
 
 
-class Scope:
-    """Names and their values in one function, class or module."""
-
-    __slots__ = ("names", "outer", "parent")
-
-    def __init__(self, parent: Scope | None = None) -> None:
-        self.names: dict[str, Value] = {}
-        self.parent = parent
-        self.outer: set[str] | None = None
-        """Names that belong to the module (`global`)."""
-
-    def get(self, name: str) -> Value | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if (value := scope.names.get(name)) is not None:
-                return value
-            scope = scope.parent
-        return None
-
-    def holder(self, name: str) -> Scope:
-        """The scope in which `name` is already known; this one when none is."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.names:
-                return scope
-            scope = scope.parent
-        return self
-
-    @property
-    def top(self) -> Scope:
-        scope = self
-        while scope.parent is not None:
-            scope = scope.parent
-        return scope
-
-
-@dataclass(slots=True, eq=False)
-class Function:
-    """A function of the program, to be followed where it is called."""
-
-    name: str
-    parameters: list[str]
-    body: object
-    scope: Scope
-    defaults: dict[str, Value] = field(default_factory=dict)
-    rest: str = ""
-    self_name: str = ""
-    simple: bool = False
-    reduces: bool = False
-    """What it returns is a call that unpickling makes (`__reduce__`)."""
-    """The body is one expression, whose value is the result."""
-    called: bool = False
-    active: bool = False
-    results: dict[object, Value] = field(default_factory=dict)
-
-
-@dataclass(slots=True, eq=False)
-class Class:
-    name: str
-    bases: list[Value]
-    members: dict[str, Value]
-
-
 Special = Callable[["Machine", Value, list[Value], dict[str, Value], Place], Value | None]
 
 
-class Machine:
+class Machine(Values):
     """Follows one program. Subclasses know the syntax of a language and use `call`, `attribute`, `assign` and so on."""
 
     language = ""
     specials: Mapping[str, Special] = {}
     constructor = "__init__"
 
-    def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: Nested) -> None:
-        self.vocabulary = vocabulary
+    def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
+        super().__init__(vocabulary)
         self.trail = trail
         self.nested = nested
         self.budget = trail.budget
-        self.scope = Scope()
         self.functions: list[Function] = []
-        self.branches = 0
         self.depth = 0
         self.returned: list[list[Value]] = []
         self.raised: list[Value] = []
@@ -151,115 +68,6 @@ class Machine:
     def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
         """A pure method of known texts and lists; None when it is not one."""
         raise NotImplementedError
-
-    # Names.
-
-    def assign(self, name: str, value: Value, scope: Scope | None = None) -> None:
-        scope = scope or self.scope
-        if scope.outer and name in scope.outer:
-            scope = scope.top
-        if value.unknown or (not value.texts and not value.name.startswith("~")):
-            value = value.labelled((f"${name}",)) if value.function is None and value.kind is None else value
-        old = scope.names.get(name) if self.branches else None
-        if old is not None and old is not value:
-            value = self._merged(old, value)
-        scope.names[name] = value
-
-    @staticmethod
-    def _merged(old: Value, new: Value) -> Value:
-        """After a branch either value may stand there; what counts of the old one are its texts and origins."""
-        if old.function or old.kind or new.function or new.kind or new.fields is not None or new.items is not None:
-            return new.labelled(old.labels)
-        if old.texts and new.texts and new.text.startswith(old.text):
-            return new.labelled(old.labels)
-        if old.texts and old.text and new.texts:
-            return either((new, old))
-        return new.labelled(old.labels)
-
-    # Parts of values.
-
-    def attribute(self, owner: Value, name: str, extra: frozenset[str] = NO_LABELS) -> Value:
-        if owner.fields is not None and (found := owner.fields.get(name)) is not None:
-            return found if not extra else found.labelled(extra)
-        if owner.kind is not None and (found := self._member(owner.kind, name)) is not None:
-            bound = found
-            if found.function is not None and owner.fields is not None:
-                bound = Value(name=found.name, labels=found.labels | extra)
-                bound.function, bound.owner, bound.attribute = found.function, owner, name
-            return bound
-        base = owner.name
-        if not base and owner.kind is not None and owner.kind.bases:
-            base = owner.kind.bases[0].name + "()"
-        made = Value(
-            name=f"{base}.{name}" if len(base) < 100 else base, labels=owner.labels | extra if extra else owner.labels
-        )
-        if labels := self.vocabulary.attributes.get(made.name.lstrip("~")):
-            made = made.labelled(labels)
-        made.owner, made.attribute = owner, name
-        if (known := TEXTS.get(made.name)) is not None:
-            made.texts = (known,)
-        made.number = NUMBERS.get(made.name)
-        if (program := OWN_PROGRAMS.get(made.name)) is not None:
-            made.texts = (program,)
-            made.labels |= {"own"}
-        return made
-
-    def _member(self, kind: Class, name: str, depth: int = 0) -> Value | None:
-        if (found := kind.members.get(name)) is not None:
-            return found
-        if depth < 8:
-            for base in kind.bases:
-                if base.kind is not None and (found := self._member(base.kind, name, depth + 1)) is not None:
-                    return found
-        return None
-
-    def element(self, owner: Value, key: Value) -> Value:
-        """`owner[key]`."""
-        if owner.items is not None and isinstance(key.number, int):
-            if -len(owner.items) <= key.number < len(owner.items):
-                return owner.items[key.number]
-        elif owner.items is not None and key.number is None and not key.texts:
-            return either(owner.items[:60]).labelled(owner.labels)
-        if owner.fields is not None:
-            if key.texts:
-                for known in key.texts:
-                    if (found := owner.fields.get(known)) is not None:
-                        return found
-            elif key.number is not None and (found := owner.fields.get(str(key.number))) is not None:
-                return found
-            else:
-                return either(list(owner.fields.values())[:60]).labelled(owner.labels)
-        if owner.texts and isinstance(key.number, int) and owner.exact is not None:
-            whole = owner.exact
-            if -len(whole) <= key.number < len(whole):
-                if owner.binary:
-                    return Value(number=ord(whole[key.number]))
-                return Value((whole[key.number],), labels=owner.labels)
-        labels = owner.labels
-        name = f"{owner.name}[]" if owner.name and len(owner.name) < 100 else owner.name
-        return Value(name=name, labels=labels)
-
-    def each(self, value: Value) -> Value:
-        """What a loop over `value` meets."""
-        if value.items is not None:
-            return either(value.items[:60]).labelled(value.labels)
-        if value.fields is not None and value.kind is None:
-            return Value(tuple(list(value.fields)[:12]), labels=value.labels)
-        return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
-
-    def dunder(self, owner: Value, name: str) -> Value | None:
-        """A method of a class of the program that the language calls by itself, such as `__add__`."""
-        if owner.kind is None or owner.fields is None:
-            return None
-        found = self._member(owner.kind, name)
-        if found is None or found.function is None:
-            return None
-        bound = found.labelled(())
-        if bound is found:
-            bound = Value(name=found.name, labels=found.labels)
-            bound.function = found.function
-        bound.owner, bound.attribute = owner, name
-        return bound
 
     # Calls.
 

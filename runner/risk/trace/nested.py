@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.program import JavaScript
 from runner.risk.model import fold
-from runner.risk.model.acts import Act, Place, Source, Trail
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
-from runner.risk.python.program import Python, Unparsed, parse
+from runner.risk.python.program import Python
+from runner.risk.python.syntax import Unparsed, parse
 from runner.risk.rules.packages import mistaken_for, name_of
-from runner.risk.shell.command import ShellState
 from runner.risk.shell.script import Shell
+from runner.risk.trace.files import WrittenFiles, keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.rules.knowledge import Knowledge
     from runner.risk.rules.rule import Search
-    from runner.risk.shell.command import Command
-    from runner.risk.trace.machine import Machine
+    from runner.risk.trace.world import FollowedProgram, ShellCaller
 
 DEEPEST = 6
 """Languages inside languages that are followed; one more is a finding."""
@@ -28,8 +28,6 @@ LONGEST_EVIDENCE = 200
 
 ESCAPED = re.compile(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]|\\u\{[2-7][0-9a-fA-F]\}){8,}")
 """Printable characters in a row, each written as its number: nobody does that to be read."""
-LONGEST_SCRIPT = 60_000
-MOST_SCRIPTS = 20
 SCRIPTS = {
     ".py": "python",
     ".pyw": "python",
@@ -41,14 +39,6 @@ SCRIPTS = {
     ".cmd": "powershell",
     ".vbs": "powershell",
 }
-KIND_LABELS = {
-    "secret": Source.SECRET,
-    "key-file": Source.SECRET,
-    "environment-file": "environment-file",
-    "accounts": "accounts",
-    "logs": "logs",
-    "system": "system-file",
-}
 
 
 class Nested:
@@ -57,8 +47,7 @@ class Nested:
     def __init__(self, knowledge: Knowledge, trail: Trail) -> None:
         self.knowledge = knowledge
         self.trail = trail
-        self.scripts: dict[str, tuple[str, Place]] = {}
-        """Scripts that the program writes: text and place by path."""
+        self.files = WrittenFiles(trail, knowledge.targets)
         self.escapes = False
         """Whether the code has literals whose letters are written as numbers."""
         self.mentions: Search | None = None
@@ -103,79 +92,30 @@ class Nested:
     # Acts.
 
     def done(self, act: Act) -> frozenset[str]:
-        """What follows from an act just done; labels for what it gives."""
+        """Follow up an act just done; return labels for what it gives."""
         match act.kind:
-            case "read":
-                return self._read(act)
-            case "write" | "append":
-                piece = act.kind == "append" or act.name.endswith(("write", "writelines"))
-                self._wrote(act.get("path"), act.get("data"), act.place, piece)
-            case "copy" | "move" | "link":
-                labels = self._read(act, "source")
-                self._wrote(
-                    act.get("path"), Value(labels=labels | labels_of((self.content(act.get("source")),))), act.place
-                )
-            case "fetch":
-                act.fields["data"] = act.get("data")
-                if act.get("path") is not UNKNOWN:
-                    self._wrote(act.get("path"), Value(labels=frozenset({Source.DOWNLOADED})), act.place)
-                return frozenset({Source.DOWNLOADED})
-            case "package-setup":
-                written = [act.get("package"), *(act.get("requires").items or ())[:60]]
-                meant = (mistaken_for(name_of(one.text, "python"), "python") for one in written if one.texts)
-                if alike := next(filter(None, meant), ""):
-                    act.fields["mistaken"] = text(alike)
-            case "pipe-to":
-                target = (act.get("to").fields or {}).get("path")
-                if target is not None:
-                    self._wrote(target, Value(labels=labels_of((act.get("from"),))), act.place)
-            case "walk":
-                names = act.get("names").exact
-                if names is not None and not set(names) <= set("*./"):
-                    return frozenset({"narrowed"})
-            case "chmod" if isinstance(mode := act.get("mode").number, int):
-                act.fields["mode"] = text(f"{mode:o}")
-                act.fields["origin"] = Value(labels=self.origin(act.get("path")))
-            case "start" | "chmod":
-                act.fields["origin"] = Value(labels=self.origin(act.get("path")))
             case "run":
                 return self._run(act)
             case "execute":
                 return self._execute(act)
-            case "listing":
-                return act.get("path").labels | {"listed"}
+            case "package-setup":
+                _set_up(act)
+                return NO_LABELS
             case _:
-                pass
-        return NO_LABELS
+                return self.files.done(act)
 
-    def _read(self, act: Act, field: str = "path") -> frozenset[str]:
-        path = act.get(field)
-        labels = {Source.FILE.value} | self.origin(path)
-        for known in path.texts:
-            for kind in self.knowledge.targets.of(known):
-                if kind in KIND_LABELS:
-                    labels.add(KIND_LABELS[kind])
-        if "found" in path.labels:
-            labels.add("found")
-        return frozenset(labels)
+    def origin(self, path: Value) -> frozenset[str]:
+        """Return the labels of what the program has written to `path`."""
+        return self.files.origin(path)
 
-    def _wrote(self, path: Value, data: Value, place: Place, piece: bool = False) -> None:
-        """Remember what was written where; `piece` adds to what an open file has got already."""
-        labels = labels_of((data,))
-        for key in keys(path):
-            self.trail.written.setdefault(key, set()).update(labels | {"written"})
-            if data.exact is not None:
-                self.trail.contents[key] = data
-        if len(data.text) > 12 and path.texts:
-            before = self.scripts.get(path.text)
-            text_so_far = data.text if before is None or not piece else before[0] + data.text
-            if len(text_so_far) < LONGEST_SCRIPT and len(self.scripts) < MOST_SCRIPTS:
-                self.scripts[path.text] = text_so_far, place
+    def content(self, path: Value) -> Value:
+        """Return what the program has written to `path`, where that is known."""
+        return self.files.content(path)
 
     def finish(self) -> None:
         """Look at the scripts that the program has written down: nobody writes one for nothing."""
-        while self.scripts:
-            path, (code, place) = self.scripts.popitem()
+        while self.files.scripts:
+            path, (code, place) = self.files.scripts.popitem()
             self._script(path, code, place)
 
     def _script(self, path: str, code: str, place: Place) -> None:
@@ -193,20 +133,6 @@ class Nested:
                 self.shell(code)
             else:
                 self._other(language, code)
-
-    def origin(self, path: Value) -> frozenset[str]:
-        """Labels of what the program has written to `path`."""
-        found: set[str] = set()
-        for key in keys(path):
-            found |= self.trail.written.get(key, set())
-        return frozenset(found)
-
-    def content(self, path: Value) -> Value:
-        """What the program has written to `path`, where that is known."""
-        for key in keys(path):
-            if (known := self.trail.contents.get(key)) is not None:
-                return known
-        return UNKNOWN
 
     def started(self, path: Value, labels: frozenset[str], place: Place) -> None:
         """A program file is started, by its name or by its interpreter."""
@@ -309,7 +235,7 @@ class Nested:
                 self.done(act)
 
     def shell_text(
-        self, command: Command, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN
+        self, command: ShellCaller, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN
     ) -> Value:
         """A script inside a script: `bash -c`, `eval`, a pipe into `sh`."""
         if self.trail.depth >= DEEPEST:
@@ -319,18 +245,11 @@ class Nested:
         for known in code.texts[:3]:
             if not known.strip(HOLE + " \n"):
                 continue
-            state = ShellState(
-                command.shell.state.variables,
-                command.shell.state.functions,
-                command.shell.state.aliases,
-                list(arguments),
-            )
-            state.active, state.called = command.shell.state.active, command.shell.state.called
             with self.trail.inside(command.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), "shell"):
-                outputs.append(Shell(self.trail, self, state).run(fold.readable(known), stdin))
+                outputs.append(command.shell.inner(fold.readable(known), arguments, stdin))
         return outputs[0].labelled(code.labels) if outputs else Value(labels=code.labels)
 
-    def executed(self, machine: Machine, act: Act, code: Value) -> Value:
+    def executed(self, program: FollowedProgram, act: Act, code: Value) -> Value:
         """`exec` and `eval`: code that runs where it stands, in the program that holds it."""
         act.fields["origin"] = Value(labels=self.origin(code))
         result = Value(labels=code.labels)
@@ -342,8 +261,8 @@ class Nested:
                 continue
             self.trail.evaluated += 1
             try:
-                with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), machine.language):
-                    result = machine.inner(fold.readable(known)).labelled(code.labels)
+                with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), program.language):
+                    result = program.inner(fold.readable(known)).labelled(code.labels)
             except Unparsed:
                 act.fields["unparsed"] = text("yes")
             finally:
@@ -351,14 +270,9 @@ class Nested:
         return result
 
 
-def keys(path: Value) -> list[str]:
-    """What a file is remembered by: its last name where it is known, else the variable that holds its path."""
-    found = []
-    for known in path.texts:
-        base = known.replace("\\", "/").rstrip("/").rpartition("/")[2].strip("\"'")
-        if base and base != HOLE:
-            found.append(base)
-    variables = [label for label in path.labels if label.startswith("$")]
-    if path.fields is not None and "path" in path.fields:
-        found += keys(path.fields["path"])
-    return [*found, *variables]
+def _set_up(act: Act) -> None:
+    """Note where a package, or what it requires, only looks like a known one."""
+    written = [act.get("package"), *(act.get("requires").items or ())[:60]]
+    meant = (mistaken_for(name_of(one.text, "python"), "python") for one in written if one.texts)
+    if alike := next(filter(None, meant), ""):
+        act.fields["mistaken"] = text(alike)

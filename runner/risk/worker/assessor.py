@@ -18,15 +18,15 @@ from runner.risk.worker.calls import (
     Assess,
     Assessed,
     Call,
+    CallFailed,
     Compare,
     Compared,
-    Failed,
+    FindImports,
     Imported,
-    Imports,
     Outline,
     Outlined,
 )
-from runner.risk.worker.process import Lost, Process
+from runner.risk.worker.process import Lost, WorkerProcess
 from runner.risk.worker.turns import PERSON, Turns
 from runner.system.tasks import spawn
 
@@ -42,7 +42,7 @@ T = TypeVar("T", bound="Answer")
 log = logging.getLogger(__name__)
 
 DEADLINE = 3.0
-"""Seconds on the wall clock for one call, from when a process gets it."""
+"""Seconds on the wall clock for one call, from when a process gets it; more where the machine holds it up."""
 LONG = 0.25
 """Seconds after which a call counts as a long one: then another process is made ready."""
 MOST_AGENTS = 2
@@ -61,22 +61,22 @@ class _Wish:
     call: Call
     kind: type[object]
     answer: asyncio.Future[object]
-    """Of `kind`, Failed, or None where no process came to an end with it."""
+    """Of `kind`, CallFailed, or None where no process came to an end with it."""
 
 
 class Assessor:
     """Belongs to one loop. One call of each agent at a time; the person's calls go first."""
 
-    def __init__(self, rules: Path, make: Callable[[Path], Process] | None = None) -> None:
+    def __init__(self, rules: Path, make: Callable[[Path], WorkerProcess] | None = None) -> None:
         """`rules` is the folder of the person's own rules; `make` makes the processes, in tests slow or broken ones."""
-        self._make = make or (lambda folder: Process(folder, DEADLINE))
+        self._make = make or (lambda folder: WorkerProcess(folder, DEADLINE))
         self._rules = rules
         self._listeners: list[Callable[[tuple[str, ...]], None]] = []
         self._turns: Turns[_Wish] = Turns(MOST_AGENTS)
-        self._processes: set[Process] = set()
-        self._idle: list[Process] = []
+        self._processes: set[WorkerProcess] = set()
+        self._idle: list[WorkerProcess] = []
         self._starting = 0
-        self._stale: set[Process] = set()
+        self._stale: set[WorkerProcess] = set()
         self._failed = False
         """The last start did; the next call tries again."""
         self._closed = False
@@ -98,7 +98,7 @@ class Assessor:
 
     async def imported(self, code: str, *, agent: str) -> tuple[Import, ...] | None:
         """Return what the Python `code` imports; None where that could not be found out."""
-        answer = await self._ask(agent, Imports(code), Imported)
+        answer = await self._ask(agent, FindImports(code), Imported)
         return None if answer is None else answer.imports
 
     async def compare(self, old: str, new: str, *, agent: str = PERSON) -> tuple[Change, ...]:
@@ -148,7 +148,7 @@ class Assessor:
         self._failed = False
         self._go_on()
         answer = await wish.answer
-        if isinstance(answer, Failed):
+        if isinstance(answer, CallFailed):
             log.error("The classifier failed: %s", answer.why)
         return answer if isinstance(answer, kind) else None
 
@@ -202,7 +202,7 @@ class Assessor:
                 _settle(wish, None)
         self._go_on()
 
-    async def _serve(self, process: Process, asker: str, wish: _Wish) -> None:
+    async def _serve(self, process: WorkerProcess, asker: str, wish: _Wish) -> None:
         """Have `process` answer `wish`. A process that does not is ended."""
         long = asyncio.get_running_loop().call_later(LONG, self._one_more)
         answer: object = None
@@ -223,7 +223,7 @@ class Assessor:
             self._idle.append(process)
         self._go_on()
 
-    async def _end(self, process: Process) -> None:
+    async def _end(self, process: WorkerProcess) -> None:
         self._processes.discard(process)
         self._stale.discard(process)
         await process.end()

@@ -21,6 +21,8 @@ MOST_CALL = 256 << 20
 MOST_ANSWER = 16 << 20
 """Bytes of a message. An outline is as long as its code at most, and an assessment is bounded by its rules."""
 MOST_IMPORTS = 10_000
+PATIENCE = 4
+"""Times the deadline that a call may take on a machine that hardly lets its process run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Outline:
 
 
 @dataclass(frozen=True, slots=True)
-class Imports:
+class FindImports:
     """Which modules does this Python code import?"""
 
     code: str
@@ -53,8 +55,8 @@ class Compare:
     new: str
 
 
-Call = Assess | Outline | Imports | Compare
-KINDS: dict[str, type[Call]] = {kind.__name__: kind for kind in (Assess, Outline, Imports, Compare)}
+Call = Assess | Outline | FindImports | Compare
+KINDS: dict[str, type[Call]] = {kind.__name__: kind for kind in (Assess, Outline, FindImports, Compare)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +88,13 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class CallFailed:
     """There is no answer: a bug of the classifier, or no memory for this code."""
 
     why: str
 
 
-Answer = Ready | Assessed | Outlined | Imported | Compared | Failed
+Answer = Ready | Assessed | Outlined | Imported | Compared | CallFailed
 
 
 class Garbage(Exception):
@@ -113,11 +115,11 @@ def unpack_call(body: bytes) -> Call:
     return decode(KINDS[data["kind"]], data["values"])
 
 
-def unpack(kind: type[T], body: bytes) -> T | Failed:
+def unpack(kind: type[T], body: bytes) -> T | CallFailed:
     """Return the answer of the `kind` that is expected. Raises Garbage for anything else."""
     try:
         data: Any = json.loads(body.decode("utf-8", "surrogatepass"))
-        expected: type[T | Failed] = Failed if data["kind"] == Failed.__name__ else kind
+        expected: type[T | CallFailed] = CallFailed if data["kind"] == CallFailed.__name__ else kind
         if data["kind"] != expected.__name__:
             raise Garbage(f"{data['kind']!r} in place of {kind.__name__}"[:200])
         return decode(expected, data["values"])

@@ -10,7 +10,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
-from runner.risk.worker.calls import HEADER, MOST_ANSWER, Failed, Garbage, Ready, pack, unpack
+from runner.risk.worker.calls import HEADER, MOST_ANSWER, CallFailed, Garbage, Ready, pack, unpack
+from runner.risk.worker.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,11 +34,11 @@ class Lost(Exception):
     """The process gave no answer: it took too long, has died, or said what is none."""
 
 
-class Process:
+class WorkerProcess:
     """Starts on `start`; whoever started it calls `end`. Belongs to one loop."""
 
     def __init__(self, folder: Path, seconds: float, command: Sequence[str] = ()) -> None:
-        """`seconds` is the deadline of a call; `command` stands in for the worker in tests."""
+        """`seconds` is the deadline of a call (see `deadline`); `command` stands in for the worker in tests."""
         arguments = (str(folder), str(os.getpid()), str(seconds), *filter(None, sys.path))
         self._command = command or (sys.executable, "-I", "-c", COMMAND, *arguments)
         self._seconds = seconds
@@ -65,7 +66,7 @@ class Process:
         except OSError as error:
             ours.close()
             raise Lost(f"it could not be started: {error}") from error
-        return _known(await self._answer(Ready, START_SECONDS))
+        return _known(await self._answer(Ready, asyncio.timeout(START_SECONDS)))
 
     def _started(self, descriptor: int) -> subprocess.Popen[bytes]:
         """Not on another thread: the kernel ends the process with the thread that started it."""
@@ -78,14 +79,14 @@ class Process:
             cwd="/",
         )
 
-    async def ask(self, call: Call, kind: type[T]) -> T | Failed:
+    async def ask(self, call: Call, kind: type[T]) -> T | CallFailed:
         """Return the answer to `call`, or why there is none. Raises Lost; then this process is of no more use."""
         assert self._writer is not None
         try:
             self._writer.write(pack(call))
         except OSError as error:
             raise Lost(str(error)) from error
-        return await self._answer(kind, self._seconds)
+        return await self._answer(kind, Deadline(self.pid, self._seconds))
 
     async def end(self) -> None:
         """End it at once and wait until it is gone. A second time does nothing."""
@@ -99,18 +100,18 @@ class Process:
         if process is not None:
             await asyncio.to_thread(process.wait)
 
-    async def _answer(self, kind: type[T], seconds: float) -> T | Failed:
+    async def _answer(self, kind: type[T], until: asyncio.Timeout | Deadline) -> T | CallFailed:
         """Raises Lost."""
         assert self._reader is not None and self._writer is not None
         try:
-            async with asyncio.timeout(seconds):
+            async with until:
                 await self._writer.drain()
                 (length,) = HEADER.unpack(await self._reader.readexactly(HEADER.size))
                 if length > MOST_ANSWER:
                     raise Lost(f"an answer of {length} bytes")
                 body = await self._reader.readexactly(length)
         except TimeoutError:
-            raise Lost(f"no answer within {seconds:g} s") from None
+            raise Lost("no answer in time") from None
         except (asyncio.IncompleteReadError, OSError) as error:
             raise Lost(f"it has ended: {error}") from error
         try:
@@ -119,8 +120,8 @@ class Process:
             raise Lost(f"what it said is no answer: {error}") from error
 
 
-def _known(ready: Ready | Failed) -> Ready:
+def _known(ready: Ready | CallFailed) -> Ready:
     """Raises Lost."""
-    if isinstance(ready, Failed):
+    if isinstance(ready, CallFailed):
         raise Lost(ready.why)
     return ready

@@ -25,14 +25,15 @@ from runner.risk.worker.calls import (
     HEADER,
     MOST_CALL,
     MOST_IMPORTS,
+    PATIENCE,
     Answer,
     Assess,
     Assessed,
+    CallFailed,
     Compare,
     Compared,
-    Failed,
+    FindImports,
     Imported,
-    Imports,
     Outline,
     Outlined,
     Ready,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 MEMORY = 2 << 30
 """Bytes of address space. Code of 1 MB takes a tenth of that."""
 GRACE_SECONDS = 2
-"""After the deadline of a call; by then the other end has killed this process, if there still is one."""
+"""After the last moment of a call; by then the other end has killed this process, if there still is one."""
 TOLD = 4000
 """Characters of a traceback that are told."""
 
@@ -65,7 +66,7 @@ def main(folder: str, parent: int, seconds: float) -> None:
         line.sendall(pack(Ready(rules.problems)))
         while (body := _received(line)) is not None:
             # The system ends this process even where the interpreter is inside one long match.
-            signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, seconds * PATIENCE + GRACE_SECONDS)
             line.sendall(_answered(body, rules))
             signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -106,9 +107,9 @@ def _answered(body: bytes, rules: Own) -> bytes:
     try:
         return pack(answer(unpack_call(body), rules))
     except (MemoryError, RecursionError) as error:
-        return pack(Failed(type(error).__name__))
+        return pack(CallFailed(type(error).__name__))
     except Exception:
-        return pack(Failed(traceback.format_exc()[-TOLD:]))
+        return pack(CallFailed(traceback.format_exc()[-TOLD:]))
 
 
 def answer(call: Call, rules: Own) -> Answer:
@@ -118,7 +119,7 @@ def answer(call: Call, rules: Own) -> Answer:
             return Assessed(rules.assess(request))
         case Outline(language, code):
             return Outlined(outline(language, code))
-        case Imports(code):
+        case FindImports(code):
             found = imported(code)
             if len(found) > MOST_IMPORTS:
                 raise MemoryError

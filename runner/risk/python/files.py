@@ -1,0 +1,112 @@
+"""Python's functions for paths, files and the environment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.risk.model.acts import Source
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
+from runner.risk.python.arguments import first
+from runner.risk.rules.targets import VARIABLES, WHO
+
+if TYPE_CHECKING:
+    from runner.risk.model.acts import Place
+    from runner.risk.python.arguments import Args, Named
+    from runner.risk.trace.machine import Machine
+
+
+def variable(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """os.environ.get, os.getenv: folders become paths, the rest keeps its name."""
+    key = first(args)
+    known = key.exact
+    folder = VARIABLES.get(known.lower()) if known else None
+    if folder is not None:
+        return text(folder)
+    if known is not None and (put := machine.variables.get(known)) is not None:
+        return put
+    machine.trail.add("variable", called.name, {"key": key}, place, called.labels)
+    default = args[1] if len(args) > 1 else UNKNOWN
+    labels = {f"${known}" if known else Source.ENVIRONMENT}
+    if known in WHO:
+        labels.add(Source.HOST_INFO)
+    return Value(default.texts[:1] and (HOLE, *default.texts), f"os.environ[{known or ''}]", default.labels | labels)
+
+
+def path_joined(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    parts = [*args]
+    for i in range(len(parts) - 1, 0, -1):
+        if parts[i].text.startswith(("/", "~")):
+            parts = parts[i:]
+            break
+    whole = concatenate(parts, "/")
+    name = "pathlib.Path()" if called.name.startswith("pathlib") or called.attribute == "joinpath" else ""
+    return Value(whole.texts, name, whole.labels)
+
+
+def path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    if not args:
+        return Value((".",), "pathlib.Path()")
+    return path_joined(machine, called, args, named, place)
+
+
+def same_path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    value = first(args)
+    return Value(value.texts, value.name, value.labels)
+
+
+def home(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return Value(("~",), "pathlib.Path()")
+
+
+def parent(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return each(first(args), lambda known: known.rpartition("/")[0] or "/")
+
+
+def last_part(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return each(first(args), lambda known: known.rpartition("/")[2])
+
+
+def opened(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """open: reading or writing by its mode; the result remembers the path."""
+    target = args[0] if args else named.get("file", UNKNOWN)
+    mode = (args[1] if len(args) > 1 else named.get("mode", UNKNOWN)).text or "r"
+    if called.name.endswith("Path.open") and called.owner is not None:
+        target, mode = called.owner, (first(args).text or "r")
+    writes = any(letter in mode for letter in "wax+") and not mode.startswith("rb+")
+    act = machine.trail.add(
+        "open" if writes else "read", called.name, {"path": target, "mode": text(mode)}, place, called.labels
+    )
+    labels = machine.nested.done(act) if not writes else frozenset[str]()
+    return Value(name="open()", labels=labels, fields={"path": target, "mode": text(mode)})
+
+
+def temporary(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """A temporary file: its name is not known, but it is the same wherever it turns up."""
+    ending = named.get("suffix", UNKNOWN).text
+    path = Value((f"/tmp/{HOLE}{ending}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"}))
+    return Value(name="open()", fields={"path": path, "name": path, "mode": text("w")})
+
+
+def temporary_name(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return Value(
+        (f"/tmp/{HOLE}{named.get('suffix', UNKNOWN).text}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"})
+    )
+
+
+def temporary_pair(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    path = temporary_name(machine, called, args, named, place) or UNKNOWN
+    return Value(items=[path, path])
+
+
+def temporary_folder(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    return text("/tmp")
+
+
+def printed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """print(..., file=f) writes to the file."""
+    path = (named.get("file", UNKNOWN).fields or {}).get("path")
+    if path is None:
+        return None
+    fields = {"path": path, "data": concatenate(args, " "), "mode": (named["file"].fields or {}).get("mode", UNKNOWN)}
+    machine.nested.done(machine.trail.add("write", "print", fields, place, called.labels))
+    return UNKNOWN

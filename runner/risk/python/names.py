@@ -1,0 +1,103 @@
+"""What the names of a Python program stand for."""
+
+from __future__ import annotations
+
+import builtins
+import unicodedata
+from typing import TYPE_CHECKING
+
+from runner.risk.model import fold
+from runner.risk.model.value import NO_LABELS, Scope, Value, reference, text
+from runner.risk.python.builtin import SPECIALS
+from runner.risk.python.methods import METHODS
+from runner.risk.python.syntax import place
+from runner.risk.trace.machine import Machine
+
+if TYPE_CHECKING:
+    import ast
+
+    from runner.risk.model.acts import Place, Trail
+    from runner.risk.rules.vocabulary import Vocabulary
+    from runner.risk.trace.world import World
+
+KNOWN_NAMES = frozenset(dir(builtins)) | {
+    "unicode",
+    "unichr",
+    "xrange",
+    "raw_input",
+    "execfile",
+    "reload",
+    "long",
+    "__builtins__",
+}
+BUILTINS = ("builtins", "__builtins__", "__builtin__", "__builtins__.__dict__", "builtins.__dict__")
+"""Names that stand for every way of reaching the built-in functions."""
+
+
+class PythonNames(Machine):
+    """The names of one Python program: its own, imported ones and those of the language."""
+
+    language = "python"
+    specials = SPECIALS
+
+    def __init__(self, vocabulary: Vocabulary, trail: Trail, nested: World) -> None:
+        super().__init__(vocabulary, trail, nested)
+        self.stars: list[str] = []
+        """Modules of which all names are imported."""
+        self.lines: list[str] = []
+        """The code, where it matters how it is written."""
+        self.module = Scope()
+        self.scope = self.module
+
+    def written(self, node: ast.Constant) -> str:
+        """How a literal stands in the code, as far as its line and some more."""
+        if node.lineno > len(self.lines):
+            return ""
+        line = self.lines[node.lineno - 1].encode("utf-8", "replace")
+        end = node.end_col_offset if node.end_lineno == node.lineno else None
+        return line[node.col_offset : end].decode("utf-8", "replace")
+
+    def name(self, name: str) -> Value:
+        if (value := self.scope.get(name)) is not None:
+            return value
+        for module in self.stars:
+            if self.vocabulary.knows(f"{module}.{name}"):
+                return reference(f"{module}.{name}")
+        # Python folds names to NFKC, and so must whoever looks them up.
+        if not name.isascii():
+            name = unicodedata.normalize("NFKC", name)
+        if name in KNOWN_NAMES:
+            return reference(name)
+        return reference(name, frozenset({f"${name}"}))
+
+    def reach(self, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
+        """`owner.name`, with the many ways to the same built-in made one."""
+        if owner.name in BUILTINS and name != "__dict__":
+            return reference(name, owner.labels | labels)
+        if name == "__dict__" and owner.name and owner.kind is None:
+            return reference(owner.name, owner.labels)
+        if name == "__call__":
+            return owner
+        if name in ("f_globals", "f_builtins"):
+            return reference("globals()" if name == "f_globals" else "builtins", owner.labels | fold.ASSEMBLED)
+        if name in (
+            "__globals__",
+            "__builtins__",
+            "__subclasses__",
+            "__bases__",
+            "__mro__",
+            "__base__",
+        ):
+            return self.attribute(owner, name, fold.ASSEMBLED)
+        if owner.name in ("io", "codecs") and name == "open":
+            return reference("open", labels)
+        return self.attribute(owner, name, labels)
+
+    def stored(self, name: str, value: Value, node: ast.expr) -> None:
+        """A store into something the program did not make itself, such as `sys.stdout` or `os.environ[...]`."""
+        if name:
+            self.trail.add("store", name, {"value": value, "target": text(name)}, place(node))
+
+    def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
+        handler = METHODS.get(name)
+        return handler(self, owner, args) if handler is not None else None

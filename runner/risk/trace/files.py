@@ -1,0 +1,146 @@
+"""Files that a program writes and what comes of them: what it reads, copies, fetches and starts later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.risk.model.acts import Act, Place, Source
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, labels_of, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.risk.model.acts import Trail
+    from runner.risk.rules.targets import Targets
+
+LONGEST_SCRIPT = 60_000
+MOST_SCRIPTS = 20
+KIND_LABELS = {
+    "secret": Source.SECRET,
+    "key-file": Source.SECRET,
+    "environment-file": "environment-file",
+    "accounts": "accounts",
+    "logs": "logs",
+    "system": "system-file",
+}
+
+
+class WrittenFiles:
+    """What one program has written where."""
+
+    def __init__(self, trail: Trail, targets: Targets) -> None:
+        self.trail = trail
+        self.targets = targets
+        self.scripts: dict[str, tuple[str, Place]] = {}
+        """Scripts that the program writes: text and place by path."""
+
+    def done(self, act: Act) -> frozenset[str]:
+        """Follow up an act on files; return labels for what it gives."""
+        follow_up = FOLLOW_UPS.get(act.kind)
+        return NO_LABELS if follow_up is None else follow_up(self, act)
+
+    def _read(self, act: Act, field: str = "path") -> frozenset[str]:
+        path = act.get(field)
+        labels = {Source.FILE.value} | self.origin(path)
+        for known in path.texts:
+            for kind in self.targets.of(known):
+                if kind in KIND_LABELS:
+                    labels.add(KIND_LABELS[kind])
+        if "found" in path.labels:
+            labels.add("found")
+        return frozenset(labels)
+
+    def _written(self, act: Act) -> frozenset[str]:
+        piece = act.kind == "append" or act.name.endswith(("write", "writelines"))
+        self._wrote(act.get("path"), act.get("data"), act.place, piece)
+        return NO_LABELS
+
+    def _copied(self, act: Act) -> frozenset[str]:
+        labels = self._read(act, "source")
+        content = Value(labels=labels | labels_of((self.content(act.get("source")),)))
+        self._wrote(act.get("path"), content, act.place)
+        return NO_LABELS
+
+    def _fetched(self, act: Act) -> frozenset[str]:
+        act.fields["data"] = act.get("data")
+        if act.get("path") is not UNKNOWN:
+            self._wrote(act.get("path"), Value(labels=frozenset({Source.DOWNLOADED})), act.place)
+        return frozenset({Source.DOWNLOADED})
+
+    def _piped(self, act: Act) -> frozenset[str]:
+        target = (act.get("to").fields or {}).get("path")
+        if target is not None:
+            self._wrote(target, Value(labels=labels_of((act.get("from"),))), act.place)
+        return NO_LABELS
+
+    def _walked(self, act: Act) -> frozenset[str]:
+        names = act.get("names").exact
+        return frozenset({"narrowed"}) if names is not None and not set(names) <= set("*./") else NO_LABELS
+
+    def _made_ready(self, act: Act) -> frozenset[str]:
+        """A file is started, or made one that can be."""
+        if act.kind == "chmod" and isinstance(mode := act.get("mode").number, int):
+            act.fields["mode"] = text(f"{mode:o}")
+        act.fields["origin"] = Value(labels=self.origin(act.get("path")))
+        return NO_LABELS
+
+    def _listed(self, act: Act) -> frozenset[str]:
+        return act.get("path").labels | {"listed"}
+
+    def _wrote(self, path: Value, data: Value, place: Place, piece: bool = False) -> None:
+        """Remember what was written where; `piece` adds to what an open file has got already."""
+        labels = labels_of((data,))
+        for key in keys(path):
+            self.trail.written.setdefault(key, set()).update(labels | {"written"})
+            if data.exact is not None:
+                self.trail.contents[key] = data
+        if len(data.text) > 12 and path.texts:
+            before = self.scripts.get(path.text)
+            text_so_far = data.text if before is None or not piece else before[0] + data.text
+            if len(text_so_far) < LONGEST_SCRIPT and len(self.scripts) < MOST_SCRIPTS:
+                self.scripts[path.text] = text_so_far, place
+
+    def origin(self, path: Value) -> frozenset[str]:
+        """Labels of what the program has written to `path`."""
+        found: set[str] = set()
+        for key in keys(path):
+            found |= self.trail.written.get(key, set())
+        return frozenset(found)
+
+    def content(self, path: Value) -> Value:
+        """What the program has written to `path`, where that is known."""
+        for key in keys(path):
+            if (known := self.trail.contents.get(key)) is not None:
+                return known
+        return UNKNOWN
+
+
+FOLLOW_UPS: dict[str, Callable[[WrittenFiles, Act], frozenset[str]]] = {
+    "read": WrittenFiles._read,
+    "write": WrittenFiles._written,
+    "append": WrittenFiles._written,
+    "copy": WrittenFiles._copied,
+    "move": WrittenFiles._copied,
+    "link": WrittenFiles._copied,
+    "fetch": WrittenFiles._fetched,
+    "pipe-to": WrittenFiles._piped,
+    "walk": WrittenFiles._walked,
+    "chmod": WrittenFiles._made_ready,
+    "start": WrittenFiles._made_ready,
+    "listing": WrittenFiles._listed,
+}
+"""What follows from an act, by its kind."""
+"""What follows from an act, by its kind."""
+
+
+def keys(path: Value) -> list[str]:
+    """What a file is remembered by: its last name where it is known, else the variable that holds its path."""
+    found = []
+    for known in path.texts:
+        base = known.replace("\\", "/").rstrip("/").rpartition("/")[2].strip("\"'")
+        if base and base != HOLE:
+            found.append(base)
+    variables = [label for label in path.labels if label.startswith("$")]
+    if path.fields is not None and "path" in path.fields:
+        found += keys(path.fields["path"])
+    return [*found, *variables]

@@ -1,0 +1,155 @@
+"""Names and values of a program that is followed, and the parts of values, for Python and JavaScript alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import NO_LABELS, Class, Scope, Value, either
+
+if TYPE_CHECKING:
+    from runner.risk.rules.vocabulary import Vocabulary
+
+OWN_PROGRAMS = {"sys.executable": "python3", "process.execPath": "node", "process.argv0": "node"}
+"""Attributes that hold the interpreter itself."""
+TEXTS = {
+    "string.ascii_lowercase": "abcdefghijklmnopqrstuvwxyz",
+    "string.ascii_uppercase": "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "string.ascii_letters": "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "string.digits": "0123456789",
+    "string.hexdigits": "0123456789abcdefABCDEF",
+    "os.sep": "/",
+    "path.sep": "/",
+    "os.linesep": "\n",
+    "os.EOL": "\n",
+}
+NUMBERS = {"stat.S_ISUID": 0o4000, "stat.S_ISGID": 0o2000}
+"""Attributes that always hold the same."""
+
+
+class Values:
+    """What the names of one program stand for, and what the parts of those values are."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.scope = Scope()
+        self.branches = 0
+        """How many branches deep the program is: what is assigned there may not be."""
+
+    def assign(self, name: str, value: Value, scope: Scope | None = None) -> None:
+        scope = scope or self.scope
+        if scope.outer and name in scope.outer:
+            scope = scope.top
+        if value.unknown or (not value.texts and not value.name.startswith("~")):
+            value = value.labelled((f"${name}",)) if value.function is None and value.kind is None else value
+        old = scope.names.get(name) if self.branches else None
+        if old is not None and old is not value:
+            value = self._merged(old, value)
+        scope.names[name] = value
+
+    @staticmethod
+    def _merged(old: Value, new: Value) -> Value:
+        """After a branch either value may stand there; what counts of the old one are its texts and origins."""
+        if old.function or old.kind or new.function or new.kind or new.fields is not None or new.items is not None:
+            return new.labelled(old.labels)
+        if old.texts and new.texts and new.text.startswith(old.text):
+            return new.labelled(old.labels)
+        if old.texts and old.text and new.texts:
+            return either((new, old))
+        return new.labelled(old.labels)
+
+    def attribute(self, owner: Value, name: str, extra: frozenset[str] = NO_LABELS) -> Value:
+        if owner.fields is not None and (found := owner.fields.get(name)) is not None:
+            return found if not extra else found.labelled(extra)
+        if owner.kind is not None and (found := self._member(owner.kind, name)) is not None:
+            bound = found
+            if found.function is not None and owner.fields is not None:
+                bound = Value(name=found.name, labels=found.labels | extra)
+                bound.function, bound.owner, bound.attribute = found.function, owner, name
+            return bound
+        base = owner.name
+        if not base and owner.kind is not None and owner.kind.bases:
+            base = owner.kind.bases[0].name + "()"
+        made = Value(
+            name=f"{base}.{name}" if len(base) < 100 else base, labels=owner.labels | extra if extra else owner.labels
+        )
+        if labels := self.vocabulary.attributes.get(made.name.lstrip("~")):
+            made = made.labelled(labels)
+        made.owner, made.attribute = owner, name
+        if (known := TEXTS.get(made.name)) is not None:
+            made.texts = (known,)
+        made.number = NUMBERS.get(made.name)
+        if (program := OWN_PROGRAMS.get(made.name)) is not None:
+            made.texts = (program,)
+            made.labels |= {"own"}
+        return made
+
+    def _member(self, kind: Class, name: str, depth: int = 0) -> Value | None:
+        if (found := kind.members.get(name)) is not None:
+            return found
+        if depth < 8:
+            for base in kind.bases:
+                if base.kind is not None and (found := self._member(base.kind, name, depth + 1)) is not None:
+                    return found
+        return None
+
+    def element(self, owner: Value, key: Value) -> Value:
+        """`owner[key]`."""
+        found = _item(owner, key)
+        if found is None and owner.fields is not None:
+            found = _field(owner, key)
+        if found is None and owner.texts and isinstance(key.number, int):
+            found = _character(owner, key.number)
+        if found is not None:
+            return found
+        name = f"{owner.name}[]" if owner.name and len(owner.name) < 100 else owner.name
+        return Value(name=name, labels=owner.labels)
+
+    def each(self, value: Value) -> Value:
+        """What a loop over `value` meets."""
+        if value.items is not None:
+            return either(value.items[:60]).labelled(value.labels)
+        if value.fields is not None and value.kind is None:
+            return Value(tuple(list(value.fields)[:12]), labels=value.labels)
+        return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
+
+    def dunder(self, owner: Value, name: str) -> Value | None:
+        """A method of a class of the program that the language calls by itself, such as `__add__`."""
+        if owner.kind is None or owner.fields is None:
+            return None
+        found = self._member(owner.kind, name)
+        if found is None or found.function is None:
+            return None
+        bound = found.labelled(())
+        if bound is found:
+            bound = Value(name=found.name, labels=found.labels)
+            bound.function = found.function
+        bound.owner, bound.attribute = owner, name
+        return bound
+
+
+def _item(owner: Value, key: Value) -> Value | None:
+    """Return one of a list; any of them where the place is not known."""
+    if owner.items is None:
+        return None
+    if isinstance(key.number, int):
+        return owner.items[key.number] if -len(owner.items) <= key.number < len(owner.items) else None
+    if key.number is None and not key.texts:
+        return either(owner.items[:60]).labelled(owner.labels)
+    return None
+
+
+def _field(owner: Value, key: Value) -> Value | None:
+    """Return a field of an object; any of them where the name is not known."""
+    fields = owner.fields or {}
+    if key.texts:
+        return next((found for known in key.texts if (found := fields.get(known)) is not None), None)
+    if key.number is not None and (found := fields.get(str(key.number))) is not None:
+        return found
+    return either(list(fields.values())[:60]).labelled(owner.labels)
+
+
+def _character(owner: Value, at: int) -> Value | None:
+    whole = owner.exact
+    if whole is None or not -len(whole) <= at < len(whole):
+        return None
+    return Value(number=ord(whole[at])) if owner.binary else Value((whole[at],), labels=owner.labels)
