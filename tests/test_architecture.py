@@ -213,9 +213,19 @@ def test_every_module_says_its_job() -> None:
     assert not silent
 
 
-@pytest.mark.parametrize("name", ["runner.gateway.bridge", "runner.commands.cli", "runner", "app.__main__"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "runner.gateway.bridge",
+        "runner.commands.cli",
+        "runner",
+        "app.__main__",
+        "runner.sandbox.available",
+        "runner.sandbox.images.here",
+    ],
+)
 def test_what_must_start_fast_loads_neither_qt_nor_the_sdk(name: str) -> None:
-    slow = "('PySide6', 'mcp', 'pydantic', 'docker', 'requests')"
+    slow = "('PySide6', 'mcp', 'pydantic', 'docker', 'requests', 'urllib3')"
     code = f"import {name}, sys; print(*sorted(m for m in sys.modules if m.split('.')[0] in {slow}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

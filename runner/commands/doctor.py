@@ -20,7 +20,7 @@ from runner.model.request import Isolation, Language
 from runner.policy.rulefile import read
 from runner.risk import own
 from runner.sandbox import available
-from runner.sandbox.container.client import Denied
+from runner.sandbox.container.failures import Denied
 from runner.sandbox.images import build, here, recipe
 from runner.sandbox.images.rootfs import Here
 

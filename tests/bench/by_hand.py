@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.sandbox.container import starter
-from runner.sandbox.container.cell import Cell
+from runner.sandbox.container.frames import MARK, Words
 from runner.sandbox.container.shape import NAMES, Shape, config
+from tests.bench import raw_api
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.model.request import Isolation, Language, Limits
-    from runner.sandbox.container.client import Client
     from runner.sandbox.container.sandbox import ContainerSandbox
     from runner.sandbox.contract import Job
 
@@ -40,41 +40,47 @@ async def shape(sandbox: ContainerSandbox, language: Language, limits: Limits) -
     return Shape(kind, NAMES[kind], image, language, limits).container
 
 
-async def cold(client: Client, like: Shape, command: list[str], name: str, told: Callable[[bytes], object]) -> None:
+async def cold(url: str, like: Shape, command: list[str], name: str, told: Callable[[bytes], object]) -> None:
     """Create, attach, start, wait, remove: a container `like` this whose command is the code itself."""
     made = {**config(like, name), "Cmd": command}
-    container = (await client.ask("POST", "/containers/create", made, name=name))["Id"]
-    plug = await client.plug_in(f"/containers/{container}/attach", stream="1", stdin="1", stdout="1", stderr="1")
-    await client.ask("POST", f"/containers/{container}/start")
-    while data := await plug.read():
+    container = (await raw_api.ask(url, "POST", "/containers/create", made, name=name))["Id"]
+    stream = await raw_api.attach(url, container)
+    await raw_api.ask(url, "POST", f"/containers/{container}/start")
+    while data := await stream.read():
         told(data)
-    await client.ask("POST", f"/containers/{container}/wait")
-    await plug.close()
-    await client.ask("DELETE", f"/containers/{container}", force="1", v="1")
+    await raw_api.ask(url, "POST", f"/containers/{container}/wait")
+    await stream.close()
+    await raw_api.ask(url, "DELETE", f"/containers/{container}", force="1", v="1")
 
 
-async def warm(client: Client, like: Shape, job: Job) -> Times:
-    """Send code to an interpreter that waits."""
-    cell = Cell(client, like)
-    await cell.open()
-    await cell.ready()
+async def warm(url: str, like: Shape, job: Job) -> Times:
+    """Send code that says hello to an interpreter that waits."""
+    words = Words.new()
+    made = config(like, "assent-bench-warm")
+    container = (await raw_api.ask(url, "POST", "/containers/create", made, name="assent-bench-warm"))["Id"]
+    stream = await raw_api.attach(url, container)
+    await raw_api.ask(url, "POST", f"/containers/{container}/start")
+    await stream.write(starter.introduction(words, keeper=False))
+    said = b""
+    while MARK + words.interpreter.encode() + b":R" not in said:
+        said += await stream.read()
     first = ended = 0.0
+    pid = (await raw_api.ask(url, "GET", f"/containers/{container}/json"))["State"]["Pid"]
 
     def note() -> None:
         nonlocal ended
         ended = time.perf_counter() - begun
         loop.remove_reader(process)
 
-    loop, process = asyncio.get_running_loop(), os.pidfd_open(await cell.pid())
+    loop, process = asyncio.get_running_loop(), os.pidfd_open(pid)
     loop.add_reader(process, note)
     begun = time.perf_counter()
-    await cell.send(starter.orders(job))
-    try:
-        while True:
-            if await cell.read() and not first:
-                first = time.perf_counter() - begun
-    except EOFError:
-        await client.ask("POST", f"/containers/{cell.id}/wait")
-    await cell.remove()
+    await stream.write(starter.orders(job))
+    while data := await stream.read():
+        if b"hello" in data and not first:
+            first = time.perf_counter() - begun
+    await raw_api.ask(url, "POST", f"/containers/{container}/wait")
+    await stream.close()
+    await raw_api.ask(url, "DELETE", f"/containers/{container}", force="1", v="1")
     os.close(process)
     return Times(first * 1e3, ended * 1e3, (time.perf_counter() - begun) * 1e3)

@@ -103,7 +103,7 @@ async def _round(sandbox: ContainerSandbox, pooled: ContainerSandbox, client: Cl
     between = time.perf_counter()
     await _ours(sandbox)
     ended = time.perf_counter()
-    hand = await by_hand.warm(client, shape, JOB)
+    hand = await by_hand.warm(client.endpoint.url, shape, JOB)
     return Round((between - begun) * 1e3, (ended - between) * 1e3, hand, await _watched(pooled))
 
 
@@ -124,7 +124,7 @@ async def _watched(sandbox: ContainerSandbox) -> Times:
 
 async def _raw(client: Client, shape: Shape, name: str) -> None:
     told: list[bytes] = []
-    await by_hand.cold(client, shape, COMMAND, name, told.append)
+    await by_hand.cold(client.endpoint.url, shape, COMMAND, name, told.append)
     assert b"hello\n" in b"".join(told)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import threading
 import time
@@ -104,9 +103,9 @@ async def _filled(sandbox: ContainerSandbox) -> None:
 
 async def count(client: Client) -> Count:
     """Containers of this process, networks of the engine, and what this process holds."""
-    listed = await client.ask("GET", "/containers/json", all="1", filters=json.dumps({"label": [RUN_LABEL]}))
+    listed = await client.call(lambda api: api.containers(all=True, filters={"label": [RUN_LABEL]}))
     containers = sum(f"-{os.getpid()}-" in one["Labels"][RUN_LABEL] for one in listed)
-    networks = len(await client.ask("GET", "/networks"))
+    networks = len(await client.call(lambda api: api.networks()))
     gc.collect()
     held = int(Path("/proc/self/statm").read_text("ascii").split()[1]) * PAGE / (1 << 20)
     descriptors = len(os.listdir("/proc/self/fd"))

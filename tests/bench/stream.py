@@ -106,7 +106,7 @@ async def _raw(client: Client, sandbox: ContainerSandbox) -> float:
         total += len(data)
         moments.append(time.perf_counter())
 
-    await by_hand.cold(client, shape, ["bash", "-c", CODE], "assent-bench-stream", told)
+    await by_hand.cold(client.endpoint.url, shape, ["bash", "-c", CODE], "assent-bench-stream", told)
     assert total >= MEGABYTES << 20
     return MEGABYTES / (moments[-1] - moments[0])
 

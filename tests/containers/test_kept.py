@@ -13,8 +13,9 @@ import pytest
 from runner.model.request import Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.client import Client, Denied
+from runner.sandbox.container.client import Client
 from runner.sandbox.container.endpoint import Endpoint
+from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
 from tests import container_engine as engine
@@ -52,11 +53,11 @@ def test_a_killed_console_leaves_no_container_running_and_the_next_one_removes_i
         one.kill()
 
     async def body() -> None:
-        ended = await client.ask("POST", f"/containers/{id}/wait", seconds=20)
+        ended = await client.call(lambda api: api.wait(id), 20)
         assert ended["StatusCode"] == 0
         await ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, client).sweep()
         with pytest.raises(Denied):
-            await client.ask("GET", f"/containers/{id}/json")
+            await client.call(lambda api: api.inspect_container(id))
 
     asyncio.run(body())
 

@@ -317,7 +317,7 @@ def test_many_in_a_row_leave_nothing(lab: Lab) -> None:
     assert len(os.listdir("/proc/self/fd")) < before + 6
     assert threading.active_count() < threads + 6
     if lab.kind != "local":
-        listed = asyncio.run(engine.client().ask("GET", "/containers/json", all="1"))
+        listed = asyncio.run(engine.client().call(lambda api: api.containers(all=True)))
         assert not [one for one in listed if f"-{os.getpid()}-" in str(one["Names"])]
 
 

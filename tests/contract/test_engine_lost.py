@@ -15,7 +15,7 @@ import pytest
 
 from runner.assembly import build
 from runner.model.errors import KnownError
-from runner.model.request import Isolation, Language
+from runner.model.request import Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
@@ -86,7 +86,7 @@ async def test_killed_during_a_run_and_swept_when_it_is_back(folder: Path) -> No
     for sandbox in sandboxes:
         await sandbox.sweep()
         await sandbox.close()
-    assert await Client(Endpoint(url)).ask("GET", "/containers/json", all="1") == []
+    assert await Client(Endpoint(url)).call(lambda api: api.containers(all=True)) == []
 
 
 async def test_hanging_during_a_run(folder: Path) -> None:
@@ -106,7 +106,7 @@ async def test_hanging_during_a_run(folder: Path) -> None:
         os.kill(process(folder), signal.SIGCONT)
     client = Client(Endpoint(engine.started(folder)))
     async with asyncio.timeout(20):  # it may still be at what it was told while it hung
-        while await client.ask("GET", "/containers/json", all="1"):
+        while await client.call(lambda api: api.containers(all=True)):
             await sandbox.sweep()
 
 
@@ -149,6 +149,65 @@ async def test_a_container_that_is_stuck_is_not_taken_for_an_engine_that_is(
         run.stop("Enough")
         result = await run.finished()
     assert (result.outcome, result.error, result.exit_code) == (Outcome.KILLED, "Enough", 137)
+
+
+@contextlib.asynccontextmanager
+async def slow(url: str, path: Path) -> AsyncIterator[tuple[str, asyncio.Event, asyncio.Event]]:
+    """The engine at `url`, which is `asked` to make a container and does so once it `may`, whoever still waits."""
+    asked, may = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(
+            (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
+        )
+        whole = head + await reader.readexactly(length)
+        inner_reader, inner_writer = await asyncio.open_unix_connection(url.removeprefix("unix://"))
+        if b"/containers/create" in head:
+            asked.set()
+            await may.wait()
+        inner_writer.write(whole)
+        await asyncio.gather(carried(reader, inner_writer), carried(inner_reader, writer))
+
+    server = await asyncio.start_unix_server(serve, path)
+    try:
+        yield f"unix://{path}", asked, may
+    finally:
+        server.close()
+
+
+async def carried(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(OSError):
+        while data := await source.read(65536):
+            sink.write(data)
+            await sink.drain()
+    sink.close()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+async def test_who_leaves_while_the_engine_makes_a_container_leaves_none(
+    client: Client, tmp_path: Path, kept: bool
+) -> None:
+    async with slow(client.endpoint.url, tmp_path / "s") as (url, asked, may):
+        through = Client(Endpoint(url))
+        sandbox = sandbox_at(client.endpoint.url)
+        await sandbox.check()
+        sandbox._given = through
+        before = {one["Id"] for one in await client.call(lambda api: api.containers(all=True))}
+        if kept:
+            starting = spawn("start", sandbox.open(Language.PYTHON, Limits(), ""))
+        else:
+            starting = spawn("start", sandbox.start(job(SLEEPS), lambda _usage: None))
+        await asked.wait()
+        starting.cancel()
+        await asyncio.sleep(0)
+        may.set()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        after = {one["Id"] for one in await client.call(lambda api: api.containers(all=True))}
+        assert after <= before
+        await sandbox.close()
+        await through.close()
 
 
 @contextlib.asynccontextmanager

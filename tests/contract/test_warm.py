@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,7 @@ from runner.model.result import Outcome
 from runner.model.submission import Submission
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.container.cell import Cell
-from runner.sandbox.container.client import EngineGone
+from runner.sandbox.container.failures import EngineGone
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
 from runner.settings.loading import load
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from runner.model.result import Result
     from runner.sandbox.container.client import Client
+    from runner.sandbox.container.sdk import Api
 
 pytestmark = pytest.mark.asyncio
 LIMITS = Limits(cpu_cores=2.0, memory_mb=128)
@@ -55,7 +57,7 @@ async def run(sandbox: ContainerSandbox, code: str, language: Language = Languag
 
 async def containers(client: Client) -> list[Any]:
     """Those of this process."""
-    listed = await client.ask("GET", "/containers/json", all="1", filters='{"label": ["assent.run"]}')
+    listed = await client.call(lambda api: api.containers(all=True, filters={"label": ["assent.run"]}))
     return [one for one in listed if f"-{os.getpid()}-" in one["Labels"]["assent.run"]]
 
 
@@ -102,11 +104,15 @@ async def test_what_an_engine_made_without_answering_is_removed(
     await sandbox.close()
 
 
+def _kill(container: str, api: Api) -> None:
+    api.kill(container)
+
+
 async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, client: Client) -> None:
     await sandbox.warm([Language.PYTHON], LIMITS, 1)
     await filled(sandbox, 1)
     for one in await containers(client):
-        await client.ask("POST", f"/containers/{one['Id']}/kill", signal="SIGKILL")
+        await client.call(partial(_kill, one["Id"]))
     async with asyncio.timeout(20):
         while sandbox.warmth is None or sandbox.warmth.ready:
             await asyncio.sleep(0.02)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runner.sandbox import leftovers, report
-from runner.sandbox.container.client import CALL_SECONDS, Denied, EngineGone
+from runner.sandbox.container.client import CALL_SECONDS
+from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.frames import Frames, Marks, Words
 from runner.sandbox.container.shape import config
 from runner.sandbox.container.starter import introduction
@@ -16,7 +17,8 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.sandbox.container.client import Client, Plug
+    from runner.sandbox.container.attached import AttachedStream
+    from runner.sandbox.container.client import Client
     from runner.sandbox.container.shape import Shape
     from runner.sandbox.output import Stream
 
@@ -41,7 +43,7 @@ class Cell:
         self._words = Words.new()
         self._frames = Frames()
         self._marks = Marks(self._words, report.LIMIT)
-        self._plug: Plug | None = None
+        self._plug: AttachedStream | None = None
         self._pid = 0
 
     @property
@@ -66,14 +68,12 @@ class Cell:
     async def open(self) -> None:
         """Make and start the container. Raises EngineGone and Denied, leaving nothing."""
         make = config(self.shape, self.name)
-        making = spawn("make a container", self._client.ask("POST", "/containers/create", make, name=self._title))
+        making = spawn("make a container", create(self._client, make, self._title))
         try:
-            self.id = str((await asyncio.shield(making))["Id"])
+            self.id = await asyncio.shield(making)
             # Plugged in before the start, or the output of a fast program would be lost.
-            self._plug = await self._client.plug_in(
-                f"/containers/{self.id}/attach", stream="1", stdin="1", stdout="1", stderr="1"
-            )
-            await self._client.ask("POST", f"/containers/{self.id}/start", seconds=READY_SECONDS)
+            self._plug = await self._client.attach(self.id)
+            await self._client.call(lambda api: api.start(self.id), READY_SECONDS)
             await self._introduce(keeper=self.shape.bounds is not None)
         except BaseException:
             await asyncio.shield(self._undo(making))
@@ -85,7 +85,7 @@ class Cell:
         with contextlib.suppress(OSError):
             await self._plug.write(introduction(self._words, keeper=keeper))
 
-    async def _undo(self, making: asyncio.Task[object]) -> None:
+    async def _undo(self, making: asyncio.Task[str]) -> None:
         """An engine that is just making the container goes on with it, whoever has left."""
         await asyncio.wait({making}, timeout=SIGNAL_SECONDS)
         await self.remove(SIGNAL_SECONDS)
@@ -134,48 +134,55 @@ class Cell:
         with contextlib.suppress(Denied):
             try:
                 seconds = LAST_GRACE if last else SIGNAL_SECONDS
-                await self._client.ask("POST", f"/containers/{self.id}/kill", seconds=seconds, signal=name)
+                await self._client.call(lambda api: api.kill(self.id, name), seconds)
             except EngineGone:
                 if last:
                     raise
                 # It may be the container alone that is stuck, as gVisor is with every process in use.
-                await self._client.ask("GET", "/version", seconds=LIVES_SECONDS)
+                await self._client.call(lambda api: api.version(), LIVES_SECONDS)
 
     async def pause(self, still: bool) -> None:
         """Halt every process, or let them go on. Raises EngineGone; harmless when it is so already."""
         with contextlib.suppress(Denied):
-            await self._client.ask("POST", f"/containers/{self.id}/{'pause' if still else 'unpause'}")
+            await self._client.call(lambda api: api.pause(self.id) if still else api.unpause(self.id))
 
     async def status(self) -> tuple[int, bool]:
-        """Wait for the end: exit status, and whether it is for want of memory. Raises EngineGone and Denied."""
-        code = int((await self._client.ask("POST", f"/containers/{self.id}/wait", seconds=None))["StatusCode"])
+        """Return how it ended, after its output has: status, whether for want of memory. Raises EngineGone, Denied."""
+        code = int((await self._client.call(lambda api: api.wait(self.id)))["StatusCode"])
         if code == 0:
             return code, False
-        state = (await self._client.ask("GET", f"/containers/{self.id}/json"))["State"]
+        state = (await self._client.call(lambda api: api.inspect_container(self.id)))["State"]
         return code, bool(state["OOMKilled"])
 
     async def pid(self) -> int:
         """The first process, as the engine's machine counts; 0 when it is over. Raises EngineGone and Denied."""
         if not self._pid:
-            self._pid = int((await self._client.ask("GET", f"/containers/{self.id}/json"))["State"]["Pid"])
+            told = await self._client.call(lambda api: api.inspect_container(self.id))
+            self._pid = int(told["State"]["Pid"])
         return self._pid
 
     def let_go(self) -> None:
         """Close the connection without a word, where there is no time for more."""
         if self._plug is not None:
-            self._plug.drop()
+            self._plug.close()
 
     async def remove(self, seconds: float = CALL_SECONDS) -> bool:
         """Remove the container with all it holds; False when the engine could not be told within `seconds`."""
         if self._plug is not None:
-            await self._plug.close()
+            self._plug.close()
         return await remove(self._client, self.id or self._title, seconds)
+
+
+async def create(client: Client, make: dict[str, Any], name: str) -> str:
+    """Make a container and return its id. Raises EngineGone and Denied."""
+    made = await client.call(lambda api: api.create_container_from_config(make, name))
+    return str(made["Id"])
 
 
 async def remove(client: Client, container: str, seconds: float = CALL_SECONDS) -> bool:
     """Remove a container by id or name, however it stands; False when the engine could not be told."""
     try:
-        await client.ask("DELETE", f"/containers/{container}", seconds=seconds, force="1", v="1")
+        await client.call(lambda api: api.remove_container(container, v=True, force=True), seconds)
     except Denied as error:
         return error.status == 404
     except EngineGone:

@@ -1,228 +1,187 @@
-"""Speaks the Docker Engine API over any endpoint: calls with JSON, and connections turned into plain streams.
-
-Of the libraries there are, the official one blocks a thread for every call and every stream, and the
-asynchronous one brings a whole web client along and knows no ssh. What is needed here is a page of h11.
-"""
+"""The engine as awaitable calls: the official SDK, whose calls block, on threads of its own."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+import concurrent.futures
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import h11
-
-from runner.model.errors import KnownError
-from runner.sandbox.container import absent
+from runner.sandbox.container.attached import AttachedStream
+from runner.sandbox.container.failures import EngineGone, hanging
+from runner.sandbox.container.threads import Threads
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import Callable
 
-    from runner.sandbox.container.endpoint import Endpoint, Line
+    from runner.sandbox.container.endpoint import Endpoint
+    from runner.sandbox.container.sdk import Api, Attachment, Call
 
+T = TypeVar("T")
 CALL_SECONDS = 10.0
 """For an answer to an ordinary call. An engine that takes longer counts as hanging."""
-CHUNK = 1 << 18
-REMEDY = "Set SANDBOX_TYPE=local or start the Docker daemon."
-FAR_REMEDY = "Look at DOCKER_HOST and the Docker context, or set SANDBOX_TYPE=local."
-
-
-class EngineGone(KnownError):
-    """The engine cannot be reached, does not answer, or went away."""
-
-
-class Denied(Exception):
-    """The engine's answer to a call it does not carry out."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
+MOST_CALLS = 48
+"""At once; each takes a thread. No call waits for something that a run decides."""
+MOST_READINGS = 4
+"""At once: an engine takes a second for one, and no other call is to wait for that."""
+JOIN_SECONDS = 0.3
+"""For threads to end at the close, whose calls have been broken off."""
 
 
 class Client:
-    """One engine. Every call has a connection of its own, so none waits for another and no loop is bound."""
+    """One engine. Not bound to a loop, but an attached stream is to that on which it was opened."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
+        self._threads = Threads("container engine", MOST_CALLS)
+        self._readers = Threads("container readings", MOST_READINGS)
+        self._apis: list[Api] = []
+        """Those that no thread uses now: the SDK's client is made for one thread at a time."""
+        self._version = ""
+        self._loaded = False
+        self._calls: set[_Pending[Any]] = set()
 
-    async def ask(
-        self, method: str, path: str, body: object = None, seconds: float | None = CALL_SECONDS, **query: str
-    ) -> Any:
-        """The answer to a call, from JSON; None where it has none. Raises EngineGone and Denied."""
-        try:
-            async with asyncio.timeout(seconds):
-                exchange = await self._open(method, path, query, body)
-                try:
-                    data = b"".join([piece async for piece in exchange.body()])
-                finally:
-                    await exchange.line.close()
-        except TimeoutError as error:
-            raise hanging() from error
-        except (OSError, EOFError, h11.ProtocolError) as error:
-            raise gone(error, self.endpoint.url) from error
-        _refuse(exchange.status, data)
-        return json.loads(data) if data else None
+    async def call(self, function: Callable[[Api], T], seconds: float | None = CALL_SECONDS) -> T:
+        """Return what `function` does, called with the SDK's client on a thread.
 
-    async def follow(self, path: str, **query: str) -> AsyncGenerator[Any, None]:
-        """The values of an answer that goes on, as they come. Raises EngineGone and Denied."""
-        try:
-            async with asyncio.timeout(CALL_SECONDS):
-                exchange = await self._open("GET", path, query, None)
-        except TimeoutError as error:
-            raise hanging() from error
-        except (OSError, EOFError, h11.ProtocolError) as error:
-            raise gone(error, self.endpoint.url) from error
-        rest = b""
-        try:
-            async for piece in exchange.body():
-                *lines, rest = (rest + piece).split(b"\n")
-                _refuse(exchange.status, b"".join(lines))
-                for line in filter(None, lines):
-                    yield json.loads(line)
-        except (OSError, EOFError, h11.ProtocolError) as error:
-            raise gone(error, self.endpoint.url) from error
-        finally:
-            await exchange.line.close()
+        Raises EngineGone, also where it takes more than `seconds`, Denied and KnownError.
+        A caller who is cancelled breaks the call off; the engine may carry it out all the same.
+        """
+        return await self._called(self._threads, function, seconds)
 
-    async def plug_in(self, path: str, body: object = None, **query: str) -> Plug:
-        """A call whose connection becomes a plain stream both ways. Raises EngineGone and Denied."""
-        try:
-            async with asyncio.timeout(CALL_SECONDS):
-                exchange = await self._open("POST", path, query, body, upgrade=True)
-                if exchange.status != 101:
-                    data = b"".join([piece async for piece in exchange.body()])
-                    await exchange.line.close()
-                    _refuse(exchange.status if exchange.status >= 400 else 500, data)
-                return Plug(exchange.line, exchange.beyond)
-        except TimeoutError as error:
-            raise hanging() from error
-        except (OSError, EOFError, h11.ProtocolError) as error:
-            raise gone(error, self.endpoint.url) from error
+    async def attach(self, container: str, *, errors: bool = True) -> AttachedStream:
+        """Return the three streams of a container, or without that of `errors`. Raises as `call`."""
+        params = {"stream": 1, "stdin": 1, "stdout": 1} | ({"stderr": 1} if errors else {})
+        return await self._attached(lambda api: api.attach_socket(container, params))
 
-    async def _open(
-        self, method: str, path: str, query: dict[str, str], body: object, *, upgrade: bool = False
-    ) -> Exchange:
-        """Send a call and read the head of its answer."""
-        line = await self.endpoint.connect()
-        try:
-            exchange = Exchange(line)
-            data = b"" if body is None else json.dumps(body).encode()
-            target = f"{path}?{urlencode(query)}" if query else path
-            await exchange.send(method, target, data, upgrade)
-        except (OSError, EOFError) as error:
-            said = await line.last_words()
-            await line.close()
-            if said:
-                raise EOFError(said) from error
-            raise
-        except BaseException:
-            line.writer.close()
-            raise
-        return exchange
+    async def start_process(self, process: str) -> AttachedStream:
+        """Start what was made with `exec_create`; its three streams. Raises as `call`."""
+        return await self._attached(lambda api: api.exec_start(process, socket=True))
 
-
-class Plug:
-    """A connection turned into a stream. Used by one task."""
-
-    def __init__(self, line: Line, first: bytes) -> None:
-        self._line = line
-        self._first = first
-
-    async def read(self) -> bytes:
-        """Some bytes, b'' at the end. Raises OSError."""
-        if self._first:
-            data, self._first = self._first, b""
-            return data
-        return await self._line.reader.read(CHUNK)
-
-    async def write(self, data: bytes) -> None:
-        """Send `data`. Raises OSError."""
-        self._line.writer.write(data)
-        await self._line.writer.drain()
-
-    @property
-    def ended(self) -> bool:
-        """Whether the other side has ended it and nothing is left to read."""
-        return not self._first and self._line.reader.at_eof()
+    async def reading(self, container: str) -> dict[str, Any]:
+        """Return what a container uses, as the engine says once a second. Raises as `call`."""
+        told: dict[str, Any] = await self._called(
+            self._readers, lambda api: api.stats(container, stream=False, one_shot=True), CALL_SECONDS
+        )
+        return told
 
     async def close(self) -> None:
-        await self._line.close()
+        """Break off what is under way and let the threads end; one that is stuck ends with the process."""
+        for pending in list(self._calls):
+            pending.break_off()
+        self._threads.close()
+        self._readers.close()
+        end = time.monotonic() + JOIN_SECONDS
+        while self._threads.alive + self._readers.alive and time.monotonic() < end:
+            await asyncio.sleep(0.002)
 
-    def drop(self) -> None:
-        """Close at once, whatever may still be on its way."""
-        if not self._line.writer.is_closing():
-            self._line.writer.transport.abort()
+    async def _attached(self, function: Callable[[Api], Any]) -> AttachedStream:
+        found: Attachment = await self._called(self._threads, function, CALL_SECONDS)
+        # Through ssh the end of a connection is waited for.
+        blocks = self.endpoint.url.startswith("ssh://")
+        close = partial(self._threads.submit, found.close) if blocks else found.close
+        return AttachedStream(found.connection, found.first, close)
 
-
-class Exchange:
-    """One call on a connection and its answer."""
-
-    def __init__(self, line: Line) -> None:
-        self.line = line
-        self.status = 0
-        self._http = h11.Connection(h11.CLIENT)
-
-    async def send(self, method: str, target: str, data: bytes, upgrade: bool) -> None:
-        """Send the call and read the answer up to its body. Raises OSError, EOFError, h11.ProtocolError."""
-        headers = [("Host", "engine"), ("Content-Type", "application/json"), ("Content-Length", str(len(data)))]
-        headers += [("Connection", "Upgrade"), ("Upgrade", "tcp")] if upgrade else [("Connection", "close")]
-        sent = [
-            self._http.send(h11.Request(method=method, target=target, headers=headers)),
-            self._http.send(h11.Data(data=data)) if data else b"",
-            self._http.send(h11.EndOfMessage()),
-        ]
-        self.line.writer.write(b"".join(part or b"" for part in sent))
-        await self.line.writer.drain()
-        event = await self._answer()
-        while isinstance(event, h11.InformationalResponse) and event.status_code != 101:
-            event = await self._answer()
-        if not isinstance(event, (h11.Response, h11.InformationalResponse)):
-            raise EOFError
-        self.status = event.status_code
-
-    async def body(self) -> AsyncIterator[bytes]:
-        while isinstance(event := await self._next(), h11.Data):
-            yield bytes(event.data)
-
-    @property
-    def beyond(self) -> bytes:
-        """What came after the head of an answer that turned the connection into a stream."""
-        return self._http.trailing_data[0]
-
-    async def _answer(self) -> object:
+    async def _called(self, threads: Threads, function: Callable[[Api], T], seconds: float | None) -> T:
+        if not self._loaded:  # outside the time limit: it is not the engine that takes long
+            loading: concurrent.futures.Future[None] = concurrent.futures.Future()
+            threads.submit(partial(_load, loading))
+            await asyncio.wrap_future(loading)
+            self._loaded = True
+        pending = _Pending(function)
+        self._calls.add(pending)
+        threads.submit(partial(self._serve, pending, seconds or CALL_SECONDS))
         try:
-            return await self._next()
-        except h11.RemoteProtocolError as error:  # a connection that ends before the answer, or speaks something else
-            raise EOFError from error
+            async with asyncio.timeout(seconds):
+                return await asyncio.wrap_future(pending.result)
+        except TimeoutError as error:
+            pending.abandon()
+            raise hanging() from error
+        except BaseException:
+            pending.abandon()
+            raise
+        finally:
+            self._calls.discard(pending)
 
-    async def _next(self) -> object:
-        while (event := self._http.next_event()) is h11.NEED_DATA:
-            self._http.receive_data(await self.line.reader.read(CHUNK))
-        return event
+    def _idle_api(self) -> Api | None:
+        try:
+            return self._apis.pop()
+        except IndexError:  # another thread was faster
+            return None
+
+    def _serve(self, pending: _Pending[Any], seconds: float) -> None:
+        """On a thread: do what is wanted and hand over what comes of it."""
+        from runner.sandbox.container import sdk
+
+        call = sdk.Call()
+        if not pending.begin(call):
+            return
+        try:
+            api = self._idle_api()
+            if api is None or api.api_version != self._version:
+                api = sdk.connected(self.endpoint, self._version, call, seconds)
+                self._version = api.api_version
+            result = api.done(pending.function, call, seconds)
+            self._apis.append(api)
+        except BaseException as error:
+            failure = sdk.translated(error, self.endpoint.url)
+            if isinstance(failure, EngineGone):
+                self._version = ""  # another may be there when it is back
+            pending.result.set_exception(failure)
+            del failure
+        else:
+            pending.result.set_result(result)
+        finally:
+            call.connected(None)
+            del pending  # or a failure would hold itself
 
 
-def gone(error: BaseException, url: str = "") -> EngineGone:
-    """What to say of an engine that cannot be reached (source document 1, scenario 7); `url` '' is this machine's."""
-    if isinstance(error, PermissionError):
-        return EngineGone(
-            "The Docker daemon does not let you in.", "Add yourself to the group docker, or set SANDBOX_TYPE=local."
-        )
-    if url and not url.startswith("unix://"):
-        return EngineGone(f"Docker daemon not available at {url}: {absent.why(error)}.", FAR_REMEDY)
-    return EngineGone("Docker daemon not available.", REMEDY)
+class _Pending(Generic[T]):
+    """A call between the one who awaits it and the thread that does it."""
+
+    def __init__(self, function: Callable[[Api], T]) -> None:
+        self.function = function
+        self.result: concurrent.futures.Future[T] = concurrent.futures.Future()
+        self._lock = threading.Lock()
+        self._call: Call | None = None
+        self._broken = False
+
+    def begin(self, call: Call) -> bool:
+        """Take `call` as what is done for it; False when nobody awaits it any more."""
+        if not self.result.set_running_or_notify_cancel():
+            return False
+        with self._lock:
+            self._call = call
+            if self._broken:
+                call.break_off()
+        return True
+
+    def break_off(self) -> None:
+        """Have it fail at once, or as soon as it begins."""
+        with self._lock:
+            self._broken = True
+            if self._call is not None:
+                self._call.break_off()
+
+    def abandon(self) -> None:
+        """Break it off; a connection that it has opened all the same is closed."""
+        self.break_off()
+        self.result.add_done_callback(_dispose)
 
 
-def hanging() -> EngineGone:
-    return EngineGone("The Docker daemon does not answer.", "Restart the Docker daemon, or set SANDBOX_TYPE=local.")
+def _load(done: concurrent.futures.Future[None]) -> None:
+    """On a thread: import the SDK, which takes a quarter of a second."""
+    if done.set_running_or_notify_cancel():
+        try:
+            import runner.sandbox.container.sdk  # noqa: F401
+        except BaseException as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
 
 
-def _refuse(status: int, data: bytes) -> None:
-    if status < 400:
-        return
-    try:
-        message = str(json.loads(data)["message"])
-    except (ValueError, KeyError, TypeError):
-        message = data.decode("utf-8", "replace") or f"status {status}"
-    raise Denied(status, message.strip())
+def _dispose(result: concurrent.futures.Future[Any]) -> None:
+    if not result.cancelled() and result.exception() is None and hasattr(found := result.result(), "close"):
+        found.close()

@@ -1,14 +1,14 @@
-"""Finds the container engine as Docker's own tools do, and opens connections to it."""
+"""Where the container engine is, found as Docker's own tools find it.
+
+Not by the SDK: its contexts know nothing of DOCKER_CONTEXT, need a config.json, and take one that does not say
+whether certificates are to be verified for one that says they are not.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import hashlib
 import json
 import os
-import shutil
-import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,11 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STANDARD = "unix:///var/run/docker.sock"
-BUFFER = 1 << 20
-"""Bytes of output that wait in this process before the engine is made to wait."""
-ENDED_SECONDS = 1.0
-WORDS = 4096
-"""Bytes of what ssh says of a failure."""
+SCHEMES = ("unix", "tcp", "http", "https", "ssh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,79 +36,24 @@ class Endpoint:
         """Whether the engine is on this machine, so that its processes can be looked at."""
         return self.url.startswith("unix://")
 
-    async def connect(self) -> Line:
-        """A new connection. Raises OSError where nobody answers and KnownError for an address that is none."""
-        parts, port = self._parts()
-        match parts.scheme:
-            case "unix":
-                return Line(*await asyncio.open_unix_connection(parts.path, limit=BUFFER))
-            case "tcp" | "http" | "https":
-                host, port = parts.hostname or "127.0.0.1", port or (2376 if self.certificates else 2375)
-                secured = self._context() if self.certificates or parts.scheme == "https" else None
-                return Line(*await asyncio.open_connection(host, port, ssl=secured, limit=BUFFER))
-            case "ssh":
-                return await _through_ssh(self.url)
-        raise self._no_address()
-
-    def _parts(self) -> tuple[SplitResult, int | None]:
-        """The address taken apart, and its port. Raises KnownError."""
+    def address(self) -> tuple[SplitResult, int | None]:
+        """Return the address taken apart, and its port. Raises KnownError where it is none."""
         try:
             parts = urlsplit(self.url)
-            return parts, parts.port
+            port = parts.port
         except ValueError as error:
             raise self._no_address() from error
+        if parts.scheme not in SCHEMES:
+            raise self._no_address()
+        return parts, port
+
+    def certificate(self, name: str) -> str:
+        """Return the path of a file of certificates, '' where there is none of that name."""
+        path = Path(self.certificates, name) if self.certificates else None
+        return str(path) if path is not None and path.exists() else ""
 
     def _no_address(self) -> KnownError:
         return KnownError(f"{self.url} is no address of a container engine.", "Correct DOCKER_HOST.")
-
-    def _context(self) -> ssl.SSLContext:
-        folder = Path(self.certificates) if self.certificates else None
-        authority = folder / "ca.pem" if folder is not None else None
-        known = str(authority) if authority is not None and authority.exists() else None
-        context = ssl.create_default_context(cafile=known)
-        if not self.verify:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        if folder is not None and (folder / "cert.pem").exists():
-            context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
-        return context
-
-
-class Line:
-    """One connection. `helper` is the process that carries it, for ssh."""
-
-    def __init__(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        helper: asyncio.subprocess.Process | None = None,
-    ) -> None:
-        self.reader = reader
-        self.writer = writer
-        self._helper = helper
-
-    async def last_words(self) -> str:
-        """What the helper says it failed for; '' without one."""
-        if self._helper is None or self._helper.stderr is None:
-            return ""
-        self.writer.close()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(ENDED_SECONDS):
-                await self._helper.wait()
-                lines = (await self._helper.stderr.read(WORDS)).decode("utf-8", "replace").split("\n")
-                return next((line.strip().rstrip(".") for line in reversed(lines) if line.strip()), "")
-        return ""
-
-    async def close(self) -> None:
-        self.writer.close()
-        with contextlib.suppress(OSError, TimeoutError):
-            # Not wait_for: until Python 3.12 it may swallow that its caller is cancelled.
-            async with asyncio.timeout(ENDED_SECONDS):
-                await self.writer.wait_closed()
-        if self._helper is not None and self._helper.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self._helper.terminate()
-            await self._helper.wait()
 
 
 def find(environment: Mapping[str, str] = os.environ) -> Endpoint:
@@ -161,25 +102,3 @@ def _of_context(name: str, folder: Path) -> Endpoint:
         raise KnownError(f"There is no Docker context {name!r}.", "See `docker context ls`.") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise KnownError(f"The Docker context {name!r} cannot be read: {error}.", "See `docker context ls`.") from error
-
-
-async def _through_ssh(url: str) -> Line:
-    """Docker's own way to a far engine: its client there hands the connection on."""
-    parts = urlsplit(url)
-    if not parts.hostname or parts.hostname.startswith("-"):
-        raise KnownError(f"{url} names no host.", "Correct DOCKER_HOST.")
-    options = [*(("-p", str(parts.port)) if parts.port else ()), *(("-l", parts.username) if parts.username else ())]
-    if shutil.which("ssh") is None:
-        raise KnownError(f"There is no ssh here to reach {url}.", "Install an ssh client, or correct DOCKER_HOST.")
-    process = await asyncio.create_subprocess_exec(
-        *("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", *options, "--", parts.hostname),
-        *("docker", "system", "dial-stdio"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-        limit=BUFFER,
-    )
-    assert process.stdout is not None
-    assert process.stdin is not None
-    return Line(process.stdout, process.stdin, process)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.sandbox.container.cell import Cell
-from runner.sandbox.container.client import Denied
+from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.starter import WORKSPACE, command, script
 from runner.sandbox.languages import SUFFIXES
 
 if TYPE_CHECKING:
-    from runner.sandbox.container.client import Client, Plug
+    from runner.sandbox.container.attached import AttachedStream
+    from runner.sandbox.container.client import Client
     from runner.sandbox.container.shape import Shape
-    from runner.sandbox.output import Stream
 
 KILLED = 128 + 9
 LOST = 128
@@ -33,19 +33,19 @@ class Process:
     """A process started in a container, and the connection to its three streams."""
 
     id: str
-    plug: Plug
+    plug: AttachedStream
 
 
 async def start(client: Client, container: str, words: list[str]) -> Process:
     """Raises EngineGone and Denied."""
-    wanted = {"AttachStdin": True, "AttachStdout": True, "AttachStderr": True, "Cmd": words, "WorkingDir": WORKSPACE}
-    id = str((await client.ask("POST", f"/containers/{container}/exec", wanted))["Id"])
-    return Process(id, await client.plug_in(f"/exec/{id}/start", {"Detach": False, "Tty": False}))
+    made = await client.call(lambda api: api.exec_create(container, words, stdin=True, workdir=WORKSPACE))
+    id = str(made["Id"])
+    return Process(id, await client.start_process(id))
 
 
 async def exit_code(client: Client, id: str) -> int:
     """Wait until it, or the container around it, has ended. Raises EngineGone and Denied."""
-    while (told := await client.ask("GET", f"/exec/{id}/json"))["Running"] or told["ExitCode"] is None:
+    while (told := await client.call(lambda api: api.exec_inspect(id)))["Running"] or told["ExitCode"] is None:
         # An engine may go on saying that a process runs whose container has ended.
         if not (await state(client, str(told["ContainerID"])))["Running"]:
             return KILLED
@@ -55,7 +55,7 @@ async def exit_code(client: Client, id: str) -> int:
 
 async def state(client: Client, container: str) -> dict[str, Any]:
     """How it stands, in the engine's words. Raises EngineGone and Denied."""
-    told: dict[str, Any] = (await client.ask("GET", f"/containers/{container}/json"))["State"]
+    told: dict[str, Any] = (await client.call(lambda api: api.inspect_container(container)))["State"]
     return told
 
 
@@ -66,7 +66,6 @@ class ExecCell(Cell):
         super().__init__(client, shape)
         self.id = container
         self._exec = ""
-        self._over = asyncio.Event()
 
     async def open(self) -> None:
         """Start the interpreter. Raises EngineGone and Denied."""
@@ -79,19 +78,11 @@ class ExecCell(Cell):
         self._exec, self._plug = started.id, started.plug
         await self._introduce(keeper=False)
 
-    async def read(self) -> list[tuple[Stream, bytes]]:
-        try:
-            return await super().read()
-        except (EOFError, OSError):
-            self._over.set()
-            raise
-
     async def signal(self, name: str) -> None:
         await super().signal(SIGNALS[name])
 
     async def status(self) -> tuple[int, bool]:
         """As that of a container; that memory ran out once in it is held against later runs that are killed."""
-        await self._over.wait()
         try:
             code = await exit_code(self._client, self._exec)
         except Denied:
@@ -111,5 +102,5 @@ class ExecCell(Cell):
     async def remove(self, seconds: float = 0.0) -> bool:
         """End the connection: the container goes on, and what the run started has ended with it."""
         if self._plug is not None:
-            await self._plug.close()
+            self._plug.close()
         return True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from runner.model.request import Isolation
 from runner.model.result import Usage
-from runner.sandbox.container.client import Denied, EngineGone
+from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.shape import GVISOR_OWN_MB, own_processes
 from runner.sandbox.usage import Curve
 from runner.sandbox.watch import FIRST_READING
@@ -84,6 +84,7 @@ class Gauge:
             if self._client.endpoint.local and (source := group(pid, self._cell.id)):
                 await self._often(source)
             else:
+                await asyncio.sleep(EVERY_SECONDS)  # its processes may be gone because it is about to end
                 await self._from_engine()
 
     async def _often(self, source: Source) -> None:
@@ -93,10 +94,10 @@ class Gauge:
 
     async def _from_engine(self) -> None:
         """One reading a second: the engine gives no more."""
-        async with contextlib.aclosing(self._client.follow(f"/containers/{self._cell.id}/stats")) as told:
-            async for stats in told:
-                if reading := _of_stats(stats):
-                    self._take(reading)
+        while True:
+            if reading := _of_stats(await self._client.reading(self._cell.id)):
+                self._take(reading)
+            await asyncio.sleep(EVERY_SECONDS)
 
     def _judge(self, reading: Reading) -> None:
         """What happened since the first reading: the container may have had runs before."""

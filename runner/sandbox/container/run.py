@@ -11,7 +11,7 @@ from runner.model.errors import KnownError
 from runner.model.result import Outcome
 from runner.sandbox import verdict
 from runner.sandbox.container.cell import LAST_GRACE
-from runner.sandbox.container.client import Denied, EngineGone
+from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.gauge import Gauge
 from runner.sandbox.container.leaving import Leaving
 from runner.sandbox.output import Stream, Transcript
@@ -127,12 +127,11 @@ class ContainerRun:
     async def _ran(self) -> Result:
         pump = spawn(f"output {self._job.id}", self._pump())
         pump.add_done_callback(lambda _: self._changed.set())
-        status = spawn(f"status {self._job.id}", self._cell.status())
         gauge = spawn(f"gauge {self._job.id}", self._gauge.follow(self._sent))
         try:
             await self._guard(pump)
             async with asyncio.timeout(STATUS_SECONDS):
-                code, out_of_memory = await status
+                code, out_of_memory = await self._cell.status()
                 if self._cell.left_status not in (None, code):
                     # Either the handing out was ended, or the code itself said that it had ended.
                     self._doubted = True
@@ -141,9 +140,9 @@ class ContainerRun:
             reason = LOST if isinstance(error, TimeoutError) else f"{LOST}: {error}"
             return self._result(1, Outcome.ENGINE_LOST, reason)
         finally:
-            for task in (pump, status, gauge):
+            for task in (pump, gauge):
                 task.cancel()
-            await asyncio.gather(pump, status, gauge, return_exceptions=True)
+            await asyncio.gather(pump, gauge, return_exceptions=True)
         if self._begun is None and self._why is None:
             return self._result(code, Outcome.ENGINE_LOST, f"The container did not start: {self._last_words()}")
         out_of_memory = out_of_memory or (code != 0 and self._gauge.killed)

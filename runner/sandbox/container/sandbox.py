@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import weakref
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
@@ -15,8 +15,9 @@ from runner.model.result import Outcome
 from runner.sandbox import languages, leftovers, verdict
 from runner.sandbox.container import endpoint, starter
 from runner.sandbox.container.cell import Cell, remove
-from runner.sandbox.container.client import Client, Denied, EngineGone
+from runner.sandbox.container.client import Client
 from runner.sandbox.container.exec import ExecCell
+from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.pool import Pool
 from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
 from runner.sandbox.container.session import ContainerSession
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from runner.model.result import Usage
     from runner.sandbox.container.pool import Warmth
+    from runner.sandbox.container.sdk import Api
 
 PROTECTIONS = {
     Isolation.GVISOR: ("kernel of its own (gVisor)",),
@@ -66,6 +68,7 @@ class ContainerSandbox:
         self._isolation = isolation
         self._images = dict(images)
         self._given = client
+        self._own = client is None
         self._runtime = ""
         self._readiness: Readiness | None = None
         self._runs: set[ContainerRun] = set()
@@ -105,7 +108,11 @@ class ContainerSandbox:
         job = Job("", language, "", limits, image=image)
         shape = Shape(self._isolation, self._runtime, self._setting(job, ready).image, language, limits)
         session = ContainerSession(self._client(), shape.container, self._started_in)
-        await session.open()
+        try:
+            await session.open()
+        except BaseException:
+            self._left.add(session.name)  # an engine that was slow to make it may still do so
+            raise
         self._sessions.add(session)
         return session
 
@@ -192,6 +199,8 @@ class ContainerSandbox:
         for run in list(self._runs):
             run.abandon()
             await run.finished()
+        if self._own and self._given is not None:
+            await self._given.close()
 
     # ---- what there is on this machine ----
 
@@ -204,7 +213,7 @@ class ContainerSandbox:
     async def _examine(self) -> Readiness:
         """Raises KnownError and Denied."""
         client = self._client()
-        told = await client.ask("GET", "/info", seconds=PING_SECONDS)
+        told = await client.call(lambda api: api.info(), PING_SECONDS)
         self._runtime = self._named_runtime(told.get("Runtimes") or {})
         ids, absent = await self._find_images(client)
         if not ids:
@@ -229,7 +238,7 @@ class ContainerSandbox:
         absent: list[str] = []
         for language, name in self._images.items():
             try:
-                ids[language] = str((await client.ask("GET", f"/images/{name}/json"))["Id"])
+                ids[language] = str((await client.call(partial(_image, name)))["Id"])
             except Denied as error:
                 absent.append(f"{language.value}: no image {name}" if error.status == 404 else error.message)
         return ids, absent
@@ -290,7 +299,7 @@ class ContainerSandbox:
             await cell.open()
         except Denied as error:
             raise not_started(error, shape.image) from error
-        except EngineGone:
+        except (EngineGone, asyncio.CancelledError):
             self._forget(cell, False)  # an engine that did not answer may still make it
             raise
         return cell
@@ -313,8 +322,8 @@ class ContainerSandbox:
             spawn("sweep", self.sweep())
 
     async def _sweep(self, client: Client) -> tuple[str, ...]:
-        wanted = json.dumps({"label": [f"{HOST_LABEL}={host()}"]})
-        listed = await client.ask("GET", "/containers/json", seconds=PING_SECONDS, all="1", filters=wanted)
+        wanted = {"label": [f"{HOST_LABEL}={host()}"]}
+        listed = await client.call(lambda api: api.containers(all=True, filters=wanted), PING_SECONDS)
         removed: list[str] = []
         for one in listed:
             name = _run_of(one)
@@ -322,6 +331,11 @@ class ContainerSandbox:
                 removed.append(name)
         self._left &= set(map(_run_of, listed)) - set(removed)
         return tuple(sorted(removed))
+
+
+def _image(name: str, api: Api) -> dict[str, Any]:
+    found: dict[str, Any] = api.inspect_image(name)
+    return found
 
 
 def _run_of(listed: Mapping[str, Any]) -> str:

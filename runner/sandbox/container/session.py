@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox import leftovers
-from runner.sandbox.container.cell import remove
-from runner.sandbox.container.client import Denied, EngineGone
+from runner.sandbox.container.cell import SIGNAL_SECONDS, create, remove
 from runner.sandbox.container.exec import exit_code, start
+from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.frames import Frames
 from runner.sandbox.container.run import not_started
 from runner.sandbox.container.shape import config
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from runner.model.result import Usage
-    from runner.sandbox.container.client import Client, Plug
+    from runner.sandbox.container.attached import AttachedStream
+    from runner.sandbox.container.client import Client
     from runner.sandbox.container.exec import ExecCell
     from runner.sandbox.container.run import ContainerRun, SettledRun
     from runner.sandbox.container.shape import Shape
@@ -63,7 +64,7 @@ class ContainerSession:
         self.name = leftovers.new_name()
         self._client = client
         self._begin = begin
-        self._plug: Plug | None = None
+        self._plug: AttachedStream | None = None
         self._run: ContainerRun | SettledRun | None = None
         self._cell: ExecCell | None = None
         self._watcher: asyncio.Task[None] | None = None
@@ -82,12 +83,12 @@ class ContainerSession:
         make = config(self.shape, self.name)
         make["Cmd"] = ["bash", "--noprofile", "--norc", "-c", script("keeping.sh")]
         make["HostConfig"]["Init"] = False  # its first process passes on what init would not
+        making = spawn("make a kept container", create(self._client, make, f"assent-{self.name}"))
         try:
-            made = await self._client.ask("POST", "/containers/create", make, name=f"assent-{self.name}")
-            self.id = str(made["Id"])
+            self.id = await asyncio.shield(making)
             # It ends with this connection: a console that is gone leaves no container waiting.
-            self._plug = await self._client.plug_in(f"/containers/{self.id}/attach", stream="1", stdin="1", stdout="1")
-            await self._client.ask("POST", f"/containers/{self.id}/start", seconds=START_SECONDS)
+            self._plug = await self._client.attach(self.id, errors=False)
+            await self._client.call(lambda api: api.start(self.id), START_SECONDS)
             async with asyncio.timeout(START_SECONDS):
                 if not await self._plug.read():
                     raise KnownError("The container ended at once.", "Open Doctor.")
@@ -96,8 +97,13 @@ class ContainerSession:
             await self.close()
             raise not_started(error, self.shape.image) from error
         except BaseException:
-            await asyncio.shield(self.close())
+            await asyncio.shield(self._undo(making))
             raise
+
+    async def _undo(self, making: asyncio.Task[str]) -> None:
+        """An engine that is just making the container goes on with it, whoever has left."""
+        await asyncio.wait({making}, timeout=SIGNAL_SECONDS)
+        await self.close()
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> ContainerRun | SettledRun:
         self._check()
@@ -128,10 +134,10 @@ class ContainerSession:
             self._watcher.cancel()
             await asyncio.gather(self._watcher, return_exceptions=True)
         if self._plug is not None:
-            await self._plug.close()
+            self._plug.close()
         await remove(self._client, self.id or f"assent-{self.name}")
 
-    async def _watch(self, plug: Plug) -> None:
+    async def _watch(self, plug: AttachedStream) -> None:
         """Until the container has ended, whatever ended it."""
         with contextlib.suppress(OSError):
             while await plug.read():
@@ -177,16 +183,16 @@ class ContainerSession:
         finally:
             feeding.cancel()
             await asyncio.gather(feeding, return_exceptions=True)
-            started.plug.drop()
+            started.plug.close()
         code = await exit_code(self._client, started.id)
         return code, bytes(texts[Stream.OUT]), bytes(texts[Stream.ERR])
 
     async def _end_all(self) -> None:
         with contextlib.suppress(Denied, EngineGone):
-            await self._client.ask("POST", f"/containers/{self.id}/kill", signal="SIGUSR2")
+            await self._client.call(lambda api: api.kill(self.id, "SIGUSR2"))
 
 
-async def _feed(plug: Plug, data: bytes) -> None:
+async def _feed(plug: AttachedStream, data: bytes) -> None:
     if data:
         with contextlib.suppress(OSError):
             await plug.write(data)

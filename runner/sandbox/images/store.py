@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import h11
-
-from runner.sandbox.container.client import Denied, gone, hanging
+from runner.sandbox.container.failures import Denied
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
     from runner.sandbox.container.client import Client
-    from runner.sandbox.container.endpoint import Line
+    from runner.sandbox.container.sdk import Api
 
 CHUNK = 1 << 22
 STALL_SECONDS = 60.0
@@ -46,110 +45,71 @@ class Store:
     async def found(self, tag: str) -> dict[str, Any] | None:
         """What the engine knows of an image, or None where it has none. Raises EngineGone."""
         try:
-            told = await self._client.ask("GET", f"/images/{tag}/json")
+            told: dict[str, Any] = await self._client.call(lambda api: api.inspect_image(tag))
         except Denied as denied:
             if denied.status == 404:
                 return None
             raise
-        assert isinstance(told, dict)
         return told
 
     async def discard(self, id: str) -> None:
         """Remove an image that has no name any more; one that is in use stays. Raises EngineGone."""
         with contextlib.suppress(Denied):
-            await self._client.ask("DELETE", f"/images/{id}")
+            await self._client.call(lambda api: api.remove_image(id))
 
     async def load(self, archive: Path) -> AsyncGenerator[float]:
         """Put an image in; yields the part that the engine has taken. Raises EngineGone, NotLoaded and OSError."""
         size = archive.stat().st_size
-        with archive.open("rb") as content:
-            upload = await self._begin(size)
-            try:
-                sent = 0
-                while chunk := await asyncio.to_thread(content.read, CHUNK):
-                    await upload.send(chunk)
-                    sent += len(chunk)
-                    yield sent / size
-                await upload.end()
-            finally:
-                await upload.close()
+        loop, parts = asyncio.get_running_loop(), asyncio.Queue[float | None]()
 
-    async def _begin(self, size: int) -> _Upload:
-        try:
-            line = await self._client.endpoint.connect()
-        except OSError as error:
-            raise gone(error) from error
-        upload = _Upload(line)
-        await upload.begin(size)
-        return upload
+        def report(sent: int) -> None:
+            with contextlib.suppress(RuntimeError):  # the loop may be gone
+                loop.call_soon_threadsafe(parts.put_nowait, sent / size)
+
+        with archive.open("rb") as content:
+            loading = spawn("load an image", self._client.call(partial(_load, _Upload(content, size, report)), None))
+            loading.add_done_callback(lambda _: parts.put_nowait(None))
+            try:
+                while (part := await parts.get()) is not None:
+                    yield part
+                if trouble := await loading:
+                    raise NotLoaded(trouble)
+            except Denied as denied:
+                raise NotLoaded(denied.message) from denied
+            finally:
+                loading.cancel()
+                await asyncio.gather(loading, return_exceptions=True)
 
 
 class _Upload:
-    """One call with a long body."""
+    """An open file as the body of a call, which says how much of it has been sent."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
-        self._http = h11.Connection(h11.CLIENT)
+    def __init__(self, content: BinaryIO, size: int, report: Callable[[int], None]) -> None:
+        self._content = content
+        self._size = size
+        self._report = report
+        self._sent = self._reported = 0
 
-    async def begin(self, size: int) -> None:
-        headers = [
-            ("Host", "engine"),
-            ("Content-Type", "application/x-tar"),
-            ("Content-Length", str(size)),
-            ("Connection", "close"),
-        ]
-        await self._send(h11.Request(method="POST", target="/images/load?quiet=1", headers=headers))
+    def __len__(self) -> int:
+        return self._size
 
-    async def send(self, chunk: bytes) -> None:
-        await self._send(h11.Data(data=chunk))
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(partial(self.read, CHUNK), b"")
 
-    async def end(self) -> None:
-        """Wait for the engine's word."""
-        await self._send(h11.EndOfMessage())
-        status, told = 0, b""
-        try:
-            async with asyncio.timeout(UNPACK_SECONDS):
-                while not isinstance(event := await self._next(), h11.EndOfMessage):
-                    match event:
-                        case h11.Response():
-                            status = event.status_code
-                        case h11.Data():
-                            told += event.data
-                        case h11.ConnectionClosed():
-                            break
-        except TimeoutError as error:
-            raise hanging() from error
-        except (OSError, h11.ProtocolError) as error:
-            raise gone(error) from error
-        if trouble := _trouble(status, told):
-            raise NotLoaded(trouble)
-
-    async def close(self) -> None:
-        """What has not been sent by now is not wanted any more: an engine that hangs would never take it."""
-        self._line.writer.transport.abort()
-        await self._line.close()
-
-    async def _send(self, event: Any) -> None:
-        try:
-            async with asyncio.timeout(STALL_SECONDS):
-                self._line.writer.write(self._http.send(event) or b"")
-                await self._line.writer.drain()
-        except TimeoutError as error:
-            raise hanging() from error
-        except OSError as error:
-            raise gone(error) from error
-
-    async def _next(self) -> object:
-        while (event := self._http.next_event()) is h11.NEED_DATA:
-            self._http.receive_data(await self._line.reader.read(CHUNK))
-        return event
+    def read(self, most: int = -1) -> bytes:
+        if self._sent - self._reported >= CHUNK or self._sent == self._size:
+            self._reported = self._sent
+            self._report(self._sent)
+        data = self._content.read(most)
+        self._sent += len(data)
+        return data
 
 
-def _trouble(status: int, told: bytes) -> str:
-    """What went wrong, '' where nothing did: the answer is 200 before the engine has unpacked anything."""
-    for line in told.decode("utf-8", "replace").splitlines():
-        with contextlib.suppress(ValueError):
-            value = json.loads(line)
-            if isinstance(value, dict) and (trouble := value.get("error") or value.get("message")):
-                return str(trouble)
-    return "" if status == 200 else f"it answered {status}"
+def _load(upload: _Upload, api: Api) -> str:
+    """Give the engine an image; what went wrong, '' where nothing did: it answers 200 before it has unpacked it."""
+    api.timeout = STALL_SECONDS, UNPACK_SECONDS  # type: ignore[assignment]
+    trouble = ""
+    for told in api.load_image(upload, quiet=True):
+        if isinstance(told, dict):
+            trouble = trouble or str(told.get("error") or told.get("message") or "")
+    return trouble
