@@ -106,6 +106,8 @@ def asks_for(request: Request) -> str:
 
 def isolation(value: Isolation) -> str:
     match value:
+        case Isolation.PROCESS:
+            return "local sandbox without bubblewrap"
         case Isolation.LOCAL:
             return "local sandbox"
         case Isolation.DOCKER:

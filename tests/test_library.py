@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from runner import Outcome, Refused, execute, execute_async, run_python_code
+from runner import Outcome, Refused, execute, execute_async, library, run_python_code
+from runner.sandbox.local.sandbox import LocalSandbox
 from runner.system.places import Places
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def artifacts() -> list[Path]:
@@ -24,6 +23,16 @@ def test_hello_without_any_set_up() -> None:
     assert (result.stdout, result.exit_code, result.outcome) == ("Hello\n", 0, Outcome.OK)
     assert result.duration > 0
     assert result.meta.runtime == "local"
+
+
+def test_without_bubblewrap_it_runs_what_its_caller_vouches_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory(prefix="assent-test-") as root:
+        plain = LocalSandbox(Path(root), python="/usr/bin/python3", bubblewrap=False)
+        monkeypatch.setattr(library, "_sandboxes", lambda _settings: (plain,))
+        monkeypatch.setenv("SANDBOX_TYPE", "local")
+        for _ in range(2):  # known for what it is from the second one on
+            result = execute("import shutil; shutil.rmtree('build', ignore_errors=True); print('Hello')")
+            assert (result.stdout, result.meta.runtime) == ("Hello\n", "process")
 
 
 def test_variables_go_in_and_the_result_comes_out() -> None:

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.parts.amounts import percent, size
 from app.parts.gauge import Gauge
-from runner.model.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from app.look.look import Look
-    from runner.model.request import Limits
+    from runner.model.request import Isolation, Limits
     from runner.model.result import Result, Usage
 
 _MB = 1 << 20
@@ -52,8 +51,7 @@ class Meters(QWidget):
 
     def begin(self, limits: Limits, isolation: Isolation, readings: Iterable[Usage]) -> None:
         """A run with these limits that has been measured this far."""
-        # The local sandbox cannot hold a run to its share of the processor.
-        self.cpu.set_limit(None if isolation is Isolation.LOCAL else limits.cpu_cores * 100)
+        self.cpu.set_limit(limits.cpu_cores * 100 if isolation.limits_cpu else None)
         self.memory.set_limit(limits.memory_mb * _MB)
         self.disk.set_limit(limits.disk_mb * _MB)
         self.processes.set_limit(limits.processes)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QHBoxLayout, QPushBut
 from app.parts.amounts import size
 from app.parts.plain import plain_label
 from app.review.facts import Pairs, Section
-from runner.model.request import Isolation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -200,7 +199,7 @@ def _words(request: Request, limits: Limits) -> list[tuple[str, str]]:
     return [
         ("Time", f"{limits.seconds:g} s"),
         ("Memory", size(limits.memory_mb * _MB)),
-        ("CPU", "not limited here" if request.isolation is Isolation.LOCAL else cores),
+        ("CPU", cores if request.isolation.limits_cpu else "not limited here"),
         ("Disk", size(limits.disk_mb * _MB)),
         ("Output", size(limits.output_bytes)),
         ("Processes", f"{limits.processes}"),

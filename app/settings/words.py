@@ -53,6 +53,7 @@ CHOICES = {
     "gvisor": "gVisor container",
     "e2b": "Cloud (E2B)",
     "local": "Local sandbox",
+    "process": "Local sandbox without bubblewrap",
     "cloud": "Cloud sandbox",
     "javascript": "JavaScript",
     "shell": "Bash",

@@ -52,6 +52,7 @@ WINDOW_LIBRARIES = {
 IMAGES_SECONDS = 4.0
 """For the engine to say which images it has."""
 GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
+PLAIN = "Without bubblewrap, code runs as plain processes, which the settings call process: weaker than local."
 
 
 class State(StrEnum):
@@ -146,11 +147,13 @@ async def _sandboxes(loaded: Loaded) -> list[Check]:
     """Every sandbox there may be: what protects, what cannot be had here, and what is missing."""
     settings = loaded.settings
     all_of_them = available.sandboxes(settings)
-    found = {sandbox.isolation: await sandbox.check() for sandbox in all_of_them}
+    checked = [(sandbox, await sandbox.check()) for sandbox in all_of_them]
     await asyncio.gather(*(sandbox.close() for sandbox in all_of_them))
-    local = found[Isolation.LOCAL]
+    found = {sandbox.isolation: ready for sandbox, ready in checked}  # known for certain after the check
     checks = [_container(isolation, found[isolation], settings.sandbox_type) for isolation in (GVISOR, DOCKER)]
-    return [*checks, *_local(local, settings.supported_languages)]
+    protected = Isolation.LOCAL in found
+    local = found[Isolation.LOCAL if protected else Isolation.PROCESS]
+    return [*checks, *_local(local, settings.supported_languages, protected=protected)]
 
 
 def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
@@ -188,15 +191,15 @@ async def _images(settings: Settings) -> Check:
     return Check("Images", State.WARN, " ".join(parts), f"assent images {' '.join([*missing, *old])}", (*missing, *old))
 
 
-def _local(ready: Readiness, wanted: tuple[str, ...]) -> list[Check]:
+def _local(ready: Readiness, wanted: tuple[str, ...], *, protected: bool) -> list[Check]:
     if not ready.ready:
         return [Check("Local sandbox", State.BAD, ready.problem, ready.remedy)]
     absent = tuple(line for line in ready.missing if line.split(":")[0] not in list(Language))
-    walled = "bubblewrap" in ready.versions
-    what = f"Active: {'; '.join(ready.protections)}." + (f" Not to be had: {'; '.join(absent)}." if absent else "")
-    fix = "" if walled else "sudo apt-get install bubblewrap"
+    what = "" if protected else f"{PLAIN} "
+    what += f"Active: {'; '.join(ready.protections)}." + (f" Not to be had: {'; '.join(absent)}." if absent else "")
+    fix = "" if protected else "sudo apt-get install bubblewrap"
     return [
-        Check("Local sandbox", State.OK if walled else State.WARN, what, fix),
+        Check("Local sandbox", State.OK if protected else State.WARN, what, fix),
         *(_language(one, ready.versions, ready.missing, wanted) for one in Language),
     ]
 

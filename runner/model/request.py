@@ -42,7 +42,10 @@ class NetworkMode(StrEnum):
 class Isolation(StrEnum):
     """Where code can run, weakest first (spec X1)."""
 
+    PROCESS = "process"
+    """Plain processes of this account: limits, but nothing that keeps the code from files and network."""
     LOCAL = "local"
+    """Processes behind bubblewrap."""
     DOCKER = "docker"
     GVISOR = "gvisor"
     CLOUD = "cloud"
@@ -50,6 +53,11 @@ class Isolation(StrEnum):
     @property
     def strength(self) -> int:
         return list(Isolation).index(self)
+
+    @property
+    def limits_cpu(self) -> bool:
+        """Whether it can hold code to a share of the processor: only containers can."""
+        return self not in (Isolation.PROCESS, Isolation.LOCAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class Meta:
     """What is known about a run besides its output."""
 
     runtime: str = ""
-    """`local`, `docker`, `gvisor` or `cloud`: the isolation actually used."""
+    """`process`, `local`, `docker`, `gvisor` or `cloud`: the isolation actually used."""
     versions: dict[str, str] = field(default_factory=dict)
     image: str = ""
     limits: Limits = field(default_factory=Limits)

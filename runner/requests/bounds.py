@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.errors import Refused
-from runner.model.request import Isolation, Tool
+from runner.model.request import Tool
 from runner.settings.declared import declared
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def _changeable(request: Request) -> frozenset[str]:
             names = frozenset(NAMES) - _OF_THE_RUN
         case _:
             names = frozenset()
-    # The local sandbox cannot hold code to a share of the processor.
-    return names - {"cpu_cores"} if request.isolation is Isolation.LOCAL else names
+    return names if request.isolation.limits_cpu else names - {"cpu_cores"}
 
 
 def _amount(value: float) -> str:

@@ -23,7 +23,13 @@ UNAVAILABLE = {
     "e2b": ("The E2B cloud sandbox is not available here.", "Set SANDBOX_TYPE=local."),
 }
 """What to say of a sandbox that was asked for and is not there (source document 1, scenario 7)."""
-NAMES = {"local": Isolation.LOCAL, "docker": Isolation.DOCKER, "gvisor": Isolation.GVISOR, "e2b": Isolation.CLOUD}
+NAMES = {
+    "local": frozenset({Isolation.LOCAL, Isolation.PROCESS}),
+    "docker": frozenset({Isolation.DOCKER}),
+    "gvisor": frozenset({Isolation.GVISOR}),
+    "e2b": frozenset({Isolation.CLOUD}),
+}
+"""What the setting names. The local sandbox does without bubblewrap where there is none, as a weaker one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +51,14 @@ async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool =
     problem = KnownError("There is no sandbox here.", "Set SANDBOX_TYPE=local.")
     passed_over: list[str] = []
     for sandbox in sorted(sandboxes, key=lambda one: one.isolation.strength, reverse=True):
-        if wanted != AUTO and NAMES[wanted] is not sandbox.isolation:
+        if wanted != AUTO and sandbox.isolation not in NAMES[wanted]:
             continue
         readiness = await sandbox.check()
         if readiness.ready:
             return Choice(sandbox, _why(wanted, passed_over))
         problem = KnownError(readiness.problem, readiness.remedy)
         passed_over.append(f"{sandbox.isolation.value}: {readiness.problem}")
-    if wanted in UNAVAILABLE and not any(NAMES[wanted] is one.isolation for one in sandboxes):
+    if wanted in UNAVAILABLE and not any(one.isolation in NAMES[wanted] for one in sandboxes):
         problem = KnownError(*UNAVAILABLE[wanted])
     if fall_back and wanted != AUTO:
         instead = await choose(AUTO, sandboxes)

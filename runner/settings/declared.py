@@ -24,7 +24,7 @@ SECRETS = "Secrets"
 CONTAINER = "Containers"
 PACKAGES = "Network and packages"
 
-_ISOLATIONS = "local docker gvisor cloud"
+_ISOLATIONS = "process local docker gvisor cloud"
 _RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
 """`runsc` is the name the third source document has for gVisor."""
 _E2B = (("e2b", "cloud"), ("runsc", "gvisor"))

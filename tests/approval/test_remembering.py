@@ -13,7 +13,7 @@ from runner.audit.verify import verify
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, GrantsChanged
-from runner.model.request import Language, Tool
+from runner.model.request import Isolation, Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from tests.engine.test_engine import HELLO, Stage
@@ -221,6 +221,24 @@ async def test_it_outlives_a_restart_but_not_beyond_its_session(tmp_path: Path) 
     try:
         assert [grant.name for grant in stage.engine.parts.configuration.grants.all()] == [kept.name]
         await unasked(stage)
+    finally:
+        await stage.engine.close("over")
+
+
+async def test_what_ran_behind_bubblewrap_is_asked_at_a_start_without_it(tmp_path: Path) -> None:
+    first = Stage(tmp_path)
+    await first.engine.start(gateway=False)
+    await remember(first, await denied(first))
+    await unasked(first)
+    await first.engine.close("bubblewrap is removed")
+    stage = Stage(tmp_path)
+    stage.sandbox.isolation = Isolation.PROCESS
+    await stage.engine.start(gateway=False)
+    try:
+        ticket = await stage.asked()
+        refusal = stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
+        assert "your policy asks for local or stronger" in refusal
+        assert stage.sandbox.runs == []
     finally:
         await stage.engine.close("over")
 

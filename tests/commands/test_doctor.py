@@ -12,6 +12,7 @@ from runner.commands import doctor
 from runner.commands.doctor import Check, State, examine
 from runner.sandbox.images import here
 from runner.sandbox.images.recipe import recipe
+from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
 
@@ -68,6 +69,17 @@ def test_an_interpreter_that_is_not_there_costs_its_language_only(places: Places
     checks = examined(places, {"ASSENT_NODE": "/nowhere/node"})
     assert checks["JavaScript"].state is State.WARN
     assert checks["Python"].state is State.OK
+
+
+def test_a_machine_without_bubblewrap_is_told_what_that_means(
+    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = LocalSandbox(tmp_path / "runs", python="/usr/bin/python3", bubblewrap=False)
+    monkeypatch.setattr(doctor.available, "local_sandbox", lambda _settings: plain)
+    check = examined(places)["Local sandbox"]
+    assert check.state is State.WARN
+    assert "which the settings call process: weaker than local." in check.what
+    assert check.fix == "sudo apt-get install bubblewrap"
 
 
 class Shelf:

@@ -26,6 +26,7 @@ BASE = Request("1", "claude", Tool.CODE_EXECUTE, 1.0, Language.PYTHON, "print(1)
         {"domains": ("example.org",)},
         {"limits": Limits(seconds=31)},
         {"isolation": Isolation.GVISOR},
+        {"isolation": Isolation.PROCESS},
         {"image": "sha256:1"},
     ],
 )
@@ -39,7 +40,8 @@ def test_what_does_not_decide_leaves_the_digest(change: dict[str, object]) -> No
 
 
 def test_isolation_is_ordered_from_weak_to_strong() -> None:
-    assert [i.strength for i in (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR)] == [0, 1, 2]
+    ordered = (Isolation.PROCESS, Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR)
+    assert [i.strength for i in ordered] == [0, 1, 2, 3]
 
 
 def test_every_text_that_decides_is_a_part() -> None:

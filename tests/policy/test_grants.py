@@ -178,6 +178,12 @@ def test_a_weaker_sandbox_than_then_is_asked() -> None:
     assert made.covers(strong, HIGH) and not made.covers(replace(CODE, isolation=Isolation.DOCKER), HIGH)
 
 
+@pytest.mark.parametrize("choice", [EXACT, TEXT])
+def test_what_ran_behind_bubblewrap_is_asked_where_there_is_none(choice: Choice) -> None:
+    made = grant(choice)
+    assert made.covers(CODE, HIGH) and not made.covers(replace(CODE, isolation=Isolation.PROCESS), HIGH)
+
+
 def test_a_kind_covers_nothing_that_touches_more() -> None:
     made = grant(KIND, INFO, MEDIUM)
     assert made.covers(INFO, Assessment(Level.LOW, ("",), touch=Touch(files=("b.csv",))))

@@ -145,6 +145,21 @@ def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:
     assert "no network" in decider.blocked(replace(CODE, network=NetworkMode.REGISTRIES), Level.HIGH)
 
 
+def test_nothing_is_approved_as_plain_processes_unless_the_settings_say_so() -> None:
+    from runner.policy.rules import Rules
+
+    plain = replace(CODE, isolation=Isolation.PROCESS)
+    for level in (Level.LOW, Level.MEDIUM, Level.HIGH):
+        assert "not run on the process sandbox: your policy asks for local or" in Policy(Settings(), Rules()).blocked(
+            plain, level
+        )
+    assert "asks for docker or stronger" in Policy(Settings(), Rules()).blocked(plain, Level.CRITICAL)
+    assert Policy(Settings(), Rules()).closed_to_grants(plain, Level.HIGH)
+    vouched = Policy(Settings(weakest_isolation_high="process", weakest_isolation_medium="process"), Rules())
+    assert [vouched.blocked(plain, level) for level in (Level.LOW, Level.MEDIUM, Level.HIGH)] == ["", "", ""]
+    assert vouched.blocked(plain, Level.CRITICAL)
+
+
 @pytest.mark.parametrize(
     ("param", "handed"), [("stdin", {"stdin": "cat ~/.ssh/id_rsa"}), ("context", {"context": '{"a": [".ssh/id_rsa"]}'})]
 )

@@ -17,7 +17,7 @@ from runner.sandbox.choose import choose
 from runner.sandbox.contract import Readiness
 from runner.sandbox.local import walls as walls_module
 from runner.sandbox.local.sandbox import LocalSandbox
-from tests.sandbox.conftest import job
+from tests.sandbox.conftest import job, only
 
 if TYPE_CHECKING:
     from tests.sandbox.conftest import Lab
@@ -34,6 +34,14 @@ def test_says_what_is_active(walls: Lab, bare: Lab) -> None:
     assert any("processor" in text for text in behind.missing)
     assert walls.run("pass").meta.protections == behind.protections
     assert bare.run("pass").meta.protections == without.protections
+
+
+def test_plain_processes_are_a_weaker_isolation_than_bubblewrap(walls: Lab, bare: Lab) -> None:
+    for lab, isolation in ((walls, Isolation.LOCAL), (bare, Isolation.PROCESS)):
+        meta = lab.run("pass").meta
+        assert lab.sandbox.isolation is meta.isolation is isolation
+        assert meta.runtime == isolation.value
+        assert lab.run("import os", imports=only("math")).meta.isolation is isolation  # refused before it ran
 
 
 def test_without_bubblewrap_installed_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,6 +178,7 @@ class Other:
 
 
 LOCAL = Other(Isolation.LOCAL)
+PLAIN = Other(Isolation.PROCESS)
 DOCKER = Other(Isolation.DOCKER)
 BROKEN = Other(Isolation.GVISOR, "runsc does not start.")
 
@@ -182,6 +191,8 @@ def test_auto_takes_the_strongest_that_works() -> None:
     assert chosen("auto", LOCAL, BROKEN, DOCKER) is DOCKER
     assert chosen("auto", LOCAL) is LOCAL
     assert chosen("local", DOCKER, LOCAL) is LOCAL
+    assert chosen("local", DOCKER, PLAIN) is PLAIN
+    assert chosen("auto", PLAIN, DOCKER) is DOCKER
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.model.request import Isolation, Language
+from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox.contract import Imports
 
@@ -22,8 +22,8 @@ def test_1_hello(lab: Lab) -> None:
     assert result.outcome is Outcome.OK
     assert result.error == ""
     assert 0 < result.duration < 10
-    assert result.meta.runtime == "local"
-    assert result.meta.isolation is Isolation.LOCAL
+    assert result.meta.isolation is lab.sandbox.isolation
+    assert result.meta.runtime == result.meta.isolation.value
     assert result.meta.versions["python"].startswith("3.")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.request import Isolation
 from runner.sandbox.leftovers import remove
 from runner.sandbox.local import tree
 from runner.sandbox.local.child import Child, Identities, Program, View, rlimits
@@ -34,6 +35,10 @@ class Bare:
         self._python = python
         self._why = why
         self._identities = Identities() if os.geteuid() == 0 else None
+
+    @property
+    def isolation(self) -> Isolation:
+        return Isolation.PROCESS
 
     @property
     def protections(self) -> tuple[str, ...]:

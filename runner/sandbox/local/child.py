@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from runner.model.errors import KnownError
-    from runner.model.request import Limits
+    from runner.model.request import Isolation, Limits
     from runner.sandbox.local.collect import Left
     from runner.sandbox.local.interpreters import Interpreter
 
@@ -94,7 +94,10 @@ class Child:
 
 
 class Launcher(Protocol):
-    """A way to start programs: with walls around them or without."""
+    """A way to start programs: behind bubblewrap or as plain processes."""
+
+    @property
+    def isolation(self) -> Isolation: ...
 
     @property
     def protections(self) -> tuple[str, ...]: ...

@@ -62,7 +62,8 @@ class LocalSandbox:
 
     @property
     def isolation(self) -> Isolation:
-        return Isolation.LOCAL
+        """LOCAL until `check` or a run has found out that there is no bubblewrap; then PROCESS."""
+        return Isolation.LOCAL if self._launcher is None else self._launcher.isolation
 
     async def check(self) -> Readiness:
         if self._readiness is None:
@@ -97,9 +98,8 @@ class LocalSandbox:
             raise KnownError("The local sandbox has no network to give.", "Run the code without network.")
         tool, launcher = await self._prepared(job.language)
         active = launcher.protections if place is None else kept(launcher.protections)
-        run = LocalRun(
-            job, tool, launcher, Setting((*active, *ALWAYS), {job.language.value: tool.version}), measured, place
-        )
+        setting = Setting((*active, *ALWAYS), {job.language.value: tool.version}, launcher.isolation)
+        run = LocalRun(job, tool, launcher, setting, measured, place)
         job.permit()
         self._runs.add(run)
         run.on_end(self._runs.discard)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.model.request import Limits
+from runner.model.request import Isolation, Limits
 from runner.sandbox.local import syscalls
 from runner.sandbox.local.child import Child, Identities, Program, View, rlimits
 from runner.sandbox.local.collect import Left
@@ -97,6 +97,10 @@ class Walls:
     def version(self) -> str:
         told = subprocess.run([self._program, "--version"], capture_output=True, text=True, check=False).stdout
         return told.strip().rpartition(" ")[2]
+
+    @property
+    def isolation(self) -> Isolation:
+        return Isolation.LOCAL
 
     @property
     def protections(self) -> tuple[str, ...]:
