@@ -44,7 +44,7 @@ def test_printed_json_is_not_taken_for_the_result(walls: Lab) -> None:
 
 
 def test_a_forged_report_is_no_value(walls: Lab) -> None:
-    code = "import os\nfor fd in range(3, 30):\n    try: os.write(fd, b'\\xff{[')\n    except OSError: pass\nresult = 1"
+    code = "import os\nfor n in range(3, 1024):\n    try: os.write(n, b'\\xff{[')\n    except OSError: pass\nresult = 1"
     result = walls.run(code)
     assert result.value is None
     assert result.outcome is Outcome.OK
