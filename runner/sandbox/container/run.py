@@ -14,6 +14,7 @@ from runner.sandbox.container.cell import LAST_GRACE
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.gauge import Gauge
 from runner.sandbox.container.leaving import Leaving
+from runner.sandbox.contract import NotPermitted
 from runner.sandbox.output import Stream, Transcript
 from runner.sandbox.usage import DISK_FULL
 from runner.sandbox.watch import GRACE, Ended, output_stop
@@ -143,6 +144,8 @@ class ContainerRun:
             for task in (pump, gauge):
                 task.cancel()
             await asyncio.gather(pump, gauge, return_exceptions=True)
+        if self._begun is None and self._asked is not None:  # it may have ended before it was told to
+            return self._result(code, self._why or Outcome.KILLED, self._reason or self._asked)
         if self._begun is None and self._why is None:
             return self._result(code, Outcome.ENGINE_LOST, f"The container did not start: {self._last_words()}")
         out_of_memory = out_of_memory or (code != 0 and self._gauge.killed)
@@ -154,9 +157,10 @@ class ContainerRun:
         try:
             for stream, data in await cell.ready():
                 transcript.append(stream, data)
-            await cell.send(self._orders)
-            self._begun = time.monotonic()
-            self._sent.set()
+            if self._may_begin():
+                await cell.send(self._orders)
+                self._begun = time.monotonic()
+                self._sent.set()
             self._changed.set()
             most = output_stop(self._job.limits)
             while True:
@@ -167,6 +171,15 @@ class ContainerRun:
         except (EOFError, OSError):
             if rest := cell.rest():
                 transcript.append(Stream.ERR, rest)
+
+    def _may_begin(self) -> bool:
+        """Whether the code may be sent; where not, the run is being ended. No await follows before the sending."""
+        if self._asked is None and self._why is None:
+            try:
+                self._job.permit()
+            except NotPermitted as refusal:
+                self._asked = refusal.what
+        return self._asked is None and self._why is None
 
     async def _guard(self, pump: asyncio.Task[None]) -> None:
         """Until the output has ended: keep time, limits and orders from outside. Raises EngineGone."""
