@@ -56,3 +56,31 @@ async def test_limits_that_were_met(
 ) -> None:
     found = await followed(monkeypatch, isolation, *readings)
     assert (found.processes_full, found.killed) == (full, killed)
+
+
+@pytest.mark.asyncio
+async def test_the_engine_is_asked_while_the_interpreter_starts_and_not_at_the_end_of_a_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    sent, known = asyncio.Event(), asyncio.Event()
+
+    async def pid() -> int:
+        asked.append("after the code was sent" if sent.is_set() else "before")
+        known.set()
+        return 1
+
+    left = [reading(0, 0), reading(0, 0), None]
+    monkeypatch.setattr(gauge, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(gauge, "group", lambda _pid, _id: SimpleNamespace(read=lambda: left.pop(0)))
+    shape = Shape(Isolation.DOCKER, "any", "image", Language.PYTHON, Limits())
+    cell: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
+    client: Any = SimpleNamespace(endpoint=SimpleNamespace(local=True))
+    told: list[Usage] = []
+    following = asyncio.gather(Gauge(client, cell, told.append).follow(sent))
+    async with asyncio.timeout(10):
+        await known.wait()
+        assert not told
+        sent.set()
+        await following
+    assert (asked, len(told)) == (["before"], 2)

@@ -75,12 +75,13 @@ class Gauge:
 
     async def follow(self, sent: asyncio.Event) -> None:
         """Take readings from when the code is `sent`, until cancelled or the container is gone."""
-        await sent.wait()
-        self._begun = time.monotonic()
-        await asyncio.sleep(FIRST_READING)  # a run that is over by then is not slowed by it
         with contextlib.suppress(EngineGone, Denied):
+            # Asked while the interpreter starts: later the engine has the end of a short run to see to.
             if not (pid := await self._cell.pid()):  # over already
                 return
+            await sent.wait()
+            self._begun = time.monotonic()
+            await asyncio.sleep(FIRST_READING)
             if self._client.endpoint.local and (source := group(pid, self._cell.id)):
                 await self._often(source)
             else:
