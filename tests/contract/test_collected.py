@@ -114,7 +114,7 @@ def test_nothing_is_collected_unasked(lab: Lab) -> None:
 def test_code_that_turns_on_what_stands_above_it_ends_in_time(
     lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.sandbox.container.leaving.ASKED_SECONDS", 0.2)
+    monkeypatch.setattr("runner.sandbox.container.collecting.ASKED_SECONDS", 0.2)
 
     async def body() -> list[Result]:
         codes = ("printf x >a; kill -STOP $PPID; sleep 60", "printf x >a; kill -9 -1; sleep 60")

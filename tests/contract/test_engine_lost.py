@@ -19,7 +19,7 @@ from runner.model.request import Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
-from runner.sandbox.container import cell
+from runner.sandbox.container import container as cell
 from runner.sandbox.container.client import Client
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox

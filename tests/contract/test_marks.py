@@ -8,7 +8,7 @@ import pytest
 
 from runner.model.request import Language
 from runner.model.result import Outcome
-from runner.sandbox.container import cell
+from runner.sandbox.container import container as cell
 from runner.sandbox.container.frames import DIGITS, Words
 
 if TYPE_CHECKING:

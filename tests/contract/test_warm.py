@@ -15,7 +15,7 @@ from runner.model.request import Isolation, Language, Limits, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.cell import Cell
+from runner.sandbox.container.container import Cell
 from runner.sandbox.container.failures import EngineGone
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job

@@ -14,8 +14,8 @@ import pytest
 
 from runner.model.request import Language
 from runner.model.result import Outcome
-from runner.sandbox.basket import Basket
 from runner.sandbox.contract import Bounds, Collect
+from runner.sandbox.file_collector import Basket
 from runner.sandbox.local.collect import Left
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from runner.model.result import Outcome
 from runner.sandbox import leftovers
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Readiness
-from runner.sandbox.local import walls as walls_module
+from runner.sandbox.local import bubblewrap as walls_module
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests.sandbox.conftest import job, only
 

@@ -14,7 +14,7 @@ from runner.sandbox.contract import Bounds, Collect
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.sandbox.basket import Basket
+    from runner.sandbox.file_collector import Basket
 
 BOUNDS = Bounds(files=3, file_bytes=100, all_bytes=200)
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.sandbox.container.cell import Cell
+from runner.sandbox.container.container import Cell
 from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.starter import WORKSPACE, command, script
 from runner.sandbox.languages import SUFFIXES

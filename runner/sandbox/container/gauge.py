@@ -19,8 +19,8 @@ from runner.sandbox.watch import FIRST_READING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.sandbox.container.cell import Cell
     from runner.sandbox.container.client import Client
+    from runner.sandbox.container.container import Cell
 
 EVERY_SECONDS = 0.1
 GROUPS = Path("/sys/fs/cgroup")

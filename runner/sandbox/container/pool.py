@@ -14,7 +14,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from runner.sandbox.container.cell import Cell
+    from runner.sandbox.container.container import Cell
     from runner.sandbox.container.shape import Shape
 
 LIFETIME = 600.0

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.result import Outcome
 from runner.sandbox import verdict
-from runner.sandbox.container.cell import LAST_GRACE
+from runner.sandbox.container.collecting import Leaving
+from runner.sandbox.container.container import LAST_GRACE
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.gauge import Gauge
-from runner.sandbox.container.leaving import Leaving
 from runner.sandbox.contract import NotPermitted
 from runner.sandbox.output import Stream, Transcript
 from runner.sandbox.usage import DISK_FULL
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.model.result import Result, Usage
-    from runner.sandbox.container.cell import Cell
     from runner.sandbox.container.client import Client
+    from runner.sandbox.container.container import Cell
     from runner.sandbox.contract import Job
     from runner.sandbox.verdict import Setting
 

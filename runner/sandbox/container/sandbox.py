@@ -14,8 +14,8 @@ from runner.model.request import Isolation, Language, Limits, NetworkMode
 from runner.model.result import Outcome
 from runner.sandbox import languages, leftovers, verdict
 from runner.sandbox.container import endpoint, starter
-from runner.sandbox.container.cell import Cell, remove
 from runner.sandbox.container.client import Client
+from runner.sandbox.container.container import Cell, remove
 from runner.sandbox.container.exec import ExecCell
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.pool import Pool

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox import leftovers
-from runner.sandbox.container.cell import SIGNAL_SECONDS, create, remove
+from runner.sandbox.container.container import SIGNAL_SECONDS, create, remove
 from runner.sandbox.container.exec import exit_code, start
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.frames import Frames

@@ -6,7 +6,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, BinaryIO
 
-from runner.sandbox.basket import Basket, LeftOut
+from runner.sandbox.file_collector import Basket, LeftOut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,12 +12,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.sandbox.basket import LeftOut, order
+from runner.sandbox.file_collector import LeftOut, order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runner.sandbox.basket import Basket
+    from runner.sandbox.file_collector import Basket
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.request import Language
 from runner.sandbox import files, languages, leftovers, report, verdict
-from runner.sandbox.basket import Basket
+from runner.sandbox.file_collector import Basket
 from runner.sandbox.local.child import Program
 from runner.sandbox.output import Transcript
 from runner.sandbox.watch import StopSignal, Watch

@@ -13,11 +13,11 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.sandbox import leftovers
 from runner.sandbox.contract import Readiness
-from runner.sandbox.local.bare import Bare
+from runner.sandbox.local.bubblewrap import Walls
 from runner.sandbox.local.interpreters import Interpreter, find
+from runner.sandbox.local.plain_processes import Bare
 from runner.sandbox.local.run import LocalRun
 from runner.sandbox.local.session import LocalSession, kept
-from runner.sandbox.local.walls import Walls
 from runner.sandbox.verdict import Setting
 
 if TYPE_CHECKING:

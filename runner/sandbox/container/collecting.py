@@ -11,7 +11,7 @@ from runner.sandbox.container.unpack import Spool
 
 if TYPE_CHECKING:
     from runner.model.result import Result
-    from runner.sandbox.container.cell import Cell
+    from runner.sandbox.container.container import Cell
     from runner.sandbox.contract import Job
 
 ASKED_SECONDS = 2.0
