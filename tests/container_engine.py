@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from runner.sandbox.container.client import Client
+from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
-from runner.sandbox.images.build import Builder, State
+from runner.sandbox.images.build import Builder, ImageState
 from runner.sandbox.images.recipe import recipe
-from runner.sandbox.images.rootfs import Source, source
+from runner.sandbox.images.rootfs import RootfsSource, source
 from runner.sandbox.images.store import Store
 
 SCRIPT = Path(__file__).resolve().parents[1] / "packaging" / "engine.sh"
@@ -41,10 +41,10 @@ def address() -> str:
     pytest.skip(f"container engine: {why}")
 
 
-def client() -> Client:
+def client() -> EngineClient:
     """A client of it; it has all images that tests need."""
     fill(address())
-    return Client(Endpoint(address()))
+    return EngineClient(Endpoint(address()))
 
 
 def started(folder: Path) -> str:
@@ -60,11 +60,11 @@ def stopped(folder: Path) -> None:
 
 
 def builder(at: str, keep: Path | None = KEPT) -> Builder:
-    return Builder(Store(Client(Endpoint(at))), _source(), keep)
+    return Builder(Store(EngineClient(Endpoint(at))), _source(), keep)
 
 
 @functools.cache
-def _source() -> Source:
+def _source() -> RootfsSource:
     """Where an engine could be started there is mmdebstrap: never in a container."""
     return asyncio.run(source({}))
 
@@ -91,7 +91,7 @@ def fill(at: str, images: tuple[str, ...] = IMAGES) -> None:
     maker = builder(at)
 
     async def one(name: str) -> None:
-        if await maker.state(recipe(name)) is not State.READY:
+        if await maker.state(recipe(name)) is not ImageState.READY:
             async with aclosing(maker.build(recipe(name))) as steps:
                 async for _ in steps:
                     pass

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from runner.model.events import Event
     from runner.model.result import Usage
-    from runner.sandbox.contract import Job, Listing, Piece
+    from runner.sandbox.contract import FileSlice, FolderListing, Job
 
 
 class HeldRun:
@@ -108,10 +108,10 @@ class HeldSession:
     async def write(self, path: str, data: bytes, *, executable: bool) -> None:
         raise AssertionError("nothing is written here")
 
-    async def read(self, path: str, offset: int, most: int) -> Piece:
+    async def read(self, path: str, offset: int, most: int) -> FileSlice:
         raise AssertionError("nothing is read here")
 
-    async def files(self, path: str) -> Listing:
+    async def files(self, path: str) -> FolderListing:
         raise AssertionError("nothing is listed here")
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ from app.parts.amounts import counted
 from app.parts.pane import OutputPane
 from app.parts.scrollback import Scrollback
 from app.parts.searching import SearchBar
-from runner.sandbox.output import News, Stream
+from runner.sandbox.output import OutputNews, Stream
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -28,7 +28,7 @@ _TELL_EVERY = 1.0
 class Source(Protocol):
     """Where output comes from; `runner.sandbox.output.Transcript` is one."""
 
-    def since(self, position: int) -> News: ...
+    def since(self, position: int) -> OutputNews: ...
 
     def text(self, stream: Stream) -> tuple[str, int]: ...
 

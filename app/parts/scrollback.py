@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, islice, repeat
 
 from app.parts.amounts import size
-from runner.sandbox.output import News, Stream
+from runner.sandbox.output import OutputNews, Stream
 
 LONGEST = 4096
 """Characters of a line that are kept."""
@@ -73,7 +73,7 @@ class Scrollback:
         """The number after that of the newest line, unfinished ones included."""
         return self._first + len(self._lines) + sum(1 for line in self._unfinished.values() if line.data)
 
-    def take(self, news: News) -> None:
+    def take(self, news: OutputNews) -> None:
         """Add what is new."""
         if news.skipped:
             self._finish()

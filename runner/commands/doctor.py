@@ -183,8 +183,8 @@ async def _images(settings: Settings) -> Check:
         return Check("Images", State.OK, "The container engine does not say which there are.")
     except (KnownError, Denied):
         return Check("Images", State.OK, "Not needed without a container engine.")
-    missing = [one.name for one, state in states.items() if state is build.State.MISSING and one.tag in used]
-    old = [one.name for one, state in states.items() if state is build.State.OLD]
+    missing = [one.name for one, state in states.items() if state is build.ImageState.MISSING and one.tag in used]
+    old = [one.name for one, state in states.items() if state is build.ImageState.OLD]
     if not missing and not old:
         return Check("Images", State.OK, "All there, made from the present recipes.")
     parts = [f"Missing: {', '.join(missing)}."] * bool(missing) + [f"Out of date: {', '.join(old)}."] * bool(old)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.record import Record
     from runner.model.request import Request
-    from runner.sandbox.contract import Listing, Piece, Session
+    from runner.sandbox.contract import FileSlice, FolderListing, Session
     from runner.settings.loading import Settings
 
 UNUSED = "It was not used for too long."
@@ -233,13 +233,13 @@ class KeptSandboxes:
         self._record.publish(SandboxesChanged(self.listed()))
 
 
-def _listed(request: Request, found: Listing) -> dict[str, object]:
+def _listed(request: Request, found: FolderListing) -> dict[str, object]:
     entries = [{"name": one.name, "kind": one.kind.value, "size": one.size} for one in found.entries]
     told: dict[str, object] = {"path": request.files[0], "entries": entries}
     return {**told, "left_out": found.left_out} if found.left_out else told
 
 
-def _read(request: Request, piece: Piece) -> dict[str, object]:
+def _read(request: Request, piece: FileSlice) -> dict[str, object]:
     """Text where it is UTF-8 and base64 where not. What is cut in a character's middle counts as text."""
     told: dict[str, object] = {
         "path": request.files[0],

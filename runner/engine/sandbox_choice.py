@@ -17,7 +17,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.sandbox.choose import Choice
+    from runner.sandbox.choose import ChosenSandbox
     from runner.sandbox.contract import Bounds, Sandbox
     from runner.settings.loading import Settings
 
@@ -35,7 +35,7 @@ class SandboxChoice:
         self._sandboxes = sandboxes
         self._settings = settings
         self._bounds = bounds
-        self._choice: Choice | None = None
+        self._choice: ChosenSandbox | None = None
         self._looking: asyncio.Event | None = None
         """Set once it is known which sandbox there is; None before anybody looks."""
 

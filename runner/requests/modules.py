@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.sandbox.contract import Imports
+from runner.sandbox.contract import ImportRule
 from runner.settings.module_lists import LEVELS
 
 if TYPE_CHECKING:
     from runner.settings.loading import Settings
 
 
-def imports(settings: Settings) -> Imports:
+def imports(settings: Settings) -> ImportRule:
     """The rule for a run. `strict` always keeps to its list; the others only when told to.
 
     A console in which a person reads every request would be of no use if the default level
@@ -20,5 +20,5 @@ def imports(settings: Settings) -> Imports:
     blocked = settings.blocked_modules if settings.block_dangerous_imports else ()
     level = settings.security_level
     if level != "strict" and not settings.enforce_allowed_modules:
-        return Imports(None, blocked)
-    return Imports(settings.allowed_modules or LEVELS[level], blocked)
+        return ImportRule(None, blocked)
+    return ImportRule(settings.allowed_modules or LEVELS[level], blocked)

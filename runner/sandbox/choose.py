@@ -33,14 +33,14 @@ NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenSandbox:
     """The sandbox taken, and why it and no other."""
 
     sandbox: Sandbox
     why: str
 
 
-async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool = False) -> Choice:
+async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool = False) -> ChosenSandbox:
     """The sandbox that `wanted` (`SANDBOX_TYPE`) names; for `auto` the strongest of `sandboxes` that works.
 
     `fall_back` allows the strongest one that works in place of a named one that does not: the policy's to
@@ -55,14 +55,14 @@ async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool =
             continue
         readiness = await sandbox.check()
         if readiness.ready:
-            return Choice(sandbox, _why(wanted, passed_over))
+            return ChosenSandbox(sandbox, _why(wanted, passed_over))
         problem = KnownError(readiness.problem, readiness.remedy)
         passed_over.append(f"{sandbox.isolation.value}: {readiness.problem}")
     if wanted in UNAVAILABLE and not any(one.isolation in NAMES[wanted] for one in sandboxes):
         problem = KnownError(*UNAVAILABLE[wanted])
     if fall_back and wanted != AUTO:
         instead = await choose(AUTO, sandboxes)
-        return Choice(instead.sandbox, f"In place of {wanted}, which the settings name: {problem.what}")
+        return ChosenSandbox(instead.sandbox, f"In place of {wanted}, which the settings name: {problem.what}")
     raise problem
 
 

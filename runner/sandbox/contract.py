@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Imports:
+class ImportRule:
     """Which Python modules the code may import itself (spec R6).
 
     `allowed` None means every module that is not in `blocked`. What an allowed module imports is its own affair.
@@ -65,7 +65,7 @@ class Job:
     context: str = "{}"
     """JSON object: variables for the code."""
     stdin: str = ""
-    imports: Imports = field(default_factory=Imports)
+    imports: ImportRule = field(default_factory=ImportRule)
     imported: tuple[Import, ...] | None = None
     """What the code imports, where somebody has looked already; None has the sandbox look."""
     network: NetworkMode = NetworkMode.NONE
@@ -120,7 +120,7 @@ class Haltable(Run, Protocol):
     def resume(self) -> None: ...
 
 
-class Kind(StrEnum):
+class EntryKind(StrEnum):
     """What an entry of a folder is."""
 
     FILE = "file"
@@ -130,24 +130,24 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """One entry of a folder of the workspace."""
 
     name: str
-    kind: Kind
+    kind: EntryKind
     size: int
     """Bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
-    entries: tuple[Entry, ...]
+class FolderListing:
+    entries: tuple[FolderEntry, ...]
     left_out: int = 0
     """How many more there are."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FileSlice:
     """A part of a file, and the size of the whole in bytes."""
 
     data: bytes
@@ -174,11 +174,11 @@ class Session(Protocol):
         """Put `data` in place of the file at `path`, whole or not at all; folders above it are made."""
         ...
 
-    async def read(self, path: str, offset: int, most: int) -> Piece:
+    async def read(self, path: str, offset: int, most: int) -> FileSlice:
         """At most `most` bytes from `offset` on."""
         ...
 
-    async def files(self, path: str) -> Listing: ...
+    async def files(self, path: str) -> FolderListing: ...
 
     async def close(self) -> None:
         """End what runs in it and remove every trace. Harmless when done before."""

@@ -36,7 +36,7 @@ class LeftOut(StrEnum):
     REST = "not looked at"
 
 
-class Basket:
+class FileCollector:
     """Files in the order they come. Names and contents are those of code that may be hostile."""
 
     def __init__(self, collect: Collect) -> None:

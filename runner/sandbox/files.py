@@ -14,7 +14,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.sandbox.contract import Entry, Kind, Listing, Piece
+from runner.sandbox.contract import EntryKind, FileSlice, FolderEntry, FolderListing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ MOST_ENTRIES = 1_000
 """Entries of one listing."""
 
 
-def read(root: str, path: str, offset: int, most: int) -> Piece:
+def read(root: str, path: str, offset: int, most: int) -> FileSlice:
     """At most `most` bytes of the file `path` from `offset` on. Raises KnownError."""
     with _told(path), _parent(root, path) as (folder, name):
         # Without O_NONBLOCK a pipe would keep whoever opens it waiting.
@@ -37,7 +37,7 @@ def read(root: str, path: str, offset: int, most: int) -> Piece:
             data = b""
             while len(data) < most and (more := file.read(most - len(data))):
                 data += more
-            return Piece(data, found.st_size)
+            return FileSlice(data, found.st_size)
 
 
 def write(root: str, path: str, data: bytes, *, executable: bool, owner: int | None) -> None:
@@ -68,12 +68,12 @@ def write(root: str, path: str, data: bytes, *, executable: bool, owner: int | N
             raise
 
 
-def listing(root: str, path: str) -> Listing:
+def listing(root: str, path: str) -> FolderListing:
     """What is in the folder `path`, by name, folders as one entry each. Raises KnownError."""
     with _told(path), _folder(root, path) as folder:
         names = sorted(os.listdir(folder))
         entries = [_entry(folder, name) for name in names[:MOST_ENTRIES]]
-        return Listing(tuple(entry for entry in entries if entry is not None), max(0, len(names) - MOST_ENTRIES))
+        return FolderListing(tuple(entry for entry in entries if entry is not None), max(0, len(names) - MOST_ENTRIES))
 
 
 def remove(root: str, name: str) -> None:
@@ -82,20 +82,20 @@ def remove(root: str, name: str) -> None:
         os.unlink(name, dir_fd=folder)
 
 
-def _entry(folder: int, name: str) -> Entry | None:
+def _entry(folder: int, name: str) -> FolderEntry | None:
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    return Entry(os.fsencode(name).decode("utf-8", "backslashreplace"), _kind(found.st_mode), found.st_size)
+    return FolderEntry(os.fsencode(name).decode("utf-8", "backslashreplace"), _kind(found.st_mode), found.st_size)
 
 
-def _kind(mode: int) -> Kind:
+def _kind(mode: int) -> EntryKind:
     if stat.S_ISREG(mode):
-        return Kind.FILE
+        return EntryKind.FILE
     if stat.S_ISDIR(mode):
-        return Kind.FOLDER
-    return Kind.LINK if stat.S_ISLNK(mode) else Kind.OTHER
+        return EntryKind.FOLDER
+    return EntryKind.LINK if stat.S_ISLNK(mode) else EntryKind.OTHER
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from runner.risk.imported import imported
 
 if TYPE_CHECKING:
     from runner.risk.imported import Import
-    from runner.sandbox.contract import Imports
+    from runner.sandbox.contract import ImportRule
 
 INSTEAD = {
     "os": "pathlib for paths, or the variables handed to the code for its environment",
@@ -19,19 +19,19 @@ INSTEAD = {
 """What does the job of a commonly blocked module. Given only where the rule itself allows it."""
 
 
-def binds(rule: Imports) -> bool:
+def binds(rule: ImportRule) -> bool:
     """Whether `rule` forbids anything."""
     return rule.allowed is not None or bool(rule.blocked)
 
 
-def refused(code: str, rule: Imports, found: tuple[Import, ...] | None = None) -> tuple[Import, ...]:
+def refused(code: str, rule: ImportRule, found: tuple[Import, ...] | None = None) -> tuple[Import, ...]:
     """Return the imports in `code` that `rule` does not allow, in order; `found` are all, where they are known."""
     if not binds(rule):
         return ()
     return tuple(entry for entry in (imported(code) if found is None else found) if not permitted(entry.module, rule))
 
 
-def permitted(module: str, rule: Imports) -> bool:
+def permitted(module: str, rule: ImportRule) -> bool:
     """Whether `module` may be imported: a rule for `a` is one for `a.b` as well."""
     parts = module.split(".")
     names = {".".join(parts[: count + 1]) for count in range(len(parts))}
@@ -40,7 +40,7 @@ def permitted(module: str, rule: Imports) -> bool:
     return rule.allowed is None or parts[0] == "__future__" or bool(names & set(rule.allowed))
 
 
-def hint(rule: Imports) -> str:
+def hint(rule: ImportRule) -> str:
     """What may be imported, in a sentence."""
     if rule.allowed is not None:
         free = [name for name in rule.allowed if permitted(name, rule)]
@@ -48,7 +48,7 @@ def hint(rule: Imports) -> str:
     return f"Blocked: {', '.join(rule.blocked)}."
 
 
-def told(found: tuple[Import, ...], rule: Imports) -> str:
+def told(found: tuple[Import, ...], rule: ImportRule) -> str:
     """The refusal for whoever sent the code: which module on which line, and what may be used."""
     lines = [f"Blocked import: {entry.module} (line {entry.line})" for entry in found]
     for root in dict.fromkeys(entry.module.partition(".")[0] for entry in found):

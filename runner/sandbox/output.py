@@ -14,7 +14,7 @@ class Stream(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class OutputPiece:
     """A chunk as it came from one stream. `offset` is its place among all bytes of both streams."""
 
     offset: int
@@ -23,10 +23,10 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class OutputNews:
     """What `Transcript.since` gives: the pieces still held from a position on, and how much went by unseen."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[OutputPiece, ...]
     skipped: int
     """Bytes between the position asked for and the first piece given: they came too fast to be held."""
     position: int
@@ -74,12 +74,12 @@ class Transcript:
             self._ended = True
             self._kept = {stream: _Kept(0) for stream in Stream}
 
-    def since(self, position: int) -> News:
+    def since(self, position: int) -> OutputNews:
         """Everything from byte `position` (of both streams together) on that is still held."""
         with self._lock:
             pieces = tuple(block.after(position) for block in self._live if block.end > position)
             first = pieces[0].offset if pieces else self._total
-            return News(pieces, max(0, first - position), self._total, self._ended)
+            return OutputNews(pieces, max(0, first - position), self._total, self._ended)
 
     @property
     def total(self) -> int:
@@ -111,9 +111,9 @@ class _Block:
     def takes(self, stream: Stream, data: bytes) -> bool:
         return self.stream is stream and len(self.data) + len(data) <= BLOCK
 
-    def after(self, position: int) -> Piece:
+    def after(self, position: int) -> OutputPiece:
         start = max(position, self.offset)
-        return Piece(start, self.stream, bytes(self.data[start - self.offset :]))
+        return OutputPiece(start, self.stream, bytes(self.data[start - self.offset :]))
 
 
 class _Kept:

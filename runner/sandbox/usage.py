@@ -80,7 +80,7 @@ class Meter:
     def disk_is_full(self) -> bool:
         return self._disk is not None and self._disk >= (self._limits.disk_mb << 20) * DISK_FULL
 
-    def _memory(self, pids: list[int], reading: tree.Reading) -> int:
+    def _memory(self, pids: list[int], reading: tree.ProcessReading) -> int:
         memory = reading.memory
         if memory > self._limits.memory_mb << 20 and len(pids) > 1:
             # Forked processes share most of theirs: look closely before judging.
@@ -98,13 +98,13 @@ class Meter:
             self._disk, self._files = _walked(path, most_files(self._limits))
         self._more_files = sum(_files(told) for place in self._child.others if (told := _told(place, pid)))
 
-    def _cpu_percent(self, at: float, reading: tree.Reading) -> float:
+    def _cpu_percent(self, at: float, reading: tree.ProcessReading) -> float:
         then, before = self._last_cpu
         self._last_cpu = (at, reading.cpu_seconds)
         used = max(0.0, reading.cpu_seconds - before)  # lower when a process has left without being waited for
         return round(used / (at - then) * 100, 1) if at > then else 0.0
 
-    def _judged(self, memory: int, reading: tree.Reading) -> tuple[Outcome, str] | None:
+    def _judged(self, memory: int, reading: tree.ProcessReading) -> tuple[Outcome, str] | None:
         limits = self._limits
         if memory > limits.memory_mb << 20:
             return Outcome.OUT_OF_MEMORY, ""

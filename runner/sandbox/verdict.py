@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Job
     from runner.sandbox.output import Transcript
     from runner.sandbox.report import Report
-    from runner.sandbox.watch import Ended
+    from runner.sandbox.watch import RunEnd
 
 TAIL = 4096
 """Characters of stderr in which a runtime's last words are looked for."""
@@ -46,7 +46,7 @@ class Setting:
     image: str = ""
 
 
-def result(job: Job, setting: Setting, transcript: Transcript, ended: Ended, report: Report) -> Result:
+def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, report: Report) -> Result:
     """The result of a run that took place."""
     stdout, dropped_out = transcript.text(Stream.OUT)
     stderr, dropped_err = transcript.text(Stream.ERR)
@@ -106,7 +106,7 @@ def refused(job: Job, setting: Setting) -> Result | None:
     return not_run(job, setting, imports.told(found, job.imports), error, names)
 
 
-def _outcome(ended: Ended, report: Report, last_words: str) -> Outcome:
+def _outcome(ended: RunEnd, report: Report, last_words: str) -> Outcome:
     if ended.why is not None:
         return ended.why
     if ended.status == 0:
@@ -119,11 +119,11 @@ def _outcome(ended: Ended, report: Report, last_words: str) -> Outcome:
     return Outcome.FAILED
 
 
-def _out_of_processes(ended: Ended, last_words: str) -> bool:
+def _out_of_processes(ended: RunEnd, last_words: str) -> bool:
     return ended.processes_full or NO_MORE_PROCESSES.search(last_words) is not None
 
 
-def words(outcome: Outcome, job: Job, ended: Ended) -> str:
+def words(outcome: Outcome, job: Job, ended: RunEnd) -> str:
     """How it ended, for a person."""
     limits = job.limits
     match outcome:

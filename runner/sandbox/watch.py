@@ -35,7 +35,7 @@ OUTPUT_STOP_LEAST = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunEnd:
     """How a child ended."""
 
     status: int
@@ -72,7 +72,7 @@ class Watch:
         self._streams: dict[int, Stream] = {}
         self._begun = time.monotonic()
 
-    def run(self) -> Ended:
+    def run(self) -> RunEnd:
         """Blocks until the child and everything below it is gone and its output is read."""
         process = self._child.process
         own_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -95,7 +95,7 @@ class Watch:
         # Linux counts the peak of the process that forked it as the child's: only a higher one is its own.
         own = usage.ru_maxrss * 1024 if usage.ru_maxrss > own_peak else 0
         code = process.returncode
-        return Ended(
+        return RunEnd(
             status=code if code >= 0 else 128 - code,
             seconds=seconds,
             why=self._why,

@@ -21,7 +21,7 @@ from tests.bench.row import Row, attempt
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
-    from runner.sandbox.container.client import Client
+    from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.shape import Shape
 
 ROUNDS = 12
@@ -49,11 +49,11 @@ def rows() -> Iterator[Row]:
         yield from attempt(f"{kind} runs, {MANY} at once", partial(_measure, _at_once, kind, client))
 
 
-def _measure(part: Callable[[Isolation, Client], Coroutine[Any, Any, list[Row]]], *of: Any) -> list[Row]:
+def _measure(part: Callable[[Isolation, EngineClient], Coroutine[Any, Any, list[Row]]], *of: Any) -> list[Row]:
     return asyncio.run(part(*of))
 
 
-async def _one_by_one(kind: Isolation, client: Client) -> list[Row]:
+async def _one_by_one(kind: Isolation, client: EngineClient) -> list[Row]:
     sandbox, pooled = (ContainerSandbox(kind, OWN_IMAGES, client) for _ in range(2))
     shape = await by_hand.shape(sandbox, Language.PYTHON, LIMITS)
     await pooled.warm([Language.PYTHON], LIMITS, 1)
@@ -63,7 +63,7 @@ async def _one_by_one(kind: Isolation, client: Client) -> list[Row]:
     return _compared(kind, rounds)
 
 
-async def _at_once(kind: Isolation, client: Client) -> list[Row]:
+async def _at_once(kind: Isolation, client: EngineClient) -> list[Row]:
     sandbox = ContainerSandbox(kind, OWN_IMAGES, client)
     shape = await by_hand.shape(sandbox, Language.PYTHON, LIMITS)
     raw, ours = await _many(sandbox, client, shape)
@@ -95,7 +95,7 @@ def _row(name: str, value: float, floor: float, most: float) -> Row:
     return Row(name, value, "ms", floor, at_most=most)
 
 
-async def _round(sandbox: ContainerSandbox, pooled: ContainerSandbox, client: Client, shape: Shape) -> Round:
+async def _round(sandbox: ContainerSandbox, pooled: ContainerSandbox, client: EngineClient, shape: Shape) -> Round:
     while pooled.warmth is None or not pooled.warmth.ready:
         await asyncio.sleep(0.01)
     begun = time.perf_counter()
@@ -122,13 +122,13 @@ async def _watched(sandbox: ContainerSandbox) -> Times:
     return Times(first * 1e3, 0.0, (time.perf_counter() - begun) * 1e3)
 
 
-async def _raw(client: Client, shape: Shape, name: str) -> None:
+async def _raw(client: EngineClient, shape: Shape, name: str) -> None:
     told: list[bytes] = []
     await by_hand.cold(client.endpoint.url, shape, COMMAND, name, told.append)
     assert b"hello\n" in b"".join(told)
 
 
-async def _many(sandbox: ContainerSandbox, client: Client, shape: Shape) -> tuple[float, float]:
+async def _many(sandbox: ContainerSandbox, client: EngineClient, shape: Shape) -> tuple[float, float]:
     """Milliseconds until all of many have ended that began at once, by hand and with ours; the better of two."""
     raw, ours = [], []
     for _ in range(2):

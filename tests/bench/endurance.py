@@ -24,7 +24,7 @@ from tests.bench.row import Row, attempt
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runner.sandbox.container.client import Client
+    from runner.sandbox.container.client import EngineClient
 
 RUNS = 500
 BEFORE = 30
@@ -53,11 +53,11 @@ def rows() -> Iterator[Row]:
         yield from attempt(f"{kind}, {RUNS} runs", partial(_measure, kind, client))
 
 
-def _measure(kind: Isolation, client: Client) -> list[Row]:
+def _measure(kind: Isolation, client: EngineClient) -> list[Row]:
     return asyncio.run(_rows(kind, client))
 
 
-async def _rows(kind: Isolation, client: Client) -> list[Row]:
+async def _rows(kind: Isolation, client: EngineClient) -> list[Row]:
     sandbox = ContainerSandbox(kind, OWN_IMAGES, client)
     await sandbox.warm([Language.PYTHON], LIMITS, 2)
     await _runs(sandbox, BEFORE)
@@ -101,7 +101,7 @@ async def _filled(sandbox: ContainerSandbox) -> None:
         await asyncio.sleep(0.05)
 
 
-async def count(client: Client) -> Count:
+async def count(client: EngineClient) -> Count:
     """Containers of this process, networks of the engine, and what this process holds."""
     listed = await client.call(lambda api: api.containers(all=True, filters={"label": [RUN_LABEL]}))
     containers = sum(f"-{os.getpid()}-" in one["Labels"][RUN_LABEL] for one in listed)

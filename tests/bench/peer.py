@@ -27,7 +27,7 @@ from tests.bench.row import Row, attempt, skip
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runner.sandbox.container.client import Client
+    from runner.sandbox.container.client import EngineClient
 
 PEER = "llm-sandbox[docker]==0.3.46"
 NAME = "llm-sandbox"
@@ -57,7 +57,7 @@ def _installed(folder: Path) -> str:
     return python
 
 
-def _rows(kind: Isolation, client: Client, python: str) -> list[Row]:
+def _rows(kind: Isolation, client: EngineClient, python: str) -> list[Row]:
     words = [python, str(SCRIPT), client.endpoint.url, OWN_IMAGES[Language.PYTHON], NAMES[kind], str(ROUNDS)]
     told = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
     first, again, whole = (median(each[number] * 1e3 for each in told) for number in range(3))
@@ -69,7 +69,7 @@ def _rows(kind: Isolation, client: Client, python: str) -> list[Row]:
     ]
 
 
-async def _ours(kind: Isolation, client: Client) -> tuple[float, float]:
+async def _ours(kind: Isolation, client: EngineClient) -> tuple[float, float]:
     """Milliseconds of a run, cold and from the pool."""
     sandbox = ContainerSandbox(kind, OWN_IMAGES, client)
     cold = [await _one(sandbox) for _ in range(ROUNDS + 1)]

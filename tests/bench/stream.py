@@ -23,7 +23,7 @@ from tests.bench.row import Row, attempt, percentile
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
 
-    from runner.sandbox.container.client import Client
+    from runner.sandbox.container.client import EngineClient
 
 MEGABYTES = 600
 CODE = f"head -c {MEGABYTES}M /dev/zero | tr '\\0' x"
@@ -52,11 +52,11 @@ def rows() -> Iterator[Row]:
         yield from attempt(f"{kind}, output", partial(_measure, kind, client))
 
 
-def _measure(kind: Isolation, client: Client) -> list[Row]:
+def _measure(kind: Isolation, client: EngineClient) -> list[Row]:
     return asyncio.run(_rows(kind, client))
 
 
-async def _rows(kind: Isolation, client: Client) -> list[Row]:
+async def _rows(kind: Isolation, client: EngineClient) -> list[Row]:
     sandbox = ContainerSandbox(kind, OWN_IMAGES, client)
     raw, by_hand_felt = await _felt(_raw(client, sandbox))
     before = _memory()
@@ -95,7 +95,7 @@ async def _ours(sandbox: ContainerSandbox) -> float:
     return MEGABYTES / (time.perf_counter() - begun)
 
 
-async def _raw(client: Client, sandbox: ContainerSandbox) -> float:
+async def _raw(client: EngineClient, sandbox: ContainerSandbox) -> float:
     """The same through the engine's raw API, with nobody who looks at it."""
     shape = await by_hand.shape(sandbox, Language.SHELL, LIMITS)
     moments: list[float] = []

@@ -10,31 +10,33 @@ import pytest
 
 from runner.model.request import Isolation, Language, Limits
 from runner.sandbox.container import gauge
-from runner.sandbox.container.gauge import Gauge, Reading
+from runner.sandbox.container.gauge import ContainerGauge, ContainerReading
 from runner.sandbox.container.shape import Shape
 
 if TYPE_CHECKING:
     from runner.model.result import Usage
 
 
-def reading(refused: int, killed: int, memory: int = 1 << 20) -> Reading:
-    return Reading(0.0, memory, 0, 3, refused, killed)
+def reading(refused: int, killed: int, memory: int = 1 << 20) -> ContainerReading:
+    return ContainerReading(0.0, memory, 0, 3, refused, killed)
 
 
-async def followed(monkeypatch: pytest.MonkeyPatch, isolation: Isolation, *readings: Reading) -> Gauge:
+async def followed(
+    monkeypatch: pytest.MonkeyPatch, isolation: Isolation, *readings: ContainerReading
+) -> ContainerGauge:
     """A gauge that has been told these."""
 
     async def pid() -> int:
         return 1
 
-    left: list[Reading | None] = [*readings, None]
+    left: list[ContainerReading | None] = [*readings, None]
     monkeypatch.setattr(gauge, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(gauge, "group", lambda _pid, _id: SimpleNamespace(read=lambda: left.pop(0)))
     shape = Shape(isolation, "any", "image", Language.PYTHON, Limits())
     cell: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
     client: Any = SimpleNamespace(endpoint=SimpleNamespace(local=True))
     told: list[Usage] = []
-    found, sent = Gauge(client, cell, told.append), asyncio.Event()
+    found, sent = ContainerGauge(client, cell, told.append), asyncio.Event()
     sent.set()
     await found.follow(sent)
     assert len(told) == sum(one.memory > 0 for one in readings)
@@ -52,7 +54,7 @@ async def followed(monkeypatch: pytest.MonkeyPatch, isolation: Isolation, *readi
     ],
 )
 async def test_limits_that_were_met(
-    monkeypatch: pytest.MonkeyPatch, isolation: Isolation, readings: list[Reading], full: bool, killed: bool
+    monkeypatch: pytest.MonkeyPatch, isolation: Isolation, readings: list[ContainerReading], full: bool, killed: bool
 ) -> None:
     found = await followed(monkeypatch, isolation, *readings)
     assert (found.processes_full, found.killed) == (full, killed)
@@ -77,7 +79,7 @@ async def test_the_engine_is_asked_while_the_interpreter_starts_and_not_at_the_e
     cell: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
     client: Any = SimpleNamespace(endpoint=SimpleNamespace(local=True))
     told: list[Usage] = []
-    following = asyncio.gather(Gauge(client, cell, told.append).follow(sent))
+    following = asyncio.gather(ContainerGauge(client, cell, told.append).follow(sent))
     async with asyncio.timeout(10):
         await known.wait()
         assert not told

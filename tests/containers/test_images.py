@@ -23,7 +23,7 @@ from runner.model.request import Language
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.images import store
 from runner.sandbox.images.archive import LIST
-from runner.sandbox.images.build import LOADING, Builder, State
+from runner.sandbox.images.build import LOADING, Builder, ImageState
 from runner.sandbox.images.recipe import names, recipe
 from runner.sandbox.images.rootfs import DEBIAN, Here, InContainer, source
 from tests import container_engine as engine
@@ -104,7 +104,7 @@ def test_what_is_missing_or_made_from_an_earlier_recipe_is_told(address: str) ->
     other = dataclasses.replace(SHELL, name="never-built")
     changed = dataclasses.replace(SHELL, remove=("usr/games",))
     states = [asyncio.run(builder.state(each)) for each in (SHELL, other, changed)]
-    assert states == [State.READY, State.MISSING, State.OLD]
+    assert states == [ImageState.READY, ImageState.MISSING, ImageState.OLD]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -256,7 +256,7 @@ def test_an_image_takes_the_place_of_the_one_before_it_unless_that_is_in_use(add
 def test_what_is_no_root_file_system_does_not_become_an_image(address: str, room: Path, content: bytes) -> None:
     with pytest.raises(KnownError, match=r"What was built is no image for Shell: .*Build it again"):
         build(Builder(engine.builder(address).store, _Tiny("1.0", content)), SHELL)
-    assert asyncio.run(engine.builder(address).state(SHELL)) is State.READY
+    assert asyncio.run(engine.builder(address).state(SHELL)) is ImageState.READY
 
 
 def test_sandboxes_start_from_these_images() -> None:

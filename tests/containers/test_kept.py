@@ -13,7 +13,7 @@ import pytest
 from runner.model.request import Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.client import Client
+from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.sandbox import ContainerSandbox
@@ -24,13 +24,13 @@ CONSOLE = """
 import asyncio, sys
 from runner.sandbox.available import OWN_IMAGES
 from runner.model.request import Isolation, Language, Limits
-from runner.sandbox.container.client import Client
+from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
 
 async def main():
-    sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, Client(Endpoint(sys.argv[1])))
+    sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, EngineClient(Endpoint(sys.argv[1])))
     session = await sandbox.open(Language.SHELL, Limits(), "")
     await session.start(Job("x", Language.SHELL, "echo up; sleep 1000"), lambda usage: None)
     print(session.id, flush=True)
@@ -42,11 +42,11 @@ LIMITS = Limits(memory_mb=256, disk_mb=8, seconds=20.0, cpu_cores=2.0, processes
 
 
 @pytest.fixture
-def client() -> Client:
+def client() -> EngineClient:
     return engine.client()
 
 
-def test_a_killed_console_leaves_no_container_running_and_the_next_one_removes_it(client: Client) -> None:
+def test_a_killed_console_leaves_no_container_running_and_the_next_one_removes_it(client: EngineClient) -> None:
     with subprocess.Popen([sys.executable, "-c", CONSOLE, engine.address()], stdout=subprocess.PIPE, text=True) as one:
         assert one.stdout is not None
         id = one.stdout.readline().strip()
@@ -63,7 +63,7 @@ def test_a_killed_console_leaves_no_container_running_and_the_next_one_removes_i
 
 
 @pytest.mark.parametrize("isolation", [Isolation.DOCKER, Isolation.GVISOR])
-def test_a_process_in_it_has_the_walls_of_every_run(client: Client, isolation: Isolation) -> None:
+def test_a_process_in_it_has_the_walls_of_every_run(client: EngineClient, isolation: Isolation) -> None:
     code = """
 import json, os
 status = dict(line.split(':', 1) for line in open('/proc/self/status').read().splitlines())
@@ -85,7 +85,7 @@ print(json.dumps(found))
 """
 
     async def body() -> None:
-        sandbox = ContainerSandbox(isolation, OWN_IMAGES, Client(Endpoint(engine.address())))
+        sandbox = ContainerSandbox(isolation, OWN_IMAGES, EngineClient(Endpoint(engine.address())))
         session = await sandbox.open(Language.PYTHON, LIMITS, "")
         try:
             run = await session.start(Job("x", Language.PYTHON, code, LIMITS), lambda _usage: None)

@@ -14,7 +14,7 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.model.result import Outcome
 from runner.sandbox.container.run import ContainerRun
-from runner.sandbox.contract import Imports
+from runner.sandbox.contract import ImportRule
 from tests import container_engine as engine
 from tests.contract.conftest import job
 
@@ -99,7 +99,7 @@ def test_standard_input(lab: Lab, language: Language, code: str) -> None:
 
 
 def test_imports_are_refused_before_and_while_running(lab: Lab) -> None:
-    rule = Imports(("math", "json"))
+    rule = ImportRule(("math", "json"))
     before = lab.run("import os\nprint('ran')", imports=rule)
     assert (before.stdout, before.outcome, before.meta.blocked_imports) == ("", Outcome.FAILED, ("os",))
     during = lab.run("name = 'o' + 's'\n__import__(name)", imports=rule)

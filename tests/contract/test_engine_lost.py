@@ -20,7 +20,7 @@ from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
 from runner.sandbox.container import container as cell
-from runner.sandbox.container.client import Client
+from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.local.sandbox import LocalSandbox
@@ -55,7 +55,7 @@ def process(folder: Path) -> int:
 
 
 def sandbox_at(url: str, isolation: Isolation = Isolation.DOCKER) -> ContainerSandbox:
-    return ContainerSandbox(isolation, {Language.PYTHON: OWN_IMAGES[Language.PYTHON]}, Client(Endpoint(url)))
+    return ContainerSandbox(isolation, {Language.PYTHON: OWN_IMAGES[Language.PYTHON]}, EngineClient(Endpoint(url)))
 
 
 async def begun(sandbox: ContainerSandbox) -> Run:
@@ -86,7 +86,7 @@ async def test_killed_during_a_run_and_swept_when_it_is_back(folder: Path) -> No
     for sandbox in sandboxes:
         await sandbox.sweep()
         await sandbox.close()
-    assert await Client(Endpoint(url)).call(lambda api: api.containers(all=True)) == []
+    assert await EngineClient(Endpoint(url)).call(lambda api: api.containers(all=True)) == []
 
 
 async def test_hanging_during_a_run(folder: Path) -> None:
@@ -104,7 +104,7 @@ async def test_hanging_during_a_run(folder: Path) -> None:
         assert (await closed.finished()).outcome is Outcome.ENGINE_LOST
     finally:
         os.kill(process(folder), signal.SIGCONT)
-    client = Client(Endpoint(engine.started(folder)))
+    client = EngineClient(Endpoint(engine.started(folder)))
     async with asyncio.timeout(20):  # it may still be at what it was told while it hung
         while await client.call(lambda api: api.containers(all=True)):
             await sandbox.sweep()
@@ -141,7 +141,7 @@ async def deaf(url: str, to: bytes, path: Path) -> AsyncIterator[str]:
 
 
 async def test_a_container_that_is_stuck_is_not_taken_for_an_engine_that_is(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cell, "SIGNAL_SECONDS", 0.3)
     async with deaf(client.endpoint.url, b"signal=SIGTERM", tmp_path / "s") as url:
@@ -186,10 +186,10 @@ async def carried(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> N
 
 @pytest.mark.parametrize("kept", [False, True])
 async def test_who_leaves_while_the_engine_makes_a_container_leaves_none(
-    client: Client, tmp_path: Path, kept: bool
+    client: EngineClient, tmp_path: Path, kept: bool
 ) -> None:
     async with slow(client.endpoint.url, tmp_path / "s") as (url, asked, may):
-        through = Client(Endpoint(url))
+        through = EngineClient(Endpoint(url))
         sandbox = sandbox_at(client.endpoint.url)
         await sandbox.check()
         sandbox._given = through
@@ -252,11 +252,11 @@ async def test_absent(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def client() -> Client:
+def client() -> EngineClient:
     return engine.client()
 
 
-async def test_an_image_that_is_not_there(client: Client) -> None:
+async def test_an_image_that_is_not_there(client: EngineClient) -> None:
     missing = await ContainerSandbox(Isolation.DOCKER, {Language.PYTHON: "assent-nowhere:1"}, client).check()
     assert "no image assent-nowhere:1" in missing.problem
     assert missing.remedy == "assent images"

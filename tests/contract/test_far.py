@@ -20,7 +20,7 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.client import Client
+from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint, find
 from runner.sandbox.container.sandbox import ContainerSandbox
 from tests import container_engine as engine
@@ -87,7 +87,7 @@ async def secured(path: str, folder: Path) -> AsyncIterator[Endpoint]:
 async def works(endpoint: Endpoint) -> None:
     """Input to its end, output, a result, and usage from the engine itself."""
     assert not endpoint.local
-    sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, Client(endpoint))
+    sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, EngineClient(endpoint))
     code = "import sys, time\nprint(sys.stdin.read()[::-1])\nx = bytearray(30 << 20)\ntime.sleep(2.5)\nresult = 1"
     result = await (await sandbox.start(job(code, stdin="abc"), lambda _usage: None)).finished()
     assert (result.outcome, result.stdout, result.value) == (Outcome.OK, "cba\n", 1), result
@@ -116,7 +116,7 @@ async def test_through_ssh(path: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 async def problem(endpoint: Endpoint) -> str:
-    ready = await ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, Client(endpoint)).check()
+    ready = await ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, EngineClient(endpoint)).check()
     assert not ready.ready
     assert ready.remedy
     return ready.problem

@@ -10,7 +10,7 @@ import pytest
 from runner.model.errors import KnownError
 from runner.model.request import Language, Limits
 from runner.model.result import Outcome
-from runner.sandbox.contract import Entry, Kind, Lasting
+from runner.sandbox.contract import EntryKind, FolderEntry, Lasting
 from tests.contract.conftest import job
 
 if TYPE_CHECKING:
@@ -64,11 +64,11 @@ def test_files_stay_and_both_languages_see_them(lab: Lab) -> None:
         assert (piece.data, piece.size) == (bytes(range(250, 256)), 256)
         found = await session.files(".")
         assert [(one.name, one.kind) for one in found.entries] == [
-            ("data", Kind.FOLDER),
-            ("out", Kind.FILE),
-            ("tool", Kind.FILE),
+            ("data", EntryKind.FOLDER),
+            ("out", EntryKind.FILE),
+            ("tool", EntryKind.FILE),
         ]
-        assert (await session.files("data")).entries == (Entry("a.txt", Kind.FILE, len("grüße\n".encode())),)
+        assert (await session.files("data")).entries == (FolderEntry("a.txt", EntryKind.FILE, len("grüße\n".encode())),)
 
     within(lab, body)
 

@@ -15,7 +15,7 @@ from runner.model.request import Isolation, Language, Limits, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
 from runner.sandbox.available import OWN_IMAGES
-from runner.sandbox.container.container import Cell
+from runner.sandbox.container.container import Container
 from runner.sandbox.container.failures import EngineGone
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Job
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.result import Result
-    from runner.sandbox.container.client import Client
+    from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.sdk import Api
 
 pytestmark = pytest.mark.asyncio
@@ -35,12 +35,12 @@ LIMITS = Limits(cpu_cores=2.0, memory_mb=128)
 
 
 @pytest.fixture
-def client() -> Client:
+def client() -> EngineClient:
     return engine.client()
 
 
 @pytest.fixture(params=[Isolation.DOCKER, Isolation.GVISOR])
-def sandbox(request: pytest.FixtureRequest, client: Client) -> ContainerSandbox:
+def sandbox(request: pytest.FixtureRequest, client: EngineClient) -> ContainerSandbox:
     return ContainerSandbox(request.param, OWN_IMAGES, client)
 
 
@@ -55,20 +55,20 @@ async def run(sandbox: ContainerSandbox, code: str, language: Language = Languag
     return await (await sandbox.start(Job("test", language, code, wanted), lambda _usage: None)).finished()
 
 
-async def containers(client: Client) -> list[Any]:
+async def containers(client: EngineClient) -> list[Any]:
     """Those of this process."""
     listed = await client.call(lambda api: api.containers(all=True, filters={"label": ["assent.run"]}))
     return [one for one in listed if f"-{os.getpid()}-" in one["Labels"]["assent.run"]]
 
 
-async def emptied(client: Client) -> None:
+async def emptied(client: EngineClient) -> None:
     """Wait until none is left: closing does not wait for one that is just being started and removed again."""
     async with asyncio.timeout(20):
         while await containers(client):
             await asyncio.sleep(0.02)
 
 
-async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client: Client) -> None:
+async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client: EngineClient) -> None:
     await sandbox.warm([Language.PYTHON, Language.SHELL], LIMITS, 1)
     await filled(sandbox, 2)
     first = await run(sandbox, "open('left', 'w').close(); open('/tmp/left', 'w').close(); print('a')", seconds=7.0)
@@ -84,18 +84,18 @@ async def test_each_is_used_once_and_replaced(sandbox: ContainerSandbox, client:
 
 
 async def test_what_an_engine_made_without_answering_is_removed(
-    sandbox: ContainerSandbox, client: Client, monkeypatch: pytest.MonkeyPatch
+    sandbox: ContainerSandbox, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = Cell.open
+    opened = Container.open
 
-    async def unanswered(cell: Cell) -> None:
+    async def unanswered(cell: Container) -> None:
         await opened(cell)
         cell.let_go()
         raise EngineGone("It does not answer.", "Restart it.")
 
     await sandbox.check()
     with monkeypatch.context() as patch:
-        patch.setattr(Cell, "open", unanswered)
+        patch.setattr(Container, "open", unanswered)
         with pytest.raises(EngineGone):
             await sandbox.start(Job("test", Language.PYTHON, "1"), lambda _usage: None)
     assert len(await containers(client)) == 1
@@ -108,7 +108,7 @@ def _kill(container: str, api: Api) -> None:
     api.kill(container)
 
 
-async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, client: Client) -> None:
+async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, client: EngineClient) -> None:
     await sandbox.warm([Language.PYTHON], LIMITS, 1)
     await filled(sandbox, 1)
     for one in await containers(client):
@@ -121,7 +121,7 @@ async def test_what_died_while_waiting_is_not_used(sandbox: ContainerSandbox, cl
     await emptied(client)
 
 
-async def test_more_runs_at_once_than_are_waiting(sandbox: ContainerSandbox, client: Client) -> None:
+async def test_more_runs_at_once_than_are_waiting(sandbox: ContainerSandbox, client: EngineClient) -> None:
     await sandbox.warm([Language.PYTHON], LIMITS, 2)
     await filled(sandbox, 2)
     results = await asyncio.gather(*(run(sandbox, f"print({number})") for number in range(5)))
@@ -132,7 +132,7 @@ async def test_more_runs_at_once_than_are_waiting(sandbox: ContainerSandbox, cli
     await sandbox.close()
 
 
-async def test_the_console_keeps_some_and_says_so(client: Client, tmp_path: Path) -> None:
+async def test_the_console_keeps_some_and_says_so(client: EngineClient, tmp_path: Path) -> None:
     sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, client)
     places = Places.under(tmp_path)
     console = build(places, load(places, {"ASSENT_WARM_LANGUAGES": "python,bash"}), (sandbox,))

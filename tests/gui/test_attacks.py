@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
 
     from runner.model.result import Result
-    from runner.sandbox.output import News
+    from runner.sandbox.output import OutputNews
     from tests.gui.conftest import Desk
 
 MEGABYTE = 1 << 20
@@ -134,7 +134,7 @@ class Endless(Transcript):
         super().__init__(MEGABYTE)
         self._happened = happened
 
-    def since(self, position: int) -> News:
+    def since(self, position: int) -> OutputNews:
         self._happened.append("read")
         if self._happened.count("read") < 300:
             self.append(Stream.OUT, FLOOD)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.model.request import Language, Limits
-from runner.sandbox.contract import Imports, Job
+from runner.sandbox.contract import ImportRule, Job
 from runner.sandbox.local.sandbox import LocalSandbox
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def job(code: str, language: Language = Language.PYTHON, **changes: Any) -> Job:
     return Job("test", language, code, Limits(**limits), **changes)
 
 
-def only(*allowed: str) -> Imports:
-    return Imports(allowed)
+def only(*allowed: str) -> ImportRule:
+    return ImportRule(allowed)
 
 
 def wait_until(true: Callable[[], bool], seconds: float = 5.0) -> bool:

@@ -15,7 +15,7 @@ import pytest
 from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox.contract import Bounds, Collect
-from runner.sandbox.file_collector import Basket
+from runner.sandbox.file_collector import FileCollector
 from runner.sandbox.local.collect import Left
 
 if TYPE_CHECKING:
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 SMALL = Bounds(files=3, file_bytes=1000, all_bytes=2000)
 
 
-def collected(folder: Path, out: Path, bounds: Bounds = SMALL, main: str = "main.py", since: float = 0.0) -> Basket:
+def collected(
+    folder: Path, out: Path, bounds: Bounds = SMALL, main: str = "main.py", since: float = 0.0
+) -> FileCollector:
     """What a pass over `folder` takes."""
     out.mkdir(exist_ok=True)
-    left, basket = Left.of(str(folder), main, since), Basket(Collect(out, bounds))
+    left, basket = Left.of(str(folder), main, since), FileCollector(Collect(out, bounds))
     left.collect(basket)
     left.close()
     return basket
@@ -111,15 +113,15 @@ def test_a_folder_that_becomes_a_link_on_the_way(
     (tmp_path / "secret" / "a").write_text("private")
     (work / "d").mkdir()
     (work / "d" / "a").write_text("plain")
-    refuses = Basket.refuses
+    refuses = FileCollector.refuses
 
-    def swap(self: Basket, path: bytes, size: int) -> bool:
+    def swap(self: FileCollector, path: bytes, size: int) -> bool:
         if (work / "d").is_dir() and not (work / "d").is_symlink():
             (work / "d").rename(tmp_path / "away")
             (work / "d").symlink_to(tmp_path / "secret")
         return refuses(self, path, size)
 
-    monkeypatch.setattr(Basket, "refuses", swap)
+    monkeypatch.setattr(FileCollector, "refuses", swap)
     basket = collected(work, out)
     assert basket.files == ()
     assert basket.left_out == "not to be read: d/a"
@@ -210,7 +212,7 @@ def test_what_was_there_before_is_not_created(work: Path, out: Path) -> None:
 
 def test_a_disk_that_is_full_is_told(work: Path, out: Path) -> None:
     (work / "a").write_text("x")
-    left, basket = Left.of(str(work), "main.py"), Basket(Collect(out / "not there"))
+    left, basket = Left.of(str(work), "main.py"), FileCollector(Collect(out / "not there"))
     left.collect(basket)
     left.close()
     assert basket.left_out == "the rest, as files could not be stored: No such file or directory"

@@ -18,7 +18,7 @@ import pytest
 from runner.model.errors import KnownError
 from runner.sandbox.container import client as client_module
 from runner.sandbox.container.attached import AttachedStream
-from runner.sandbox.container.client import Client
+from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.threads import Threads
@@ -64,11 +64,11 @@ def body(status: int, value: object) -> bytes:
 
 
 @contextlib.asynccontextmanager
-async def stand_in(path: Path) -> AsyncIterator[tuple[StandIn, Client]]:
+async def stand_in(path: Path) -> AsyncIterator[tuple[StandIn, EngineClient]]:
     """An engine and a client of it, none of whose threads is left at the end."""
     there = StandIn()
     server = await asyncio.start_unix_server(there.serve, path)
-    client = Client(Endpoint(f"unix://{path}"))
+    client = EngineClient(Endpoint(f"unix://{path}"))
     try:
         yield there, client
     finally:
@@ -245,7 +245,7 @@ async def test_proxies_of_the_environment_are_for_the_web(monkeypatch: pytest.Mo
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     there = StandIn()
     server = await asyncio.start_server(there.serve, "127.0.0.1", 0)
-    client = Client(Endpoint(f"tcp://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+    client = EngineClient(Endpoint(f"tcp://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
     assert (await client.call(lambda api: api.info()))["target"] == f"/v{VERSION}/info"
     await client.close()
     server.close()
@@ -254,7 +254,7 @@ async def test_proxies_of_the_environment_are_for_the_web(monkeypatch: pytest.Mo
 @pytest.mark.asyncio
 async def test_an_address_that_is_none() -> None:
     for url in ("ssh://", "ssh://-oProxyCommand=x", "nonsense", "tcp://far:many", "npipe:////./pipe/x"):
-        client = Client(Endpoint(url))
+        client = EngineClient(Endpoint(url))
         with pytest.raises(KnownError, match=r"names no host|is no address"):
             await client.call(lambda api: api.info())
         await client.close()

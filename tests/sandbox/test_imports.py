@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from runner.risk.imported import Import
-from runner.sandbox.contract import Imports
+from runner.sandbox.contract import ImportRule
 from runner.sandbox.imports import hint, permitted, refused, told
 
-BLOCK = Imports(None, ("os", "subprocess"))
+BLOCK = ImportRule(None, ("os", "subprocess"))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_code_that_does_not_parse_is_left_to_python(code: str) -> None:
 
 
 def test_allow_list() -> None:
-    rule = Imports(("math", "xml.dom"), ("math.evil",))
+    rule = ImportRule(("math", "xml.dom"), ("math.evil",))
     assert permitted("math", rule)
     assert permitted("xml.dom.minidom", rule)
     assert permitted("__future__", rule)
@@ -59,8 +59,8 @@ def test_words() -> None:
     text = told((Import("os.path", 3),), BLOCK)
     assert text.startswith("Blocked import: os.path (line 3)\nInstead of os: pathlib")
     assert text.endswith("Nothing was run.\n")
-    assert hint(Imports(())) == "Allowed: nothing."
-    assert hint(Imports(("math", "os"), ("os",))) == "Allowed: math."
+    assert hint(ImportRule(())) == "Allowed: nothing."
+    assert hint(ImportRule(("math", "os"), ("os",))) == "Allowed: math."
 
 
 def test_what_is_known_to_be_imported_is_not_looked_for_again() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.model.result import Outcome
-from runner.sandbox.contract import Imports
+from runner.sandbox.contract import ImportRule
 from tests.sandbox.conftest import Lab, only
 
 
@@ -160,4 +160,4 @@ def test_result_comes_out_although_json_is_not_allowed(walls: Lab) -> None:
 
 
 def test_no_rule_blocks_nothing(walls: Lab) -> None:
-    assert walls.run("import os, subprocess, socket; print('ok')", imports=Imports()).stdout == "ok\n"
+    assert walls.run("import os, subprocess, socket; print('ok')", imports=ImportRule()).stdout == "ok\n"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.request import Language
 from runner.model.result import Outcome
-from runner.sandbox.contract import Imports
+from runner.sandbox.contract import ImportRule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,7 +65,7 @@ def test_5_error(lab: Lab) -> None:
 
 
 def test_6_blocked_import(lab: Lab) -> None:
-    rule = Imports(None, ("os", "subprocess", "shutil", "socket"))
+    rule = ImportRule(None, ("os", "subprocess", "shutil", "socket"))
     result = lab.run('import subprocess\nprint("ran")\nsubprocess.run(["rm", "-rf", "/nowhere"])', imports=rule)
     assert result.outcome is Outcome.FAILED
     assert result.meta.blocked_imports == ("subprocess",)

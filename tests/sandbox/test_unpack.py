@@ -14,12 +14,12 @@ from runner.sandbox.contract import Bounds, Collect
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.sandbox.file_collector import Basket
+    from runner.sandbox.file_collector import FileCollector
 
 BOUNDS = Bounds(files=3, file_bytes=100, all_bytes=200)
 
 
-def unpacked(folder: Path, *pieces: bytes) -> Basket:
+def unpacked(folder: Path, *pieces: bytes) -> FileCollector:
     spool = Spool(Collect(folder, BOUNDS))
     for piece in pieces:
         spool.write(piece)

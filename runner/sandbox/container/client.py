@@ -30,7 +30,7 @@ JOIN_SECONDS = 0.3
 """For threads to end at the close, whose calls have been broken off."""
 
 
-class Client:
+class EngineClient:
     """One engine. Not bound to a loop, but an attached stream is to that on which it was opened."""
 
     def __init__(self, endpoint: Endpoint) -> None:

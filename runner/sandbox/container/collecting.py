@@ -11,7 +11,7 @@ from runner.sandbox.container.unpack import Spool
 
 if TYPE_CHECKING:
     from runner.model.result import Result
-    from runner.sandbox.container.container import Cell
+    from runner.sandbox.container.container import Container
     from runner.sandbox.contract import Job
 
 ASKED_SECONDS = 2.0
@@ -21,10 +21,10 @@ SECONDS = 5.0
 NOT_HANDED_OUT = "whatever was there: the sandbox did not hand it out in time"
 
 
-class Leaving:
+class Collecting:
     """Of one run; does nothing where nothing is to be collected."""
 
-    def __init__(self, job: Job, cell: Cell) -> None:
+    def __init__(self, job: Job, cell: Container) -> None:
         self._cell = cell
         self._spool: Spool | None = None
         self._trouble = ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.sandbox.container.attached import AttachedStream
-    from runner.sandbox.container.client import Client
+    from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.shape import Shape
     from runner.sandbox.output import Stream
 
@@ -32,10 +32,10 @@ READY_SECONDS = 60.0
 """For a container to start on a busy machine."""
 
 
-class Cell:
+class Container:
     """Used for one run and removed. Belongs to one task at a time."""
 
-    def __init__(self, client: Client, shape: Shape) -> None:
+    def __init__(self, client: EngineClient, shape: Shape) -> None:
         self.shape = shape
         self.name = leftovers.new_name()
         self.id = ""
@@ -173,13 +173,13 @@ class Cell:
         return await remove(self._client, self.id or self._title, seconds)
 
 
-async def create(client: Client, make: dict[str, Any], name: str) -> str:
+async def create(client: EngineClient, make: dict[str, Any], name: str) -> str:
     """Make a container and return its id. Raises EngineGone and Denied."""
     made = await client.call(lambda api: api.create_container_from_config(make, name))
     return str(made["Id"])
 
 
-async def remove(client: Client, container: str, seconds: float = CALL_SECONDS) -> bool:
+async def remove(client: EngineClient, container: str, seconds: float = CALL_SECONDS) -> bool:
     """Remove a container by id or name, however it stands; False when the engine could not be told."""
     try:
         await client.call(lambda api: api.remove_container(container, v=True, force=True), seconds)

@@ -7,14 +7,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.sandbox.container.container import Cell
+from runner.sandbox.container.container import Container
 from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.starter import WORKSPACE, command, script
 from runner.sandbox.languages import SUFFIXES
 
 if TYPE_CHECKING:
     from runner.sandbox.container.attached import AttachedStream
-    from runner.sandbox.container.client import Client
+    from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.shape import Shape
 
 KILLED = 128 + 9
@@ -29,21 +29,21 @@ SIGNALS = {"SIGTERM": "SIGUSR1", "SIGKILL": "SIGUSR2"}
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class ExecProcess:
     """A process started in a container, and the connection to its three streams."""
 
     id: str
     plug: AttachedStream
 
 
-async def start(client: Client, container: str, words: list[str]) -> Process:
+async def start(client: EngineClient, container: str, words: list[str]) -> ExecProcess:
     """Raises EngineGone and Denied."""
     made = await client.call(lambda api: api.exec_create(container, words, stdin=True, workdir=WORKSPACE))
     id = str(made["Id"])
-    return Process(id, await client.start_process(id))
+    return ExecProcess(id, await client.start_process(id))
 
 
-async def exit_code(client: Client, id: str) -> int:
+async def exit_code(client: EngineClient, id: str) -> int:
     """Wait until it, or the container around it, has ended. Raises EngineGone and Denied."""
     while (told := await client.call(lambda api: api.exec_inspect(id)))["Running"] or told["ExitCode"] is None:
         # An engine may go on saying that a process runs whose container has ended.
@@ -53,16 +53,16 @@ async def exit_code(client: Client, id: str) -> int:
     return int(told["ExitCode"])
 
 
-async def state(client: Client, container: str) -> dict[str, Any]:
+async def state(client: EngineClient, container: str) -> dict[str, Any]:
     """How it stands, in the engine's words. Raises EngineGone and Denied."""
     told: dict[str, Any] = (await client.call(lambda api: api.inspect_container(container)))["State"]
     return told
 
 
-class ExecCell(Cell):
+class ExecContainer(Container):
     """The processes of one run in the container `container`; when they end, nothing of them is left in it."""
 
-    def __init__(self, client: Client, shape: Shape, container: str) -> None:
+    def __init__(self, client: EngineClient, shape: Shape, container: str) -> None:
         super().__init__(client, shape)
         self.id = container
         self._exec = ""

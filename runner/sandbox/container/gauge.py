@@ -19,15 +19,15 @@ from runner.sandbox.watch import FIRST_READING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.sandbox.container.client import Client
-    from runner.sandbox.container.container import Cell
+    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.container.container import Container
 
 EVERY_SECONDS = 0.1
 GROUPS = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ContainerReading:
     cpu_seconds: float
     memory: int
     """Bytes that a limit on memory counts and that are not given back at need."""
@@ -40,23 +40,23 @@ class Reading:
     """How many were killed for want of memory."""
 
 
-class Source(Protocol):
-    def read(self) -> Reading | None:
+class ReadingSource(Protocol):
+    def read(self) -> ContainerReading | None:
         """A reading; None once the container is gone."""
         ...
 
 
-class Gauge:
+class ContainerGauge:
     """Readings of one container. `measured` is called on the loop."""
 
-    def __init__(self, client: Client, cell: Cell, measured: Callable[[Usage], None]) -> None:
+    def __init__(self, client: EngineClient, cell: Container, measured: Callable[[Usage], None]) -> None:
         self._client = client
         self._cell = cell
         self._measured = measured
         self._most = cell.shape.limits.memory_mb + GVISOR_OWN_MB << 20
         self._gvisor = cell.shape.isolation is Isolation.GVISOR
         self._own = own_processes(cell.shape) - 1
-        self._first: Reading | None = None
+        self._first: ContainerReading | None = None
         self._last: tuple[float, float] | None = None
         self._begun = time.monotonic()
         self.curve = Curve()
@@ -88,7 +88,7 @@ class Gauge:
                 await asyncio.sleep(EVERY_SECONDS)  # its processes may be gone because it is about to end
                 await self._from_engine()
 
-    async def _often(self, source: Source) -> None:
+    async def _often(self, source: ReadingSource) -> None:
         while (reading := source.read()) is not None:
             self._take(reading)
             await asyncio.sleep(EVERY_SECONDS)
@@ -100,13 +100,13 @@ class Gauge:
                 self._take(reading)
             await asyncio.sleep(EVERY_SECONDS)
 
-    def _judge(self, reading: Reading) -> None:
+    def _judge(self, reading: ContainerReading) -> None:
         """What happened since the first reading: the container may have had runs before."""
         first = self._first = self._first or reading
         self.killed = self.killed or reading.killed > first.killed
         self.processes_full = self.processes_full or (reading.refused > first.refused and not self._gvisor)
 
-    def _take(self, reading: Reading) -> None:
+    def _take(self, reading: ContainerReading) -> None:
         self._judge(reading)
         if not reading.memory:  # its processes have gone, the group has not yet
             return
@@ -125,7 +125,7 @@ class Gauge:
         self._measured(usage)
 
 
-def group(pid: int, container: str) -> Source | None:
+def group(pid: int, container: str) -> ReadingSource | None:
     """The control group of process `pid`, where it can be read and is this container's."""
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text("ascii").splitlines()
@@ -146,10 +146,10 @@ class _Unified:
     def __init__(self, places: dict[str, str]) -> None:
         self._folder = GROUPS / places[""].lstrip("/")
 
-    def read(self) -> Reading | None:
+    def read(self) -> ContainerReading | None:
         try:
             memory = _table(self._folder / "memory.stat")
-            return Reading(
+            return ContainerReading(
                 _table(self._folder / "cpu.stat")["usage_usec"] / 1e6,
                 memory["anon"] + memory["shmem"] + memory.get("kernel", 0),
                 memory["shmem"],
@@ -171,10 +171,10 @@ class _Separate:
             GROUPS / kind / places.get(kind, "").lstrip("/") for kind in ("memory", "cpuacct", "pids")
         )
 
-    def read(self) -> Reading | None:
+    def read(self) -> ContainerReading | None:
         try:
             memory = _table(self._memory / "memory.stat")
-            return Reading(
+            return ContainerReading(
                 int((self._cpu / "cpuacct.usage").read_text()) / 1e9,
                 memory["total_rss"] + memory["total_shmem"],
                 memory["total_shmem"],
@@ -190,7 +190,7 @@ def _table(path: Path) -> dict[str, int]:
     return {name: int(value) for name, value in map(str.split, path.read_text("ascii").splitlines())}
 
 
-def _of_stats(stats: dict[str, dict[str, object]]) -> Reading | None:
+def _of_stats(stats: dict[str, dict[str, object]]) -> ContainerReading | None:
     """A reading from the engine's own statistics; None before the first and after the last."""
     try:
         memory = stats["memory_stats"]
@@ -202,6 +202,6 @@ def _of_stats(stats: dict[str, dict[str, object]]) -> Reading | None:
         assert isinstance(usage, int)
         assert isinstance(cpu, dict)
         assert isinstance(processes, int | None)
-        return Reading(int(cpu["total_usage"]) / 1e9, max(0, usage - int(str(inactive))), files, processes)
+        return ContainerReading(int(cpu["total_usage"]) / 1e9, max(0, usage - int(str(inactive))), files, processes)
     except (KeyError, TypeError):
         return None

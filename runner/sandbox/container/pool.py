@@ -14,7 +14,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from runner.sandbox.container.container import Cell
+    from runner.sandbox.container.container import Container
     from runner.sandbox.container.shape import Shape
 
 LIFETIME = 600.0
@@ -42,11 +42,13 @@ class Warmth:
 class Pool:
     """Keeps some containers of each wanted shape. All of it on one loop."""
 
-    def __init__(self, opened: Callable[[Shape], Awaitable[Cell]], left: Callable[[Cell, bool], None]) -> None:
+    def __init__(
+        self, opened: Callable[[Shape], Awaitable[Container]], left: Callable[[Container, bool], None]
+    ) -> None:
         """`opened` makes a container whose interpreter is ready; `left` is told of each one that was removed."""
         self._opened = opened
         self._left = left
-        self._waiting: dict[Shape, deque[tuple[float, Cell]]] = {}
+        self._waiting: dict[Shape, deque[tuple[float, Container]]] = {}
         self._size = 0
         self._hits = self._misses = 0
         self._quiet = asyncio.Event()
@@ -73,7 +75,7 @@ class Pool:
         oldest = time.monotonic() - min(cells) if cells else 0.0
         return Warmth(self._size * len(self._waiting), len(cells), self._hits, self._misses, oldest)
 
-    def take(self, shape: Shape) -> Cell | None:
+    def take(self, shape: Shape) -> Container | None:
         """One that is ready, never to come back; None when there is none."""
         line = self._waiting.get(shape, deque())
         cell = None
@@ -137,7 +139,7 @@ class Pool:
         short = [one for one in short if one[0] < self._size]
         return min(short)[2] if short else None
 
-    def _let_go(self, line: deque[tuple[float, Cell]], size: int) -> None:
+    def _let_go(self, line: deque[tuple[float, Container]], size: int) -> None:
         while len(line) > size:
             spawn("remove a waiting container", self._remove(line.popleft()[1]))
 
@@ -146,7 +148,7 @@ class Pool:
             while line and (time.monotonic() - line[0][0] > LIFETIME or not line[0][1].alive):
                 await self._remove(line.popleft()[1])
 
-    async def _remove(self, cell: Cell) -> None:
+    async def _remove(self, cell: Container) -> None:
         gone = False
         try:
             gone = await cell.remove()

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.result import Outcome
 from runner.sandbox import verdict
-from runner.sandbox.container.collecting import Leaving
+from runner.sandbox.container.collecting import Collecting
 from runner.sandbox.container.container import LAST_GRACE
 from runner.sandbox.container.failures import Denied, EngineGone
-from runner.sandbox.container.gauge import Gauge
+from runner.sandbox.container.gauge import ContainerGauge
 from runner.sandbox.contract import NotPermitted
 from runner.sandbox.output import Stream, Transcript
 from runner.sandbox.usage import DISK_FULL
-from runner.sandbox.watch import GRACE, Ended, output_stop
+from runner.sandbox.watch import GRACE, RunEnd, output_stop
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.model.result import Result, Usage
-    from runner.sandbox.container.client import Client
-    from runner.sandbox.container.container import Cell
+    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.container.container import Container
     from runner.sandbox.contract import Job
     from runner.sandbox.verdict import Setting
 
@@ -45,11 +45,11 @@ class ContainerRun:
         self,
         job: Job,
         orders: bytes,
-        cell: Cell,
-        client: Client,
+        cell: Container,
+        client: EngineClient,
         setting: Setting,
         measured: Callable[[Usage], None],
-        removed: Callable[[Cell, bool], None],
+        removed: Callable[[Container, bool], None],
     ) -> None:
         """`removed` is told at the end whether the container is gone."""
         self._job = job
@@ -59,8 +59,8 @@ class ContainerRun:
         self._removed = removed
         self._loop = asyncio.get_running_loop()
         self._transcript = Transcript(job.limits.output_bytes)
-        self._leaving = Leaving(job, cell)
-        self._gauge = Gauge(client, cell, self._measure)
+        self._leaving = Collecting(job, cell)
+        self._gauge = ContainerGauge(client, cell, self._measure)
         self._measured = measured
         self._changed = asyncio.Event()
         self._asked: str | None = None
@@ -291,7 +291,7 @@ class ContainerRun:
         over = time.monotonic() if self._doubted else self._leaving.begun or time.monotonic()
         seconds = 0.0 if self._begun is None else over - self._begun - self._still_seconds
         limit = self._job.limits.disk_mb << 20
-        ended = Ended(
+        ended = RunEnd(
             status=code,
             seconds=seconds,
             why=why,

@@ -14,9 +14,9 @@ from runner.model.request import Isolation, Language, Limits, NetworkMode
 from runner.model.result import Outcome
 from runner.sandbox import languages, leftovers, verdict
 from runner.sandbox.container import endpoint, starter
-from runner.sandbox.container.client import Client
-from runner.sandbox.container.container import Cell, remove
-from runner.sandbox.container.exec import ExecCell
+from runner.sandbox.container.client import EngineClient
+from runner.sandbox.container.container import Container, remove
+from runner.sandbox.container.exec import ExecContainer
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.pool import Pool
 from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
@@ -64,7 +64,9 @@ class ContainerSandbox:
     `images` names one for each language. Nothing here is bound to a loop between two runs.
     """
 
-    def __init__(self, isolation: Isolation, images: Mapping[Language, str], client: Client | None = None) -> None:
+    def __init__(
+        self, isolation: Isolation, images: Mapping[Language, str], client: EngineClient | None = None
+    ) -> None:
         self._isolation = isolation
         self._images = dict(images)
         self._given = client
@@ -204,10 +206,10 @@ class ContainerSandbox:
 
     # ---- what there is on this machine ----
 
-    def _client(self) -> Client:
+    def _client(self) -> EngineClient:
         """Raises KnownError where the address of the engine cannot be found out."""
         if self._given is None:
-            self._given = Client(endpoint.find())
+            self._given = EngineClient(endpoint.find())
         return self._given
 
     async def _examine(self) -> Readiness:
@@ -232,7 +234,7 @@ class ContainerSandbox:
             raise KnownError(*NO_RUNTIME[self._isolation])
         return wanted if wanted in runtimes else alike[0]
 
-    async def _find_images(self, client: Client) -> tuple[dict[Language, str], list[str]]:
+    async def _find_images(self, client: EngineClient) -> tuple[dict[Language, str], list[str]]:
         """The ids of the images that are there; what is missing, in words. Raises EngineGone."""
         ids: dict[Language, str] = {}
         absent: list[str] = []
@@ -263,14 +265,14 @@ class ContainerSandbox:
 
     # ---- containers ----
 
-    async def _cell(self, shape: Shape) -> Cell:
+    async def _cell(self, shape: Shape) -> Container:
         """One that waits, else a new one. Raises KnownError."""
         warm = self._pool.take(shape) if self._pool is not None else None
         return warm or await self._opened(shape)
 
-    async def _executed(self, shape: Shape, session: ContainerSession) -> ExecCell:
+    async def _executed(self, shape: Shape, session: ContainerSession) -> ExecContainer:
         """In the container of `session`. Raises KnownError."""
-        cell = ExecCell(self._client(), shape, session.id)
+        cell = ExecContainer(self._client(), shape, session.id)
         try:
             await cell.open()
         except Denied as error:
@@ -278,7 +280,7 @@ class ContainerSandbox:
         session.holds(cell)
         return cell
 
-    async def _waiting(self, shape: Shape) -> Cell:
+    async def _waiting(self, shape: Shape) -> Container:
         """A new one, once its interpreter waits. Raises KnownError."""
         cell = await self._opened(shape)
         try:
@@ -292,9 +294,9 @@ class ContainerSandbox:
             raise
         return cell
 
-    async def _opened(self, shape: Shape) -> Cell:
+    async def _opened(self, shape: Shape) -> Container:
         """Raises KnownError."""
-        cell = Cell(self._client(), shape)
+        cell = Container(self._client(), shape)
         try:
             await cell.open()
         except Denied as error:
@@ -312,7 +314,7 @@ class ContainerSandbox:
         if self._pool is not None:
             self._pool.runs(len(self._runs))
 
-    def _forget(self, cell: Cell, gone: bool) -> None:
+    def _forget(self, cell: Container, gone: bool) -> None:
         if not gone:
             self._left.add(cell.name)
 
@@ -321,7 +323,7 @@ class ContainerSandbox:
         if self._left:
             spawn("sweep", self.sweep())
 
-    async def _sweep(self, client: Client) -> tuple[str, ...]:
+    async def _sweep(self, client: EngineClient) -> tuple[str, ...]:
         wanted = {"label": [f"{HOST_LABEL}={host()}"]}
         listed = await client.call(lambda api: api.containers(all=True, filters=wanted), PING_SECONDS)
         removed: list[str] = []

@@ -106,7 +106,7 @@ class Api(docker.APIClient):
             self.mount("http://", adapter)
             self.mount("https://", adapter)
         else:
-            through = ssh.Command(endpoint.url) if parts.scheme == "ssh" else None
+            through = ssh.SshCommand(endpoint.url) if parts.scheme == "ssh" else None
             self.mount("http+docker://", _Here(self, parts.path, through))
 
     def done(self, function: Callable[[Api], T], call: Call, seconds: float) -> T:
@@ -166,7 +166,7 @@ def translated(error: BaseException, url: str) -> BaseException:
     if not isinstance(error, FAILURES):
         return error
     causes = list(_causes(error))
-    if said := next((one for one in causes if isinstance(one, ssh.Said)), None):
+    if said := next((one for one in causes if isinstance(one, ssh.SshComplaint)), None):
         return gone(said, url)
     if any(isinstance(one, (TimeoutError, requests.Timeout)) for one in causes):
         return hanging()
@@ -212,7 +212,7 @@ class _Here(BaseHTTPAdapter):
     start the ssh program, waits for ever, and gives no socket to read from.
     """
 
-    def __init__(self, api: Api, path: str, through: ssh.Command | None) -> None:
+    def __init__(self, api: Api, path: str, through: ssh.SshCommand | None) -> None:
         super().__init__()
         self._pool = _Pool(lambda seconds: ssh.connect(through, seconds) if through else _unix(path, seconds), api)
 
@@ -250,7 +250,7 @@ class _Connection(urllib3.connection.HTTPConnection):
     def getresponse(self) -> Any:
         connection = self.sock
         response = super().getresponse()
-        if isinstance(connection, ssh.Connection):
+        if isinstance(connection, ssh.SshConnection):
             connection.answered = True
         return response
 

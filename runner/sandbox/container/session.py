@@ -17,7 +17,7 @@ from runner.sandbox.container.frames import Frames
 from runner.sandbox.container.run import not_started
 from runner.sandbox.container.shape import config
 from runner.sandbox.container.starter import script
-from runner.sandbox.contract import Entry, Kind, Listing, Piece
+from runner.sandbox.contract import EntryKind, FileSlice, FolderEntry, FolderListing
 from runner.sandbox.files import MOST_ENTRIES, refusal
 from runner.sandbox.local.session import gone, within
 from runner.sandbox.output import Stream
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from runner.model.result import Usage
     from runner.sandbox.container.attached import AttachedStream
-    from runner.sandbox.container.client import Client
-    from runner.sandbox.container.exec import ExecCell
+    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.container.exec import ExecContainer
     from runner.sandbox.container.run import ContainerRun, SettledRun
     from runner.sandbox.container.shape import Shape
     from runner.sandbox.contract import Job
@@ -52,13 +52,13 @@ WORDS = {
     b"special": errno.ENXIO,
 }
 """What `files.sh` says is wrong, as the system's own error."""
-KINDS = {"f": Kind.FILE, "d": Kind.FOLDER, "l": Kind.LINK}
+KINDS = {"f": EntryKind.FILE, "d": EntryKind.FOLDER, "l": EntryKind.LINK}
 
 
 class ContainerSession:
     """One container whose first process waits for signals and for the console to go."""
 
-    def __init__(self, client: Client, shape: Shape, begin: Begin) -> None:
+    def __init__(self, client: EngineClient, shape: Shape, begin: Begin) -> None:
         self.shape = shape
         self.id = ""
         self.name = leftovers.new_name()
@@ -66,7 +66,7 @@ class ContainerSession:
         self._begin = begin
         self._plug: AttachedStream | None = None
         self._run: ContainerRun | SettledRun | None = None
-        self._cell: ExecCell | None = None
+        self._cell: ExecContainer | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._closed = self._ended = False
 
@@ -74,7 +74,7 @@ class ContainerSession:
     def alive(self) -> bool:
         return not (self._closed or self._ended)
 
-    def holds(self, cell: ExecCell) -> None:
+    def holds(self, cell: ExecContainer) -> None:
         """From now on the run in `cell` ends with the container: the engine does not always tell it so."""
         self._cell = cell
 
@@ -114,14 +114,14 @@ class ContainerSession:
     async def write(self, path: str, data: bytes, *, executable: bool) -> None:
         await self._do(path, ["write", path, str(len(data)), "755" if executable else "644"], data)
 
-    async def read(self, path: str, offset: int, most: int) -> Piece:
+    async def read(self, path: str, offset: int, most: int) -> FileSlice:
         data, told = await self._do(path, ["read", path, str(offset), str(most)], most=most)
-        return Piece(data, int(told))
+        return FileSlice(data, int(told))
 
-    async def files(self, path: str) -> Listing:
+    async def files(self, path: str) -> FolderListing:
         data, told = await self._do(path, ["list", path, str(MOST_ENTRIES)])
         entries = tuple(map(_entry, data.split(b"\0")[:-1]))
-        return Listing(entries, max(0, int(told) - len(entries)))
+        return FolderListing(entries, max(0, int(told) - len(entries)))
 
     async def close(self) -> None:
         if self._closed:
@@ -198,6 +198,8 @@ async def _feed(plug: AttachedStream, data: bytes) -> None:
             await plug.write(data)
 
 
-def _entry(record: bytes) -> Entry:
+def _entry(record: bytes) -> FolderEntry:
     name, kind, size = record.rsplit(b"/", 2)
-    return Entry(name.decode("utf-8", "backslashreplace"), KINDS.get(kind.decode("ascii"), Kind.OTHER), int(size))
+    return FolderEntry(
+        name.decode("utf-8", "backslashreplace"), KINDS.get(kind.decode("ascii"), EntryKind.OTHER), int(size)
+    )

@@ -17,11 +17,11 @@ WORDS = 4096
 """Bytes of what ssh says of a failure."""
 
 
-class Said(EOFError):
+class SshComplaint(EOFError):
     """What ssh said when there was no connection; '' where it said nothing."""
 
 
-class Command:
+class SshCommand:
     """The command that carries connections to the engine at an address."""
 
     def __init__(self, url: str) -> None:
@@ -37,7 +37,7 @@ class Command:
         self.words = ("ssh", *known, *options, "--", parts.hostname, "docker", "system", "dial-stdio")
 
 
-class Connection(socket.socket):
+class SshConnection(socket.socket):
     """Our end of a pair of sockets whose other end is the program's input and output."""
 
     answered = False
@@ -65,12 +65,12 @@ class Connection(socket.socket):
         except ConnectionError as error:
             raise self._failure() from error
 
-    def _failure(self) -> Said:
+    def _failure(self) -> SshComplaint:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(ENDED_SECONDS)
         self._words.seek(0)
         lines = self._words.read(WORDS).decode("utf-8", "replace").split("\n")
-        return Said(next((line.strip().rstrip(".") for line in reversed(lines) if line.strip()), ""))
+        return SshComplaint(next((line.strip().rstrip(".") for line in reversed(lines) if line.strip()), ""))
 
     def _real_close(self) -> None:
         super()._real_close()  # type: ignore[misc]
@@ -83,7 +83,7 @@ class Connection(socket.socket):
         self._words.close()
 
 
-def connect(command: Command, seconds: float) -> Connection:
+def connect(command: SshCommand, seconds: float) -> SshConnection:
     """Return a new connection whose reads and writes take at most `seconds`. Raises OSError."""
     words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the connection
     ours, theirs = socket.socketpair()
@@ -95,6 +95,6 @@ def connect(command: Command, seconds: float) -> Connection:
             ours.close()
             words.close()
             raise
-    connection = Connection(ours, process, words)
+    connection = SshConnection(ours, process, words)
     connection.settimeout(seconds)
     return connection

@@ -6,7 +6,7 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, BinaryIO
 
-from runner.sandbox.file_collector import Basket, LeftOut
+from runner.sandbox.file_collector import FileCollector, LeftOut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,9 +55,9 @@ class Spool:
         except OSError as error:
             self._failure = error
 
-    def unpack(self) -> Basket:
+    def unpack(self) -> FileCollector:
         """Put the files where they are wanted. Blocks."""
-        basket = Basket(self._collect)
+        basket = FileCollector(self._collect)
         try:
             if self._failure is not None:
                 raise self._failure
@@ -71,7 +71,7 @@ class Spool:
     def close(self) -> None:
         self._file.close()
 
-    def _records(self, basket: Basket) -> list[tuple[bytes, int]]:
+    def _records(self, basket: FileCollector) -> list[tuple[bytes, int]]:
         """The files whose contents follow, in their order; the file stands at the first of them."""
         coming: list[tuple[bytes, int]] = []
         for record in self._split():
@@ -97,7 +97,7 @@ class Spool:
             at = end + 1
         self._file.seek(at + 1 - len(data), os.SEEK_CUR)
 
-    def _take(self, basket: Basket, path: bytes, size: int) -> None:
+    def _take(self, basket: FileCollector, path: bytes, size: int) -> None:
         begin = self._file.tell()
         whole = os.fstat(self._file.fileno()).st_size
         if begin + size > whole:

@@ -8,9 +8,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.sandbox.container.client import Client
+from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import find
-from runner.sandbox.images.build import Builder, State
+from runner.sandbox.images.build import Builder, ImageState
 from runner.sandbox.images.recipe import names, recipe
 from runner.sandbox.images.rootfs import source
 from runner.sandbox.images.store import Store
@@ -37,10 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def _build(chosen: Sequence[str], mirror: str, again: bool) -> None:
     recipes = [recipe(name) for name in chosen]
-    store = Store(Client(find()))
+    store = Store(EngineClient(find()))
     builder = Builder(store, await source(store.environment, mirror))
     for each in recipes:
-        if not again and await builder.state(each) is State.READY:
+        if not again and await builder.state(each) is ImageState.READY:
             _say(each.name, 1.0, "ready")
             continue
         async for step in builder.build(each):

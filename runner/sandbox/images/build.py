@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox.images.archive import pack
-from runner.sandbox.images.program import Failed
+from runner.sandbox.images.program import ProgramFailed
 from runner.sandbox.images.store import NotLoaded
 from runner.sandbox.images.trouble import known
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from runner.sandbox.images.recipe import Recipe
-    from runner.sandbox.images.rootfs import Source
+    from runner.sandbox.images.rootfs import RootfsSource
     from runner.sandbox.images.store import Store
 
 STAGES = (
@@ -39,7 +39,7 @@ DIGITS = 16
 PACKING, LOADING = 0.85, 0.9
 
 
-class State(Enum):
+class ImageState(Enum):
     READY = "ready"
     OLD = "old"
     """Made from an earlier recipe."""
@@ -57,17 +57,17 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class Builder:
     store: Store
-    source: Source
+    source: RootfsSource
     keep: Path | None = None
     """A folder where archives are kept, so that an engine that lost its images gets them back at once."""
 
-    async def state(self, recipe: Recipe) -> State:
+    async def state(self, recipe: Recipe) -> ImageState:
         """Whether the engine has this image. Raises EngineGone where it does not answer."""
         found = await self.store.found(recipe.tag)
         if found is None:
-            return State.MISSING
+            return ImageState.MISSING
         labels = found["Config"].get("Labels") or {}
-        return State.READY if labels.get("assent.recipe") == recipe.digest else State.OLD
+        return ImageState.READY if labels.get("assent.recipe") == recipe.digest else ImageState.OLD
 
     async def build(self, recipe: Recipe) -> AsyncGenerator[Progress]:
         """Build the image and give it to the engine, whether or not it has one. Raises KnownError.
@@ -87,7 +87,7 @@ class Builder:
                 async with contextlib.aclosing(self.store.load(archive)) as parts:
                     async for part in parts:
                         yield Progress(recipe.name, LOADING + part * (1 - LOADING) * 0.9, "giving it to the engine")
-            except (Failed, NotLoaded, OSError) as failure:
+            except (ProgramFailed, NotLoaded, OSError) as failure:
                 raise known(failure) from failure
         now = await self.store.found(recipe.tag)
         if earlier is not None and now is not None and earlier["Id"] != now["Id"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from runner.sandbox.container.client import Client
+from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import find
 from runner.sandbox.images.build import Builder, Progress
 from runner.sandbox.images.recipe import recipe
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def store() -> Store:
     """Raises KnownError where the address of the engine cannot be found out."""
-    return Store(Client(find()))
+    return Store(EngineClient(find()))
 
 
 async def build(names: Sequence[str]) -> AsyncGenerator[Progress]:

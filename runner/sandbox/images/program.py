@@ -19,7 +19,7 @@ GRACE_SECONDS = 10.0
 TAIL_LINES = 40
 
 
-class Failed(Exception):
+class ProgramFailed(Exception):
     """A program ended with an error; `told` is the end of what it said."""
 
     def __init__(self, program: str, told: Sequence[str]) -> None:
@@ -56,7 +56,7 @@ async def lines(
             told = [*told, line][-TAIL_LINES:]
             yield line
         if await process.wait():
-            raise Failed(command[0], told)
+            raise ProgramFailed(command[0], told)
     finally:
         await _end(process)
 

@@ -22,7 +22,7 @@ DEBIAN = "debian:13-slim"
 PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
 
-class Source(Protocol):
+class RootfsSource(Protocol):
     def unpack(self, recipe: Recipe, root: Path) -> AsyncGenerator[str]:
         """Write the tar archive `root`; what is being done, line by line. Raises program.Failed, KnownError."""
         ...
@@ -62,12 +62,12 @@ class InContainer:
                     yield line
         except BaseException:
             # The container does not end with the command that started it.
-            with contextlib.suppress(program.Failed):
+            with contextlib.suppress(program.ProgramFailed):
                 await program.said("docker", "rm", "--force", name, environment=environment)
             raise
 
 
-async def source(engine: dict[str, str], mirror: str = "") -> Source:
+async def source(engine: dict[str, str], mirror: str = "") -> RootfsSource:
     """The way that works on this machine; `mirror` is a Debian mirror to use instead of the machine's own.
 
     `engine` are the variables that tell Docker's own program where the engine is.

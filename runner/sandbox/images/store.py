@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
-    from runner.sandbox.container.client import Client
+    from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.sdk import Api
 
 CHUNK = 1 << 22
@@ -29,7 +29,7 @@ class NotLoaded(Exception):
 
 
 class Store:
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: EngineClient) -> None:
         self._client = client
 
     @property

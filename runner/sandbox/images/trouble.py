@@ -7,7 +7,7 @@ import re
 from typing import assert_never
 
 from runner.model.errors import KnownError
-from runner.sandbox.images.program import Failed
+from runner.sandbox.images.program import ProgramFailed
 from runner.sandbox.images.store import NotLoaded
 
 AGAIN = "then build the image again."
@@ -57,10 +57,10 @@ CAUSES = (
 """A sign in what a program said, in any case -> what is wrong and what to do; the first that fits counts."""
 
 
-def known(failure: Failed | NotLoaded | OSError) -> KnownError:
+def known(failure: ProgramFailed | NotLoaded | OSError) -> KnownError:
     """What to tell a person."""
     match failure:
-        case Failed():
+        case ProgramFailed():
             told, short = "\n".join(failure.told), _short(failure)
         case NotLoaded():
             told = short = f"engine: {failure}"
@@ -74,7 +74,7 @@ def known(failure: Failed | NotLoaded | OSError) -> KnownError:
     return KnownError(f"The image could not be built: {short}.", "Build it again.")
 
 
-def _short(failure: Failed) -> str:
+def _short(failure: ProgramFailed) -> str:
     """The line that says most: mmdebstrap and apt mark theirs."""
     marked = [line for line in failure.told if line.startswith("E: ")]
     said = (marked or list(failure.told) or ["it gave no reason"])[0]

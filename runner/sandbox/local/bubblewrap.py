@@ -44,7 +44,7 @@ SHARED_MEMORY = "/dev/shm"
 OTHERS = tuple("/proc/{pid}/root" + place for place in (VIEW.temporary, SHARED_MEMORY))
 
 
-class Walls:
+class Bubblewrap:
     """Bubblewrap on this machine.
 
     A console that runs as root needs no user namespace to put the walls up; the code then runs under a user
@@ -64,7 +64,7 @@ class Walls:
         self._shown = functools.cache(_shown)
 
     @classmethod
-    def raised(cls) -> Walls:
+    def raised(cls) -> Bubblewrap:
         """Find bubblewrap and try it with everything it will be used with. Raises KnownError."""
         program = shutil.which("bwrap")
         if program is None:

@@ -17,7 +17,7 @@ from runner.sandbox.file_collector import LeftOut, order
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runner.sandbox.file_collector import Basket
+    from runner.sandbox.file_collector import FileCollector
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -55,7 +55,7 @@ class Left:
         """Raises OSError."""
         return cls(os.open(folder, FOLDER), main, since)
 
-    def collect(self, basket: Basket) -> None:
+    def collect(self, basket: FileCollector) -> None:
         """Fill `basket`. What cannot be read or stored is noted in it."""
         try:
             _Pass(self.workspace, basket, os.fsencode(self.main), self.since).run()
@@ -69,7 +69,7 @@ class Left:
 class _Pass:
     """One pass over one workspace."""
 
-    def __init__(self, workspace: int, basket: Basket, without: bytes, since: float) -> None:
+    def __init__(self, workspace: int, basket: FileCollector, without: bytes, since: float) -> None:
         self._workspace = workspace
         self._basket = basket
         self._without = without

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 REAPER = Path(__file__).parent.with_name("inside") / "reaper.py"
 
 
-class Bare:
+class PlainProcesses:
     """No walls: for machines without bubblewrap. The reaper needs `python`, whatever the code's language.
 
     A console that runs as root hands the code to a user id of its own here as well: no limit on processes

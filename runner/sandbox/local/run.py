@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.request import Language
 from runner.sandbox import files, languages, leftovers, report, verdict
-from runner.sandbox.file_collector import Basket
+from runner.sandbox.file_collector import FileCollector
 from runner.sandbox.local.child import Program
 from runner.sandbox.output import Transcript
 from runner.sandbox.watch import StopSignal, Watch
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LastingWorkspace:
     """A workspace that is kept."""
 
     workspace: str
@@ -48,7 +48,7 @@ class LocalRun:
         launcher: Launcher,
         setting: Setting,
         measured: Callable[[Usage], None],
-        place: Place | None = None,
+        place: LastingWorkspace | None = None,
     ) -> None:
         """`place` is the workspace that is kept; None for one that goes with the run."""
         self._place = place
@@ -164,7 +164,7 @@ class LocalRun:
         """With what the run created, now that nothing of it is alive."""
         if self._job.collect is None or child.left is None:
             return result
-        basket = Basket(self._job.collect)
+        basket = FileCollector(self._job.collect)
         child.left.collect(basket)
         return replace(result, files=basket.files, files_left_out=basket.left_out)
 

@@ -13,9 +13,9 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.sandbox import leftovers
 from runner.sandbox.contract import Readiness
-from runner.sandbox.local.bubblewrap import Walls
+from runner.sandbox.local.bubblewrap import Bubblewrap
 from runner.sandbox.local.interpreters import Interpreter, find
-from runner.sandbox.local.plain_processes import Bare
+from runner.sandbox.local.plain_processes import PlainProcesses
 from runner.sandbox.local.run import LocalRun
 from runner.sandbox.local.session import LocalSession, kept
 from runner.sandbox.verdict import Setting
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from runner.model.result import Usage
     from runner.sandbox.contract import Job
     from runner.sandbox.local.child import Launcher
-    from runner.sandbox.local.run import Place
+    from runner.sandbox.local.run import LastingWorkspace
 
 ALWAYS = (
     "time, memory, disk and output limits",
@@ -76,7 +76,7 @@ class LocalSandbox:
     async def open(self, language: Language, limits: Limits, image: str) -> LocalSession:
         """A folder that is kept. Raises KnownError, also where there is no bubblewrap to show it to the code alone."""
         _, launcher = await self._prepared(language)
-        if not isinstance(launcher, Walls):
+        if not isinstance(launcher, Bubblewrap):
             raise KnownError("Without bubblewrap no sandbox can be kept here.", "Send code_execute without sandbox_id.")
         try:
             session = LocalSession(self._root, limits, launcher.identity, self._begin)
@@ -92,7 +92,7 @@ class LocalSandbox:
         await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
         await asyncio.gather(*(session.close() for session in self._sessions))
 
-    async def _begin(self, job: Job, measured: Callable[[Usage], None], place: Place | None) -> LocalRun:
+    async def _begin(self, job: Job, measured: Callable[[Usage], None], place: LastingWorkspace | None) -> LocalRun:
         """Start `job` in the workspace `place`, or in one of its own. Raises KnownError."""
         if job.network is not NetworkMode.NONE:
             raise KnownError("The local sandbox has no network to give.", "Run the code without network.")
@@ -124,7 +124,7 @@ class LocalSandbox:
                 versions[language.value] = self._pair(language)[0].version
             except KnownError as error:
                 absent[language.value] = error
-        if isinstance(launcher, Walls):
+        if isinstance(launcher, Bubblewrap):
             versions["bubblewrap"] = launcher.version()
         missing = (*launcher.missing, NO_CPU_SHARE, *(f"{name}: {error}" for name, error in absent.items()))
         protections = (*launcher.protections, *ALWAYS)
@@ -175,7 +175,7 @@ class LocalSandbox:
         why = "bubblewrap is switched off"
         if self._bubblewrap:
             try:
-                return Walls.raised()
+                return Bubblewrap.raised()
             except KnownError as error:
                 why = error.what.rstrip(".")
                 if os.geteuid() == 0:
@@ -184,4 +184,4 @@ class LocalSandbox:
                         f"As root, code runs only behind bubblewrap, and that does not work here: {why}.",
                         "Install bubblewrap (apt-get install bubblewrap), or start Assent as an ordinary user.",
                     ) from error
-        return Bare(self._root, self._tool(Language.PYTHON), why)
+        return PlainProcesses(self._root, self._tool(Language.PYTHON), why)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox import files, leftovers
-from runner.sandbox.local.run import Place
+from runner.sandbox.local.run import LastingWorkspace
 from runner.sandbox.usage import occupied
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from runner.model.request import Limits
     from runner.model.result import Usage
-    from runner.sandbox.contract import Job, Listing, Piece
+    from runner.sandbox.contract import FileSlice, FolderListing, Job
     from runner.sandbox.local.run import LocalRun
 
-    Begin = Callable[[Job, Callable[[Usage], None], Place], Awaitable[LocalRun]]
+    Begin = Callable[[Job, Callable[[Usage], None], LastingWorkspace], Awaitable[LocalRun]]
 
 TEMPORARY = "private /tmp in memory, limited in size"
 KEPT = "own /workspace on disk, kept between runs, its size looked at every second"
@@ -43,7 +43,7 @@ class LocalSession:
         workspace.mkdir(mode=0o755)
         if identity is not None:
             os.chown(workspace, identity, identity)
-        self._place = Place(str(workspace), identity)
+        self._place = LastingWorkspace(str(workspace), identity)
 
     @property
     def alive(self) -> bool:
@@ -59,11 +59,11 @@ class LocalSession:
         self._check()
         await asyncio.to_thread(self._write, path, data, executable)
 
-    async def read(self, path: str, offset: int, most: int) -> Piece:
+    async def read(self, path: str, offset: int, most: int) -> FileSlice:
         self._check()
         return await asyncio.to_thread(files.read, self._place.workspace, path, offset, most)
 
-    async def files(self, path: str) -> Listing:
+    async def files(self, path: str) -> FolderListing:
         self._check()
         return await asyncio.to_thread(files.listing, self._place.workspace, path)
 

@@ -10,7 +10,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ProcessReading:
     """What the processes use together at one moment."""
 
     memory: int
@@ -32,7 +32,7 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
-def read(pids: list[int]) -> Reading:
+def read(pids: list[int]) -> ProcessReading:
     memory = threads = count = ticks = 0
     for pid in pids:
         stat = _file(f"/proc/{pid}/stat")
@@ -43,7 +43,7 @@ def read(pids: list[int]) -> Reading:
         threads += int(fields[17])
         memory += int(fields[21]) * PAGE
         count += 1
-    return Reading(memory, ticks / TICKS, count, threads)
+    return ProcessReading(memory, ticks / TICKS, count, threads)
 
 
 def proportional_memory(pids: list[int]) -> int:
