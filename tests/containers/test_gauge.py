@@ -33,10 +33,10 @@ async def followed(
     monkeypatch.setattr(gauge, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(gauge, "group", lambda _pid, _id: SimpleNamespace(read=lambda: left.pop(0)))
     shape = Shape(isolation, "any", "image", Language.PYTHON, Limits())
-    cell: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
+    container: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
     client: Any = SimpleNamespace(endpoint=SimpleNamespace(local=True))
     told: list[Usage] = []
-    found, sent = ContainerGauge(client, cell, told.append), asyncio.Event()
+    found, sent = ContainerGauge(client, container, told.append), asyncio.Event()
     sent.set()
     await found.follow(sent)
     assert len(told) == sum(one.memory > 0 for one in readings)
@@ -76,10 +76,10 @@ async def test_the_engine_is_asked_while_the_interpreter_starts_and_not_at_the_e
     monkeypatch.setattr(gauge, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(gauge, "group", lambda _pid, _id: SimpleNamespace(read=lambda: left.pop(0)))
     shape = Shape(Isolation.DOCKER, "any", "image", Language.PYTHON, Limits())
-    cell: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
+    container: Any = SimpleNamespace(shape=shape, id="one", pid=pid)
     client: Any = SimpleNamespace(endpoint=SimpleNamespace(local=True))
     told: list[Usage] = []
-    following = asyncio.gather(ContainerGauge(client, cell, told.append).follow(sent))
+    following = asyncio.gather(ContainerGauge(client, container, told.append).follow(sent))
     async with asyncio.timeout(10):
         await known.wait()
         assert not told

@@ -19,7 +19,7 @@ from runner.model.request import Isolation, Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
-from runner.sandbox.container import container as cell
+from runner.sandbox.container import container as container_module
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
@@ -143,7 +143,7 @@ async def deaf(url: str, to: bytes, path: Path) -> AsyncIterator[str]:
 async def test_a_container_that_is_stuck_is_not_taken_for_an_engine_that_is(
     client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cell, "SIGNAL_SECONDS", 0.3)
+    monkeypatch.setattr(container_module, "SIGNAL_SECONDS", 0.3)
     async with deaf(client.endpoint.url, b"signal=SIGTERM", tmp_path / "s") as url:
         run = await begun(sandbox_at(url))
         run.stop("Enough")

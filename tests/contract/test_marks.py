@@ -8,7 +8,7 @@ import pytest
 
 from runner.model.request import Language
 from runner.model.result import Outcome
-from runner.sandbox.container import container as cell
+from runner.sandbox.container import container as container_module
 from runner.sandbox.container.frames import DIGITS, Words
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_code_does_not_see_the_words_of_marks(lab: Lab, monkeypatch: pytest.Monk
         made.append(new())
         return made[-1]
 
-    monkeypatch.setattr(cell.Words, "new", recorded)
+    monkeypatch.setattr(container_module.Words, "new", recorded)
     seen = lab.run(CODES[language], language, memory_mb=OTHER_MB, output_bytes=4 << 20).stdout
     assert "begun" in seen and "bash" in seen and "assent:" in seen
     assert made

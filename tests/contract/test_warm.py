@@ -88,9 +88,9 @@ async def test_what_an_engine_made_without_answering_is_removed(
 ) -> None:
     opened = Container.open
 
-    async def unanswered(cell: Container) -> None:
-        await opened(cell)
-        cell.let_go()
+    async def unanswered(container: Container) -> None:
+        await opened(container)
+        container.let_go()
         raise EngineGone("It does not answer.", "Restart it.")
 
     await sandbox.check()

@@ -29,14 +29,14 @@ class Lab:
 
     def __init__(self, root: Path, bubblewrap: bool) -> None:
         self.root = root
-        self.walled = bubblewrap
+        self.bubblewrap = bubblewrap
         self.sandbox = LocalSandbox(root, python=self._python(), bubblewrap=bubblewrap)
         self.readings: list[Usage] = []
 
     def _python(self) -> str:
-        """Root without walls only runs what every user can reach."""
+        """Root without bubblewrap only runs what every user can reach."""
         reachable = all(place.stat().st_mode & 1 for place in Path(sys.base_prefix, "bin").parents)
-        return "" if self.walled or reachable or os.geteuid() != 0 else "/usr/bin/python3"
+        return "" if self.bubblewrap or reachable or os.geteuid() != 0 else "/usr/bin/python3"
 
     def run(self, code: str, language: Language = Language.PYTHON, **changes: Any) -> Result:
         return asyncio.run(self._run(job(code, language, **changes)))
@@ -81,19 +81,19 @@ def wait_until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
     return True
 
 
-@pytest.fixture(scope="session", params=["walls", "bare"])
+@pytest.fixture(scope="session", params=["bwrap", "plain"])
 def lab(request: pytest.FixtureRequest) -> Iterator[Lab]:
     """Both ways to run, one after the other."""
-    yield from _lab(request.param == "walls")
+    yield from _lab(request.param == "bwrap")
 
 
 @pytest.fixture(scope="session")
-def walls() -> Iterator[Lab]:
+def bwrap() -> Iterator[Lab]:
     yield from _lab(True)
 
 
 @pytest.fixture(scope="session")
-def bare() -> Iterator[Lab]:
+def plain() -> Iterator[Lab]:
     yield from _lab(False)
 
 

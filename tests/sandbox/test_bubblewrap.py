@@ -29,28 +29,28 @@ HIDDEN = """
 """
 
 
-def test_files_of_the_host_are_not_there(walls: Lab, tmp_path: Path) -> None:
+def test_files_of_the_host_are_not_there(bwrap: Lab, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("of the host")
     places = [*HIDDEN.split(), str(secret), str(Path(__file__)), str(Path.home() / ".profile")]
-    result = walls.run(f"import os\nfor path in {places!r}:\n    if os.path.exists(path): print(path)")
+    result = bwrap.run(f"import os\nfor path in {places!r}:\n    if os.path.exists(path): print(path)")
     assert (result.stdout, result.exit_code) == ("", 0)
 
 
-def test_homes_are_empty_but_for_the_interpreter(walls: Lab) -> None:
-    result = walls.run("ls -A /home /root 2>/dev/null; ls -d ~", SHELL)
+def test_homes_are_empty_but_for_the_interpreter(bwrap: Lab) -> None:
+    result = bwrap.run("ls -A /home /root 2>/dev/null; ls -d ~", SHELL)
     assert result.stdout.splitlines()[-1] == "/workspace"
     assert result.stdout.splitlines()[:-1] == []
 
 
-def test_sockets_of_the_host_are_not_there(walls: Lab) -> None:
-    result = walls.run(
+def test_sockets_of_the_host_are_not_there(bwrap: Lab) -> None:
+    result = bwrap.run(
         "find / -xdev \\( -type s -o -name '*.sock' -o -name docker* -path '/run*' \\) 2>/dev/null; ls /run", SHELL
     )
     assert result.stdout == "assent\n"
 
 
-def test_no_network(walls: Lab) -> None:
+def test_no_network(bwrap: Lab) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         accepted: list[object] = []
@@ -69,7 +69,7 @@ try:
 except OSError: print("unresolved")
 print([name for _, name in socket.if_nameindex()])
 """
-        result = walls.run(code)
+        result = bwrap.run(code)
         thread.join()
     assert accepted == [None]
     assert "connected" not in result.stdout, result
@@ -83,7 +83,7 @@ def _accept(server: socket.socket) -> object:
         return None
 
 
-def test_abstract_sockets_of_the_host_are_out_of_reach(walls: Lab) -> None:
+def test_abstract_sockets_of_the_host_are_out_of_reach(bwrap: Lab) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         name = f"\0assent-test-{os.getpid()}"
         server.bind(name)
@@ -94,10 +94,10 @@ try:
     socket.socket(socket.AF_UNIX).connect({name!r}); print("in")
 except OSError: print("out")
 """
-        assert walls.run(code).stdout == "out\n"
+        assert bwrap.run(code).stdout == "out\n"
 
 
-def test_other_processes_are_invisible(walls: Lab) -> None:
+def test_other_processes_are_invisible(bwrap: Lab) -> None:
     code = f"""
 import os
 pids = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
@@ -107,7 +107,7 @@ for pid in ({os.getpid()}, {os.getppid()}):
         os.kill(pid, 0); print("there")
     except OSError: print("not there")
 """
-    pids, *kills = walls.run(code).stdout.splitlines()
+    pids, *kills = bwrap.run(code).stdout.splitlines()
     assert len(pids.split(",")) <= 2
     assert kills == ["not there", "not there"]
 
@@ -143,7 +143,7 @@ def _kinds(links: str) -> set[str]:
     } - {"(deleted)"}
 
 
-def test_the_system_cannot_be_changed(walls: Lab) -> None:
+def test_the_system_cannot_be_changed(bwrap: Lab) -> None:
     code = """
 import os
 for place in "/usr/x /usr/bin/x /etc/x /x /run/x /run/assent/x /dev/x /bin/sh /etc/passwd".split():
@@ -152,10 +152,10 @@ for place in "/usr/x /usr/bin/x /etc/x /x /run/x /run/assent/x /dev/x /bin/sh /e
     except OSError: pass
 print("end")
 """
-    assert walls.run(code).stdout == "end\n"
+    assert bwrap.run(code).stdout == "end\n"
 
 
-def test_no_privileges(walls: Lab) -> None:
+def test_no_privileges(bwrap: Lab) -> None:
     code = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -166,7 +166,7 @@ print(libc.mount(b"none", b"/tmp", b"tmpfs", 0, None), libc.sethostname(b"x", 1)
 try: os.setuid(0); print("root")
 except OSError: print("no root")
 """
-    caps, user, calls, root = walls.run(code).stdout.splitlines()
+    caps, user, calls, root = bwrap.run(code).stdout.splitlines()
     assert caps == " ".join(["0" * 16] * 3 + ["1"])
     assert user.startswith("True True")
     assert calls == "-1 -1 -1"
@@ -189,7 +189,7 @@ print("end")
 def test_runs_do_not_see_each_other(lab: Lab) -> None:
     lab.run(
         "open('left.txt', 'w').write('x'); open('/tmp/left-by-assent-test', 'w').write('x')"
-        if lab.walled
+        if lab.bubblewrap
         else "open('left.txt', 'w')"
     )
     assert (
@@ -233,11 +233,11 @@ DEAF = "trap '' TERM; while :; do sleep 1; done"
 FILL = "open('f', 'wb').write(bytes(20 << 20))"
 
 async def main():
-    for walled in (True, False):
-        sandbox = LocalSandbox(Path(sys.argv[1]), bubblewrap=walled)
+    for bubblewrap in (True, False):
+        sandbox = LocalSandbox(Path(sys.argv[1]), bubblewrap=bubblewrap)
         ready = await sandbox.check()
-        assert ready.ready and ("bubblewrap" in ready.versions) is walled, ready
-        assert any(one.startswith("system calls") for one in ready.protections) is walled, ready
+        assert ready.ready and ("bubblewrap" in ready.versions) is bubblewrap, ready
+        assert any(one.startswith("system calls") for one in ready.protections) is bubblewrap, ready
 
         async def run(code, language=Language.PYTHON, **limits):
             started = await sandbox.start(Job("x", language, code, Limits(**limits)), lambda usage: None)
@@ -246,7 +246,7 @@ async def main():
         seen = await run(LOOK, processes=32)
         assert seen.outcome == "ok", seen
         assert seen.value["started"] < 33, seen.value
-        if walled:
+        if bubblewrap:
             assert seen.value == {**seen.value, "user": 1000, "nested": False, "wrote": [], "host": False}, seen.value
         assert (await run(DEAF, Language.SHELL, seconds=0.3)).outcome == "timed out"
         assert (await run(FILL, disk_mb=8)).outcome == "out of disk"

@@ -30,10 +30,10 @@ def collected(
 ) -> FileCollector:
     """What a pass over `folder` takes."""
     out.mkdir(exist_ok=True)
-    left, basket = Left.of(str(folder), main, since), FileCollector(Collect(out, bounds))
-    left.collect(basket)
+    left, collector = Left.of(str(folder), main, since), FileCollector(Collect(out, bounds))
+    left.collect(collector)
     left.close()
-    return basket
+    return collector
 
 
 @pytest.fixture
@@ -98,12 +98,12 @@ def test_links_in_every_position_lead_nowhere(work: Path, out: Path, tmp_path: P
     os.link(secret / "key", work / "hard")
     (work / "mine").write_text("mine")
     os.link(work / "mine", work / "mine too")
-    basket = collected(work, out)
-    assert [file.path for file in basket.files] == ["mine", "mine too"]
+    collector = collected(work, out)
+    assert [file.path for file in collector.files] == ["mine", "mine too"]
     assert "private" not in [path.read_text() for path in out.iterdir()]
     for name in ("file", "folder", "in/up"):
-        assert name in basket.left_out
-    assert "also in another place (hard links): hard" in basket.left_out
+        assert name in collector.left_out
+    assert "also in another place (hard links): hard" in collector.left_out
 
 
 def test_a_folder_that_becomes_a_link_on_the_way(
@@ -122,9 +122,9 @@ def test_a_folder_that_becomes_a_link_on_the_way(
         return refuses(self, path, size)
 
     monkeypatch.setattr(FileCollector, "refuses", swap)
-    basket = collected(work, out)
-    assert basket.files == ()
-    assert basket.left_out == "not to be read: d/a"
+    collector = collected(work, out)
+    assert collector.files == ()
+    assert collector.left_out == "not to be read: d/a"
 
 
 def test_what_is_no_ordinary_file_is_named_and_blocks_nobody(work: Path, out: Path) -> None:
@@ -132,10 +132,10 @@ def test_what_is_no_ordinary_file_is_named_and_blocks_nobody(work: Path, out: Pa
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(str(work / "door"))
         began = time.monotonic()
-        basket = collected(work, out)
+        collector = collected(work, out)
     assert time.monotonic() - began < 2
-    assert basket.files == ()
-    assert sorted(basket.left_out.removeprefix("not ordinary files: ").split(", ")) == ["door", "pipe"]
+    assert collector.files == ()
+    assert sorted(collector.left_out.removeprefix("not ordinary files: ").split(", ")) == ["door", "pipe"]
 
 
 def test_bounds_on_number_and_size(work: Path, out: Path) -> None:
@@ -143,11 +143,11 @@ def test_bounds_on_number_and_size(work: Path, out: Path) -> None:
         (work / f"{number}").write_bytes(b"x" * 700)
     with (work / "sparse").open("wb") as file:
         file.truncate(10 << 30)
-    basket = collected(work, out)
-    assert [file.path for file in basket.files] == ["0", "1"]
+    collector = collected(work, out)
+    assert [file.path for file in collector.files] == ["0", "1"]
     assert sum(path.stat().st_size for path in out.iterdir()) <= SMALL.all_bytes
-    assert "larger than 1000 bytes: sparse (10 GB)" in basket.left_out
-    assert "more than 1.95 KB altogether: 2, 3, 4 and 1 more" in basket.left_out
+    assert "larger than 1000 bytes: sparse (10 GB)" in collector.left_out
+    assert "more than 1.95 KB altogether: 2, 3, 4 and 1 more" in collector.left_out
     for number in range(6):
         (work / f"{number}").write_bytes(b"")
     assert "more than 3 files: 3, 4, 5" in collected(work, out).left_out
@@ -164,11 +164,11 @@ def test_ten_thousand_files_and_deep_folders(work: Path, out: Path, monkeypatch:
         os.close(deep)
         deep = below
     os.close(deep)
-    basket = collected(work, out)
-    assert len(basket.files) == 3
-    assert "more than 3 files: f00003, f00004, f00005 and 9,994 more" in basket.left_out
-    assert "in folders too deep: " in basket.left_out
-    assert len(basket.left_out) < 2000
+    collector = collected(work, out)
+    assert len(collector.files) == 3
+    assert "more than 3 files: f00003, f00004, f00005 and 9,994 more" in collector.left_out
+    assert "in folders too deep: " in collector.left_out
+    assert len(collector.left_out) < 2000
 
 
 def test_names_hide_nothing(work: Path, out: Path) -> None:
@@ -192,13 +192,13 @@ def test_a_file_that_grows_while_it_is_read(work: Path, out: Path) -> None:
     grower.start()
     try:
         for _ in range(20):
-            basket = collected(work, out)
-            assert all(file.size <= SMALL.file_bytes for file in basket.files)
+            collector = collected(work, out)
+            assert all(file.size <= SMALL.file_bytes for file in collector.files)
             assert all(path.stat().st_size <= SMALL.file_bytes for path in out.iterdir())
     finally:
         stop.set()
         grower.join()
-    assert "larger than 1000 bytes: grows" in basket.left_out
+    assert "larger than 1000 bytes: grows" in collector.left_out
 
 
 def test_what_was_there_before_is_not_created(work: Path, out: Path) -> None:
@@ -212,7 +212,7 @@ def test_what_was_there_before_is_not_created(work: Path, out: Path) -> None:
 
 def test_a_disk_that_is_full_is_told(work: Path, out: Path) -> None:
     (work / "a").write_text("x")
-    left, basket = Left.of(str(work), "main.py"), FileCollector(Collect(out / "not there"))
-    left.collect(basket)
+    left, collector = Left.of(str(work), "main.py"), FileCollector(Collect(out / "not there"))
+    left.collect(collector)
     left.close()
-    assert basket.left_out == "the rest, as files could not be stored: No such file or directory"
+    assert collector.left_out == "the rest, as files could not be stored: No such file or directory"

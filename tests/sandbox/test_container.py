@@ -181,10 +181,10 @@ def test_any_records_are_taken_alike_however_they_are_cut(pieces: list[bytes], p
             spool = Spool(Collect(Path(folder), Bounds(files=3, file_bytes=20, all_bytes=40)))
             for part in parts:
                 spool.write(part)
-            basket = spool.unpack()
+            collector = spool.unpack()
             spool.close()
-            seen.append(([(file.path, file.sha256) for file in basket.files], basket.left_out))
-            assert len(basket.files) <= 3
+            seen.append(([(file.path, file.sha256) for file in collector.files], collector.left_out))
+            assert len(collector.files) <= 3
     assert seen[0] == seen[1]
 
 

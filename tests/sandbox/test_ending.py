@@ -165,7 +165,7 @@ from runner.sandbox.contract import Job
 from runner.sandbox.local.sandbox import LocalSandbox
 
 async def main():
-    sandbox = LocalSandbox(Path({root!r}), bubblewrap={walled})
+    sandbox = LocalSandbox(Path({root!r}), bubblewrap={bubblewrap})
     code = "trap '' TERM; (setsid env -i sleep {mark} &); setsid sleep {mark} & echo on; while :; do sleep {mark}; done"
     run = await sandbox.start(Job("x", Language.SHELL, code, Limits(seconds=60)), lambda usage: None)
     while not run.transcript.total:
@@ -183,7 +183,7 @@ def test_a_killed_console_leaves_nothing_that_is_not_found(lab: Lab) -> None:
     with tempfile.TemporaryDirectory(prefix="assent-test-") as place:
         root = Path(place, "runs")
         Path(place).chmod(0o711)
-        script = CONSOLE.format(source=source, root=str(root), walled=lab.walled, mark=mark)
+        script = CONSOLE.format(source=source, root=str(root), bubblewrap=lab.bubblewrap, mark=mark)
         console = subprocess.Popen([sys.executable, "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert console.stdin is not None
         assert console.stdout is not None

@@ -111,18 +111,18 @@ def test_files_without_content_are_counted(lab: Lab, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("place", "make"), [("/tmp", "os.mkdir(str(made))"), ("/dev/shm", "os.symlink('x', str(made))")]
 )
-def test_files_beside_the_workspace_are_counted(walls: Lab, place: str, make: str) -> None:
-    result = walls.run(FILE_BOMB.format(place=place, make=make), disk_mb=24)
+def test_files_beside_the_workspace_are_counted(bwrap: Lab, place: str, make: str) -> None:
+    result = bwrap.run(FILE_BOMB.format(place=place, make=make), disk_mb=24)
     assert (result.outcome, result.error) == (Outcome.OUT_OF_DISK, "Made more than 16,384 files (limit)")
 
 
-def test_more_room_is_room_for_more_files(walls: Lab) -> None:
+def test_more_room_is_room_for_more_files(bwrap: Lab) -> None:
     code = "import os\nfor n in range(20_000): os.close(os.open(f'f{n}', os.O_CREAT))\nimport time; time.sleep(0.25)"
-    assert walls.run(code, disk_mb=400).outcome is Outcome.OK
+    assert bwrap.run(code, disk_mb=400).outcome is Outcome.OK
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/workspace", "/", "/run", "/etc", "/dev"])
-def test_no_place_takes_more_than_the_limit(walls: Lab, place: str) -> None:
+def test_no_place_takes_more_than_the_limit(bwrap: Lab, place: str) -> None:
     code = f"""
 total = 0
 try:
@@ -131,7 +131,7 @@ try:
 except OSError: pass
 print(total)
 """
-    assert int(walls.run(code, disk_mb=16).stdout) <= 16
+    assert int(bwrap.run(code, disk_mb=16).stdout) <= 16
 
 
 def test_output_bomb_ends(lab: Lab) -> None:
@@ -180,14 +180,14 @@ def test_fork_bomb(lab: Lab, language: Language, code: str) -> None:
     assert lab.run("print('still here')").stdout == "still here\n"
 
 
-def test_threads_count_as_processes(walls: Lab) -> None:
+def test_threads_count_as_processes(bwrap: Lab) -> None:
     code = """
 import threading, time
 try:
     for n in range(100): threading.Thread(target=time.sleep, args=(0.3,)).start()
 except RuntimeError: print("refused", n < 40)
 """
-    assert walls.run(code, processes=32).stdout == "refused True\n"
+    assert bwrap.run(code, processes=32).stdout == "refused True\n"
 
 
 def test_cpu_and_memory_are_read_while_it_runs(lab: Lab) -> None:
@@ -208,8 +208,8 @@ def test_disk_is_read_while_it_runs(lab: Lab) -> None:
     assert max(usage.disk_bytes or 0 for usage in result.curve) >= 10 << 20
 
 
-def test_peak_memory_of_a_run_too_short_to_be_read(walls: Lab) -> None:
-    peak = walls.run("x = bytearray(80 << 20); del x").peak_memory
+def test_peak_memory_of_a_run_too_short_to_be_read(bwrap: Lab) -> None:
+    peak = bwrap.run("x = bytearray(80 << 20); del x").peak_memory
     assert peak is not None
     assert 80 << 20 < peak < 140 << 20
 

@@ -15,7 +15,7 @@ from runner.model.result import Outcome
 from runner.sandbox import leftovers
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Readiness
-from runner.sandbox.local import bubblewrap as walls_module
+from runner.sandbox.local import bubblewrap as bubblewrap_module
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests.sandbox.conftest import job, only
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 JAVASCRIPT, SHELL = Language.JAVASCRIPT, Language.SHELL
 
 
-def test_says_what_is_active(walls: Lab, bare: Lab) -> None:
-    behind, without = (asyncio.run(lab.sandbox.check()) for lab in (walls, bare))
+def test_says_what_is_active(bwrap: Lab, plain: Lab) -> None:
+    behind, without = (asyncio.run(lab.sandbox.check()) for lab in (bwrap, plain))
     assert set(behind.versions) == {"python", "javascript", "shell", "bubblewrap"}
     assert "no network (namespace)" in behind.protections
     assert not any("network" in text for text in without.protections)
     assert any("network" in text and "switched off" in text for text in without.missing)
     assert any("processor" in text for text in behind.missing)
-    assert walls.run("pass").meta.protections == behind.protections
-    assert bare.run("pass").meta.protections == without.protections
+    assert bwrap.run("pass").meta.protections == behind.protections
+    assert plain.run("pass").meta.protections == without.protections
 
 
-def test_plain_processes_are_a_weaker_isolation_than_bubblewrap(walls: Lab, bare: Lab) -> None:
-    for lab, isolation in ((walls, Isolation.LOCAL), (bare, Isolation.PROCESS)):
+def test_plain_processes_are_a_weaker_isolation_than_bubblewrap(bwrap: Lab, plain: Lab) -> None:
+    for lab, isolation in ((bwrap, Isolation.LOCAL), (plain, Isolation.PROCESS)):
         meta = lab.run("pass").meta
         assert lab.sandbox.isolation is meta.isolation is isolation
         assert meta.runtime == isolation.value
@@ -45,7 +45,7 @@ def test_plain_processes_are_a_weaker_isolation_than_bubblewrap(walls: Lab, bare
 
 
 def test_without_bubblewrap_installed_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walls_module.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(bubblewrap_module.shutil, "which", lambda _name: None)
     sandbox = LocalSandbox(tmp_path / "runs", python="/usr/bin/python3", node="/usr/bin/node", bash="/bin/bash")
     ready = asyncio.run(sandbox.check())
     if os.geteuid() == 0:
@@ -67,9 +67,9 @@ def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
         asyncio.run(sandbox.start(job("1", JAVASCRIPT), lambda _usage: None))
 
 
-def test_no_network_to_give(walls: Lab) -> None:
+def test_no_network_to_give(bwrap: Lab) -> None:
     with pytest.raises(KnownError, match="no network to give"):
-        walls.run("pass", network=NetworkMode.REGISTRIES)
+        bwrap.run("pass", network=NetworkMode.REGISTRIES)
 
 
 def test_a_root_that_is_somebody_elses_is_refused(tmp_path: Path) -> None:
@@ -105,23 +105,23 @@ def test_variables_of_shell(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("name", ["LD_PRELOAD", "PATH", "BASH_ENV", "a-b", "1x", "", "ASSENT_RUN", "IFS"])
-def test_names_that_cannot_be_variables_of_shell(walls: Lab, name: str) -> None:
-    result = walls.run("echo ran", SHELL, context=f'{{"{name}": "x"}}')
+def test_names_that_cannot_be_variables_of_shell(bwrap: Lab, name: str) -> None:
+    result = bwrap.run("echo ran", SHELL, context=f'{{"{name}": "x"}}')
     assert (result.outcome, result.stdout) == (Outcome.FAILED, "")
     assert "cannot be an environment variable" in result.error
 
 
 @pytest.mark.parametrize("context", ["[1]", "{", "null"])
-def test_a_context_that_is_no_object(walls: Lab, context: str) -> None:
-    result = walls.run("print('ran')", context=context)
+def test_a_context_that_is_no_object(bwrap: Lab, context: str) -> None:
+    result = bwrap.run("print('ran')", context=context)
     assert (result.outcome, result.stdout) == (Outcome.FAILED, "")
     assert "context" in result.error
 
 
-def test_a_shell_context_too_large_is_a_known_error(walls: Lab) -> None:
+def test_a_shell_context_too_large_is_a_known_error(bwrap: Lab) -> None:
     with pytest.raises(KnownError, match="could not be started"):
-        walls.run("echo ran", SHELL, context='{"x": "' + "y" * 3_000_000 + '"}')
-    assert walls.run("print(1)").stdout == "1\n"
+        bwrap.run("echo ran", SHELL, context='{"x": "' + "y" * 3_000_000 + '"}')
+    assert bwrap.run("print(1)").stdout == "1\n"
 
 
 def test_modules_and_commands_of_javascript(lab: Lab) -> None:
@@ -137,7 +137,7 @@ def test_shell_errors(lab: Lab) -> None:
     assert "main.sh: line 1: nosuchcommand: command not found" in result.stderr
 
 
-def test_a_torrent_neither_grows_memory_nor_starves_the_loop(walls: Lab) -> None:
+def test_a_torrent_neither_grows_memory_nor_starves_the_loop(bwrap: Lab) -> None:
     """Some 200 MB as fast as the pipe takes them."""
     limit = 1 << 22
     code = "import os\nblock = b'x' * 65535 + b'\\n'\nfor _ in range(3200): os.write(1, block)"
@@ -145,7 +145,7 @@ def test_a_torrent_neither_grows_memory_nor_starves_the_loop(walls: Lab) -> None
 
     async def body() -> tuple[Outcome, int]:
         nonlocal turns
-        run = await walls.sandbox.start(job(code, output_bytes=limit), lambda _usage: None)
+        run = await bwrap.sandbox.start(job(code, output_bytes=limit), lambda _usage: None)
         finished = asyncio.ensure_future(run.finished())  # noqa: TID251 - no engine here to own it
         position = 0
         while not finished.done():

@@ -9,7 +9,7 @@ from runner.sandbox.contract import ImportRule
 from tests.sandbox.conftest import Lab, only
 
 
-def test_it_is_the_main_module(walls: Lab) -> None:
+def test_it_is_the_main_module(bwrap: Lab) -> None:
     code = """
 import __main__, pickle, sys
 class Thing: pass
@@ -17,7 +17,7 @@ assert __name__ == "__main__" and __main__.Thing is Thing
 pickle.loads(pickle.dumps(Thing()))
 print(sys.argv, __file__, sys.path[0], sorted(n for n in globals() if not n.startswith("__")))
 """
-    result = walls.run(code)
+    result = bwrap.run(code)
     assert result.stderr == ""
     wanted = "['/workspace/main.py'] /workspace/main.py /workspace ['Thing', 'pickle', 'sys']\n"
     assert result.stdout == wanted
@@ -31,38 +31,38 @@ def test_variables_in_and_result_out(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("value", ["{1, 2}", "float('nan')", "object()"])
-def test_a_result_that_json_cannot_carry_comes_as_its_repr(walls: Lab, value: str) -> None:
-    result = walls.run(f"result = {value}")
+def test_a_result_that_json_cannot_carry_comes_as_its_repr(bwrap: Lab, value: str) -> None:
+    result = bwrap.run(f"result = {value}")
     assert isinstance(result.value, str)
     assert "JSON cannot carry" in result.stderr
     assert result.outcome is Outcome.OK
 
 
-def test_printed_json_is_not_taken_for_the_result(walls: Lab) -> None:
-    result = walls.run("print('{\"value\": 1}')\nimport sys; print('{\"value\": 2}', file=sys.stderr)")
+def test_printed_json_is_not_taken_for_the_result(bwrap: Lab) -> None:
+    result = bwrap.run("print('{\"value\": 1}')\nimport sys; print('{\"value\": 2}', file=sys.stderr)")
     assert result.value is None
 
 
-def test_a_forged_report_is_no_value(walls: Lab) -> None:
+def test_a_forged_report_is_no_value(bwrap: Lab) -> None:
     code = "import os\nfor n in range(3, 1024):\n    try: os.write(n, b'\\xff{[')\n    except OSError: pass\nresult = 1"
-    result = walls.run(code)
+    result = bwrap.run(code)
     assert result.value is None
     assert result.outcome is Outcome.OK
 
 
-def test_a_result_too_large_is_said(walls: Lab) -> None:
-    result = walls.run("result = 'x' * 9_000_000")
+def test_a_result_too_large_is_said(bwrap: Lab) -> None:
+    result = bwrap.run("result = 'x' * 9_000_000")
     assert result.value is None
     assert "larger than 8 MB" in result.stderr
 
 
-def test_half_a_surrogate_is_not_handed_on(walls: Lab) -> None:
-    result = walls.run("result = {'a': '\\ud800'}")
+def test_half_a_surrogate_is_not_handed_on(bwrap: Lab) -> None:
+    result = bwrap.run("result = {'a': '\\ud800'}")
     assert result.value is None
 
 
-def test_syntax_errors_look_as_ever(walls: Lab) -> None:
-    result = walls.run("x = 1\ny = = 2\n")
+def test_syntax_errors_look_as_ever(bwrap: Lab) -> None:
+    result = bwrap.run("x = 1\ny = = 2\n")
     assert result.stderr.splitlines()[0] == '  File "/workspace/main.py", line 2'
     assert result.stderr.splitlines()[-1].startswith("SyntaxError")
     assert result.exit_code == 1
@@ -90,30 +90,30 @@ def test_exits_keep_their_status(lab: Lab) -> None:
     assert killed.error == "Ended by signal 6"
 
 
-def test_the_hooks_of_the_code_are_its_own(walls: Lab) -> None:
+def test_the_hooks_of_the_code_are_its_own(bwrap: Lab) -> None:
     code = """import sys, atexit
 atexit.register(print, 'bye')
 sys.excepthook = lambda t, e, tb: print('hook', tb.tb_lineno)
 1/0
 """
-    result = walls.run(code)
+    result = bwrap.run(code)
     assert result.stdout == "hook 4\nbye\n"
     assert result.exit_code == 1
 
 
-def test_a_forked_child_does_not_report(walls: Lab) -> None:
-    result = walls.run("import os\nresult = 1\nif os.fork() == 0:\n    result = 2\nelse:\n    os.wait()")
+def test_a_forked_child_does_not_report(bwrap: Lab) -> None:
+    result = bwrap.run("import os\nresult = 1\nif os.fork() == 0:\n    result = 2\nelse:\n    os.wait()")
     assert result.value == 1
 
 
-def test_chained_errors_show_no_frame_of_ours(walls: Lab) -> None:
-    result = walls.run("try:\n    1/0\nexcept ZeroDivisionError as e:\n    raise KeyError('k') from e")
+def test_chained_errors_show_no_frame_of_ours(bwrap: Lab) -> None:
+    result = bwrap.run("try:\n    1/0\nexcept ZeroDivisionError as e:\n    raise KeyError('k') from e")
     assert result.stderr.count("Traceback") == 2
     assert result.stderr.count("File ") == 2
 
 
-def test_packages_of_the_interpreter_are_found(walls: Lab) -> None:
-    result = walls.run("import pytest, sys; print(pytest.__name__, sys.executable)")
+def test_packages_of_the_interpreter_are_found(bwrap: Lab) -> None:
+    result = bwrap.run("import pytest, sys; print(pytest.__name__, sys.executable)")
     assert result.stdout.startswith("pytest "), result.stderr
 
 
@@ -133,31 +133,31 @@ BYPASSES = [
 
 
 @pytest.mark.parametrize("code", BYPASSES)
-def test_imports_that_reading_misses_are_refused_while_running(walls: Lab, code: str) -> None:
-    result = walls.run(code + "\nprint('through')", imports=ALLOWED)
+def test_imports_that_reading_misses_are_refused_while_running(bwrap: Lab, code: str) -> None:
+    result = bwrap.run(code + "\nprint('through')", imports=ALLOWED)
     assert "through" not in result.stdout
     assert result.outcome is Outcome.FAILED
     assert result.meta.blocked_imports
     assert "Allowed: math, json." in result.stderr
 
 
-def test_import_module_is_guarded(walls: Lab) -> None:
+def test_import_module_is_guarded(bwrap: Lab) -> None:
     rule = only("importlib")
-    result = walls.run("import importlib\nimportlib.import_module('o' + 's')", imports=rule)
+    result = bwrap.run("import importlib\nimportlib.import_module('o' + 's')", imports=rule)
     assert result.meta.blocked_imports == ("os",)
-    assert walls.run("import importlib\nimportlib.__import__('o' + 's')", imports=rule).meta.blocked_imports == ("os",)
+    assert bwrap.run("import importlib\nimportlib.__import__('o' + 's')", imports=rule).meta.blocked_imports == ("os",)
 
 
-def test_what_an_allowed_module_imports_is_its_own_affair(walls: Lab) -> None:
-    result = walls.run(
+def test_what_an_allowed_module_imports_is_its_own_affair(bwrap: Lab) -> None:
+    result = bwrap.run(
         "import json, statistics\nprint(statistics.mean(json.loads('[1, 3]')))", imports=only("json", "statistics")
     )
     assert result.stdout == "2\n", result.stderr
 
 
-def test_result_comes_out_although_json_is_not_allowed(walls: Lab) -> None:
-    assert walls.run("result = {'a': 1}", imports=only("math")).value == {"a": 1}
+def test_result_comes_out_although_json_is_not_allowed(bwrap: Lab) -> None:
+    assert bwrap.run("result = {'a': 1}", imports=only("math")).value == {"a": 1}
 
 
-def test_no_rule_blocks_nothing(walls: Lab) -> None:
-    assert walls.run("import os, subprocess, socket; print('ok')", imports=ImportRule()).stdout == "ok\n"
+def test_no_rule_blocks_nothing(bwrap: Lab) -> None:
+    assert bwrap.run("import os, subprocess, socket; print('ok')", imports=ImportRule()).stdout == "ok\n"

@@ -89,7 +89,7 @@ print(os.path.realpath("test.txt"), oct(os.stat("..").st_mode))
     assert path.endswith("/workspace/test.txt")
     assert list(tmp_path.iterdir()) == []
     assert list(lab.root.iterdir()) == []
-    if not lab.walled:
+    if not lab.bubblewrap:
         assert path.startswith(str(lab.root))
         assert mode == "0o40700"
 

@@ -144,10 +144,10 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("language", list(Language))
-def test_programs_live_with_it(walls: Lab, language: Language) -> None:
-    assert FILTERED in asyncio.run(walls.sandbox.check()).protections
+def test_programs_live_with_it(bwrap: Lab, language: Language) -> None:
+    assert FILTERED in asyncio.run(bwrap.sandbox.check()).protections
     code = ORDINARY[language] + ("print(open('/proc/self/status').read())" if language is Language.PYTHON else "")
-    result = walls.run(code, language)
+    result = bwrap.run(code, language)
     printed, _, status = result.stdout.partition("Name:")
     assert (printed, result.stderr) == (PRINTED[language], "")
     if language is Language.PYTHON:
@@ -155,7 +155,7 @@ def test_programs_live_with_it(walls: Lab, language: Language) -> None:
 
 
 def test_a_filter_that_is_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then code runs behind the other walls, and the one that is missing is named with the reason."""
+    """Then code runs behind its other protections, and the one that is missing is named with the reason."""
     real = shutil.which("bwrap")
     stand_in = tmp_path / "bwrap"
     stand_in.write_text(

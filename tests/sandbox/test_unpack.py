@@ -23,17 +23,17 @@ def unpacked(folder: Path, *pieces: bytes) -> FileCollector:
     spool = Spool(Collect(folder, BOUNDS))
     for piece in pieces:
         spool.write(piece)
-    basket = spool.unpack()
+    collector = spool.unpack()
     spool.close()
     assert {len(path.name) for path in folder.iterdir()} <= {64}, "something but contents"
     assert sum(path.stat().st_size for path in folder.iterdir()) <= BOUNDS.all_bytes
-    return basket
+    return collector
 
 
 def test_files_and_what_is_left_out(tmp_path: Path) -> None:
-    basket = unpacked(tmp_path, b"f3 a\0l0 link\0f2 d/b c\0b999 big\0\0", b"oneno")
-    assert [(file.path, file.size) for file in basket.files] == [("a", 3), ("d/b c", 2)]
-    assert basket.left_out == "links: link; larger than 100 bytes: big (999 bytes)"
+    collector = unpacked(tmp_path, b"f3 a\0l0 link\0f2 d/b c\0b999 big\0\0", b"oneno")
+    assert [(file.path, file.size) for file in collector.files] == [("a", 3), ("d/b c", 2)]
+    assert collector.left_out == "links: link; larger than 100 bytes: big (999 bytes)"
     assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"one", b"no"}
 
 

@@ -24,25 +24,25 @@ NOT_HANDED_OUT = "whatever was there: the sandbox did not hand it out in time"
 class Collecting:
     """Of one run; does nothing where nothing is to be collected."""
 
-    def __init__(self, job: Job, cell: Container) -> None:
-        self._cell = cell
+    def __init__(self, job: Job, container: Container) -> None:
+        self._container = container
         self._spool: Spool | None = None
         self._trouble = ""
         self._asked = False
         self.begun: float | None = None
         """When the interpreter had ended and files began to come (monotonic)."""
-        if job.collect is None or cell.shape.bounds is None:
+        if job.collect is None or container.shape.bounds is None:
             return
         try:
             self._spool = Spool(job.collect)
         except OSError as error:
             self._trouble = f"everything, as files could not be stored: {error.strerror}"
         else:
-            cell.give_files_to(self._spool.write)
+            container.give_files_to(self._spool.write)
 
     def news(self) -> bool:
         """Whether files have begun to come, or there is no room for more."""
-        if self.begun is None and self._cell.left_status is not None:
+        if self.begun is None and self._container.left_status is not None:
             self.begun = time.monotonic()
             return True
         return self.overflows
@@ -72,8 +72,8 @@ class Collecting:
         if self._spool is None or self.begun is None:
             why = NOT_HANDED_OUT if cut and self._asked else self._trouble
             return replace(result, files_left_out=why) if why else result
-        basket = await asyncio.to_thread(self._spool.unpack)
-        return replace(result, files=basket.files, files_left_out=basket.left_out)
+        collector = await asyncio.to_thread(self._spool.unpack)
+        return replace(result, files=collector.files, files_left_out=collector.left_out)
 
     def close(self) -> None:
         if self._spool is not None:

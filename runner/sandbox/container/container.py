@@ -1,4 +1,4 @@
-"""One container with its interpreter waiting: made, plugged in, started, and removed in the end."""
+"""One container with its interpreter waiting: made, attached to, started, and removed in the end."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Container:
         self._words = Words.new()
         self._frames = Frames()
         self._marks = Marks(self._words, report.LIMIT)
-        self._plug: AttachedStream | None = None
+        self._attached: AttachedStream | None = None
         self._pid = 0
 
     @property
@@ -62,8 +62,8 @@ class Container:
 
     @property
     def alive(self) -> bool:
-        """Whether it is still plugged in."""
-        return self._plug is not None and not self._plug.ended
+        """Whether its streams are still connected."""
+        return self._attached is not None and not self._attached.ended
 
     async def open(self) -> None:
         """Make and start the container. Raises EngineGone and Denied, leaving nothing."""
@@ -72,7 +72,7 @@ class Container:
         try:
             self.id = await asyncio.shield(making)
             # Plugged in before the start, or the output of a fast program would be lost.
-            self._plug = await self._client.attach(self.id)
+            self._attached = await self._client.attach(self.id)
             await self._client.call(lambda api: api.start(self.id), READY_SECONDS)
             await self._introduce(keeper=self.shape.bounds is not None)
         except BaseException:
@@ -81,9 +81,9 @@ class Container:
 
     async def _introduce(self, *, keeper: bool) -> None:
         # One that has ended at once says why when it is read from.
-        assert self._plug is not None
+        assert self._attached is not None
         with contextlib.suppress(OSError):
-            await self._plug.write(introduction(self._words, keeper=keeper))
+            await self._attached.write(introduction(self._words, keeper=keeper))
 
     async def _undo(self, making: asyncio.Task[str]) -> None:
         """An engine that is just making the container goes on with it, whoever has left."""
@@ -100,13 +100,13 @@ class Container:
 
     async def send(self, orders: bytes) -> None:
         """Give the interpreter its orders. Raises OSError."""
-        assert self._plug is not None
-        await self._plug.write(orders)
+        assert self._attached is not None
+        await self._attached.write(orders)
 
     async def read(self) -> list[tuple[Stream, bytes]]:
         """Some output. Raises EOFError at its end and OSError."""
-        assert self._plug is not None
-        if not (data := await self._plug.read()):
+        assert self._attached is not None
+        if not (data := await self._attached.read()):
             raise EOFError
         return [
             (stream, shown)
@@ -163,13 +163,13 @@ class Container:
 
     def let_go(self) -> None:
         """Close the connection without a word, where there is no time for more."""
-        if self._plug is not None:
-            self._plug.close()
+        if self._attached is not None:
+            self._attached.close()
 
     async def remove(self, seconds: float = CALL_SECONDS) -> bool:
         """Remove the container with all it holds; False when the engine could not be told within `seconds`."""
-        if self._plug is not None:
-            self._plug.close()
+        if self._attached is not None:
+            self._attached.close()
         return await remove(self._client, self.id or self._title, seconds)
 
 

@@ -33,7 +33,7 @@ class ExecProcess:
     """A process started in a container, and the connection to its three streams."""
 
     id: str
-    plug: AttachedStream
+    attached: AttachedStream
 
 
 async def start(client: EngineClient, container: str, words: list[str]) -> ExecProcess:
@@ -75,7 +75,7 @@ class ExecContainer(Container):
         started = await start(
             self._client, self.id, ["bash", "--noprofile", "--norc", "-c", script("once.sh"), "once", main, *words]
         )
-        self._exec, self._plug = started.id, started.plug
+        self._exec, self._attached = started.id, started.attached
         await self._introduce(keeper=False)
 
     async def signal(self, name: str) -> None:
@@ -101,6 +101,6 @@ class ExecContainer(Container):
 
     async def remove(self, seconds: float = 0.0) -> bool:
         """End the connection: the container goes on, and what the run started has ended with it."""
-        if self._plug is not None:
-            self._plug.close()
+        if self._attached is not None:
+            self._attached.close()
         return True

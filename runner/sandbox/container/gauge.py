@@ -49,13 +49,13 @@ class ReadingSource(Protocol):
 class ContainerGauge:
     """Readings of one container. `measured` is called on the loop."""
 
-    def __init__(self, client: EngineClient, cell: Container, measured: Callable[[Usage], None]) -> None:
+    def __init__(self, client: EngineClient, container: Container, measured: Callable[[Usage], None]) -> None:
         self._client = client
-        self._cell = cell
+        self._container = container
         self._measured = measured
-        self._most = cell.shape.limits.memory_mb + GVISOR_OWN_MB << 20
-        self._gvisor = cell.shape.isolation is Isolation.GVISOR
-        self._own = own_processes(cell.shape) - 1
+        self._most = container.shape.limits.memory_mb + GVISOR_OWN_MB << 20
+        self._gvisor = container.shape.isolation is Isolation.GVISOR
+        self._own = own_processes(container.shape) - 1
         self._first: ContainerReading | None = None
         self._last: tuple[float, float] | None = None
         self._begun = time.monotonic()
@@ -77,12 +77,12 @@ class ContainerGauge:
         """Take readings from when the code is `sent`, until cancelled or the container is gone."""
         with contextlib.suppress(EngineGone, Denied):
             # Asked while the interpreter starts: later the engine has the end of a short run to see to.
-            if not (pid := await self._cell.pid()):  # over already
+            if not (pid := await self._container.pid()):  # over already
                 return
             await sent.wait()
             self._begun = time.monotonic()
             await asyncio.sleep(FIRST_READING)
-            if self._client.endpoint.local and (source := group(pid, self._cell.id)):
+            if self._client.endpoint.local and (source := group(pid, self._container.id)):
                 await self._often(source)
             else:
                 await asyncio.sleep(EVERY_SECONDS)  # its processes may be gone because it is about to end
@@ -96,7 +96,7 @@ class ContainerGauge:
     async def _from_engine(self) -> None:
         """One reading a second: the engine gives no more."""
         while True:
-            if reading := _of_stats(await self._client.reading(self._cell.id)):
+            if reading := _of_stats(await self._client.reading(self._container.id)):
                 self._take(reading)
             await asyncio.sleep(EVERY_SECONDS)
 

@@ -71,24 +71,24 @@ class Pool:
 
     @property
     def warmth(self) -> Warmth:
-        cells = [begun for line in self._waiting.values() for begun, cell in line if cell.alive]
-        oldest = time.monotonic() - min(cells) if cells else 0.0
-        return Warmth(self._size * len(self._waiting), len(cells), self._hits, self._misses, oldest)
+        begun = [since for line in self._waiting.values() for since, container in line if container.alive]
+        oldest = time.monotonic() - min(begun) if begun else 0.0
+        return Warmth(self._size * len(self._waiting), len(begun), self._hits, self._misses, oldest)
 
     def take(self, shape: Shape) -> Container | None:
         """One that is ready, never to come back; None when there is none."""
         line = self._waiting.get(shape, deque())
-        cell = None
-        while line and cell is None:
+        container = None
+        while line and container is None:
             _, first = line.popleft()
             if first.alive:
-                cell = first
+                container = first
             else:
                 spawn("remove a waiting container", self._remove(first))
-        self._hits += cell is not None
-        self._misses += cell is None
+        self._hits += container is not None
+        self._misses += container is None
         self._short.set()
-        return cell
+        return container
 
     def runs(self, count: int) -> None:
         """How many runs there are now: refills wait for a moment without any."""
@@ -103,9 +103,9 @@ class Pool:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
             self._keeper = None
-        cells = [cell for line in self._waiting.values() for _, cell in line]
+        containers = [container for line in self._waiting.values() for _, container in line]
         self._waiting = {}
-        await asyncio.gather(*(self._remove(cell) for cell in cells))
+        await asyncio.gather(*(self._remove(container) for container in containers))
 
     async def _keep(self) -> None:
         """Fill up whenever some are missing, one at a time; replace what has waited too long."""
@@ -126,12 +126,12 @@ class Pool:
         await _within(self._quiet.wait(), PATIENCE)
 
     async def _add(self, shape: Shape) -> None:
-        cell = await self._opened(shape)
+        container = await self._opened(shape)
         line = self._waiting.get(shape)
         if line is not None and len(line) < self._size:
-            line.append((time.monotonic(), cell))
+            line.append((time.monotonic(), container))
         else:
-            await self._remove(cell)
+            await self._remove(container)
 
     def _shortest(self) -> Shape | None:
         """A shape of which some are missing, the one with the fewest first."""
@@ -148,13 +148,13 @@ class Pool:
             while line and (time.monotonic() - line[0][0] > LIFETIME or not line[0][1].alive):
                 await self._remove(line.popleft()[1])
 
-    async def _remove(self, cell: Container) -> None:
+    async def _remove(self, container: Container) -> None:
         gone = False
         try:
-            gone = await cell.remove()
+            gone = await container.remove()
         finally:
-            cell.let_go()
-            self._left(cell, gone)
+            container.let_go()
+            self._left(container, gone)
 
 
 async def _within(event: Awaitable[object], seconds: float) -> None:

@@ -39,13 +39,13 @@ LOST = "The container engine stopped working during the run"
 
 
 class ContainerRun:
-    """A run in `cell`, which is removed at its end. Everything happens on the loop that made it."""
+    """A run in `container`, which is removed at its end. Everything happens on the loop that made it."""
 
     def __init__(
         self,
         job: Job,
         orders: bytes,
-        cell: Container,
+        container: Container,
         client: EngineClient,
         setting: Setting,
         measured: Callable[[Usage], None],
@@ -54,13 +54,13 @@ class ContainerRun:
         """`removed` is told at the end whether the container is gone."""
         self._job = job
         self._orders = orders
-        self._cell = cell
+        self._container = container
         self._setting = setting
         self._removed = removed
         self._loop = asyncio.get_running_loop()
         self._transcript = Transcript(job.limits.output_bytes)
-        self._leaving = Collecting(job, cell)
-        self._gauge = ContainerGauge(client, cell, self._measure)
+        self._collecting = Collecting(job, container)
+        self._gauge = ContainerGauge(client, container, self._measure)
         self._measured = measured
         self._changed = asyncio.Event()
         self._asked: str | None = None
@@ -114,15 +114,15 @@ class ContainerRun:
         try:
             result = await self._ran()
             lost = result.outcome is Outcome.ENGINE_LOST
-            gone = await (self._cell.remove(LOST_SECONDS) if lost else self._cell.remove())
-            result = await self._leaving.added_to(result, cut=self._killed)
+            gone = await (self._container.remove(LOST_SECONDS) if lost else self._container.remove())
+            result = await self._collecting.added_to(result, cut=self._killed)
         except asyncio.CancelledError:
             result = self._result(1, Outcome.ENGINE_LOST, LOST)
         finally:
-            self._cell.let_go()
-            self._leaving.close()
+            self._container.let_go()
+            self._collecting.close()
             self._transcript.end()
-            self._removed(self._cell, gone)
+            self._removed(self._container, gone)
         return result
 
     async def _ran(self) -> Result:
@@ -132,8 +132,8 @@ class ContainerRun:
         try:
             await self._guard(pump)
             async with asyncio.timeout(STATUS_SECONDS):
-                code, out_of_memory = await self._cell.status()
-                if self._cell.left_status not in (None, code):
+                code, out_of_memory = await self._container.status()
+                if self._container.left_status not in (None, code):
                     # Either the handing out was ended, or the code itself said that it had ended.
                     self._doubted = True
                     self._reason = self._reason or DOUBTED
@@ -153,23 +153,23 @@ class ContainerRun:
 
     async def _pump(self) -> None:
         """Everything that is written, to its end."""
-        cell, transcript = self._cell, self._transcript
+        container, transcript = self._container, self._transcript
         try:
-            for stream, data in await cell.ready():
+            for stream, data in await container.ready():
                 transcript.append(stream, data)
             if self._may_begin():
-                await cell.send(self._orders)
+                await container.send(self._orders)
                 self._begun = time.monotonic()
                 self._sent.set()
             self._changed.set()
             most = output_stop(self._job.limits)
             while True:
-                for stream, data in await cell.read():
+                for stream, data in await container.read():
                     transcript.append(stream, data)
-                if transcript.total > most or self._leaving.news():
+                if transcript.total > most or self._collecting.news():
                     self._changed.set()
         except (EOFError, OSError):
-            if rest := cell.rest():
+            if rest := container.rest():
                 transcript.append(Stream.ERR, rest)
 
     def _may_begin(self) -> bool:
@@ -186,19 +186,19 @@ class ContainerRun:
         while not pump.done():
             await self._wait_until(self._next_moment())
             now = time.monotonic()
-            if self._leaving.begun is None:
+            if self._collecting.begun is None:
                 await self._keep_limits(now)
             else:
-                self._watch_leaving(now)
+                self._watch_collecting(now)
             await self._keep_still(now)
             if now >= self._kill_at:
                 await self._kill(now)
 
-    def _watch_leaving(self, now: float) -> None:
+    def _watch_collecting(self, now: float) -> None:
         """Of a run that has ended the files are awaited, within bounds."""
-        if self._leaving.overflows and self._why is None:  # no keeper writes so much: it was the code itself
+        if self._collecting.overflows and self._why is None:  # no keeper writes so much: it was the code itself
             self._why = Outcome.OUTPUT_LIMIT
-        elif now < self._leaving.ends and (self._asked is None or self._why is not None):
+        elif now < self._collecting.ends and (self._asked is None or self._why is not None):
             return
         self._kill_at = min(self._kill_at, now)
 
@@ -227,7 +227,7 @@ class ContainerRun:
             return
 
     def _next_moment(self) -> float:
-        ends = self._deadline() if self._leaving.begun is None else self._leaving.ends
+        ends = self._deadline() if self._collecting.begun is None else self._collecting.ends
         return self._kill_at if self._why is not None else min(ends, self._kill_at)
 
     def _deadline(self) -> float:
@@ -247,23 +247,23 @@ class ContainerRun:
         self._still = False
         await self._keep_still(time.monotonic())  # what is halted does not hear signals
         if grace:
-            await self._cell.signal("SIGTERM")
+            await self._container.signal("SIGTERM")
 
     async def _kill(self, now: float) -> None:
-        if self._leaving.to_be_asked:
-            self._kill_at = now + self._leaving.ask()
-            await self._cell.signal("SIGUSR1")
+        if self._collecting.to_be_asked:
+            self._kill_at = now + self._collecting.ask()
+            await self._container.signal("SIGUSR1")
             return
         if self._killed:
             raise EngineGone("It did not end a container when told to.", "Restart the Docker daemon.")
         self._killed = True
         self._kill_at = now + LAST_GRACE
-        await self._cell.signal("SIGKILL")
+        await self._container.signal("SIGKILL")
 
     async def _keep_still(self, now: float) -> None:
         if self._still is (self._still_since is not None):
             return
-        await self._cell.pause(self._still)
+        await self._container.pause(self._still)
         if self._still:
             self._still_since = now
         else:
@@ -288,7 +288,7 @@ class ContainerRun:
     # ---- the result ----
 
     def _result(self, code: int, why: Outcome | None, reason: str) -> Result:
-        over = time.monotonic() if self._doubted else self._leaving.begun or time.monotonic()
+        over = time.monotonic() if self._doubted else self._collecting.begun or time.monotonic()
         seconds = 0.0 if self._begun is None else over - self._begun - self._still_seconds
         limit = self._job.limits.disk_mb << 20
         ended = RunEnd(
@@ -302,10 +302,10 @@ class ContainerRun:
             processes_full=self._gauge.processes_full,
         )
         setting = replace(self._setting, versions=self._versions())
-        return verdict.result(self._job, setting, self._transcript, ended, self._cell.report)
+        return verdict.result(self._job, setting, self._transcript, ended, self._container.report)
 
     def _versions(self) -> dict[str, str]:
-        found = {self._job.language.value: self._cell.version} if self._cell.version else {}
+        found = {self._job.language.value: self._container.version} if self._container.version else {}
         return {**self._setting.versions, **found}
 
     def _last_words(self) -> str:

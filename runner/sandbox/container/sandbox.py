@@ -146,8 +146,8 @@ class ContainerSandbox:
         self._tidy_up()
         bounds = None if job.collect is None or session is not None else job.collect.bounds
         shape = Shape(self._isolation, self._runtime, setting.image, job.language, job.limits, bounds).container
-        cell = await (self._cell(shape) if session is None else self._executed(shape, session))
-        run = ContainerRun(job, orders, cell, client, setting, measured, self._forget)
+        container = await (self._container(shape) if session is None else self._executed(shape, session))
+        run = ContainerRun(job, orders, container, client, setting, measured, self._forget)
         self._runs.add(run)
         self._count()
         run.on_end(self._over)
@@ -265,46 +265,46 @@ class ContainerSandbox:
 
     # ---- containers ----
 
-    async def _cell(self, shape: Shape) -> Container:
+    async def _container(self, shape: Shape) -> Container:
         """One that waits, else a new one. Raises KnownError."""
         warm = self._pool.take(shape) if self._pool is not None else None
         return warm or await self._opened(shape)
 
     async def _executed(self, shape: Shape, session: ContainerSession) -> ExecContainer:
         """In the container of `session`. Raises KnownError."""
-        cell = ExecContainer(self._client(), shape, session.id)
+        container = ExecContainer(self._client(), shape, session.id)
         try:
-            await cell.open()
+            await container.open()
         except Denied as error:
             raise gone() from error
-        session.holds(cell)
-        return cell
+        session.holds(container)
+        return container
 
     async def _waiting(self, shape: Shape) -> Container:
         """A new one, once its interpreter waits. Raises KnownError."""
-        cell = await self._opened(shape)
+        container = await self._opened(shape)
         try:
-            await cell.ready()
-            await cell.pid()  # asked now, as the question would slow the run
+            await container.ready()
+            await container.pid()  # asked now, as the question would slow the run
         except (EOFError, OSError, Denied) as error:
-            self._forget(cell, await cell.remove())
+            self._forget(container, await container.remove())
             raise KnownError(f"A container did not start: {error}.", "Open Doctor.") from error
         except BaseException:
-            self._forget(cell, await cell.remove(LOST_SECONDS))
+            self._forget(container, await container.remove(LOST_SECONDS))
             raise
-        return cell
+        return container
 
     async def _opened(self, shape: Shape) -> Container:
         """Raises KnownError."""
-        cell = Container(self._client(), shape)
+        container = Container(self._client(), shape)
         try:
-            await cell.open()
+            await container.open()
         except Denied as error:
             raise not_started(error, shape.image) from error
         except (EngineGone, asyncio.CancelledError):
-            self._forget(cell, False)  # an engine that did not answer may still make it
+            self._forget(container, False)  # an engine that did not answer may still make it
             raise
-        return cell
+        return container
 
     def _over(self, run: ContainerRun) -> None:
         self._runs.discard(run)
@@ -314,9 +314,9 @@ class ContainerSandbox:
         if self._pool is not None:
             self._pool.runs(len(self._runs))
 
-    def _forget(self, cell: Container, gone: bool) -> None:
+    def _forget(self, container: Container, gone: bool) -> None:
         if not gone:
-            self._left.add(cell.name)
+            self._left.add(container.name)
 
     def _tidy_up(self) -> None:
         """The engine is back: remove what could not be removed while it was away."""

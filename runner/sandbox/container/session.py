@@ -64,9 +64,9 @@ class ContainerSession:
         self.name = leftovers.new_name()
         self._client = client
         self._begin = begin
-        self._plug: AttachedStream | None = None
+        self._attached: AttachedStream | None = None
         self._run: ContainerRun | SettledRun | None = None
-        self._cell: ExecContainer | None = None
+        self._container: ExecContainer | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._closed = self._ended = False
 
@@ -74,9 +74,9 @@ class ContainerSession:
     def alive(self) -> bool:
         return not (self._closed or self._ended)
 
-    def holds(self, cell: ExecContainer) -> None:
-        """From now on the run in `cell` ends with the container: the engine does not always tell it so."""
-        self._cell = cell
+    def holds(self, container: ExecContainer) -> None:
+        """From now on the run in `container` ends with this one: the engine does not always tell it so."""
+        self._container = container
 
     async def open(self) -> None:
         """Make and start the container. Raises KnownError, leaving nothing."""
@@ -87,12 +87,12 @@ class ContainerSession:
         try:
             self.id = await asyncio.shield(making)
             # It ends with this connection: a console that is gone leaves no container waiting.
-            self._plug = await self._client.attach(self.id, errors=False)
+            self._attached = await self._client.attach(self.id, errors=False)
             await self._client.call(lambda api: api.start(self.id), START_SECONDS)
             async with asyncio.timeout(START_SECONDS):
-                if not await self._plug.read():
+                if not await self._attached.read():
                     raise KnownError("The container ended at once.", "Open Doctor.")
-            self._watcher = spawn("kept container", self._watch(self._plug))
+            self._watcher = spawn("kept container", self._watch(self._attached))
         except Denied as error:
             await self.close()
             raise not_started(error, self.shape.image) from error
@@ -133,19 +133,19 @@ class ContainerSession:
         if self._watcher is not None:
             self._watcher.cancel()
             await asyncio.gather(self._watcher, return_exceptions=True)
-        if self._plug is not None:
-            self._plug.close()
+        if self._attached is not None:
+            self._attached.close()
         await remove(self._client, self.id or f"assent-{self.name}")
 
-    async def _watch(self, plug: AttachedStream) -> None:
+    async def _watch(self, attached: AttachedStream) -> None:
         """Until the container has ended, whatever ended it."""
         with contextlib.suppress(OSError):
-            while await plug.read():
+            while await attached.read():
                 continue
         self._ended = True
         await asyncio.sleep(LAST_WORDS_SECONDS)
-        if self._cell is not None:
-            self._cell.let_go()
+        if self._container is not None:
+            self._container.let_go()
 
     def _check(self) -> None:
         """Raises KnownError."""
@@ -173,17 +173,17 @@ class ContainerSession:
         started = await start(
             self._client, self.id, ["bash", "--noprofile", "--norc", "-c", script("files.sh"), "files", *words]
         )
-        feeding = spawn("file content", _feed(started.plug, given))
+        feeding = spawn("file content", _feed(started.attached, given))
         texts = {Stream.OUT: bytearray(), Stream.ERR: bytearray()}
         frames = Frames()
         try:
-            while data := await started.plug.read():
+            while data := await started.attached.read():
                 for stream, piece in frames.feed(data):
                     texts[stream] += piece[: max(0, most - len(texts[stream]))]
         finally:
             feeding.cancel()
             await asyncio.gather(feeding, return_exceptions=True)
-            started.plug.close()
+            started.attached.close()
         code = await exit_code(self._client, started.id)
         return code, bytes(texts[Stream.OUT]), bytes(texts[Stream.ERR])
 
@@ -192,10 +192,10 @@ class ContainerSession:
             await self._client.call(lambda api: api.kill(self.id, "SIGUSR2"))
 
 
-async def _feed(plug: AttachedStream, data: bytes) -> None:
+async def _feed(attached: AttachedStream, data: bytes) -> None:
     if data:
         with contextlib.suppress(OSError):
-            await plug.write(data)
+            await attached.write(data)
 
 
 def _entry(record: bytes) -> FolderEntry:

@@ -57,21 +57,21 @@ class Spool:
 
     def unpack(self) -> FileCollector:
         """Put the files where they are wanted. Blocks."""
-        basket = FileCollector(self._collect)
+        collector = FileCollector(self._collect)
         try:
             if self._failure is not None:
                 raise self._failure
             self._file.seek(0)
-            for path, size in self._records(basket):
-                self._take(basket, path, size)
+            for path, size in self._records(collector):
+                self._take(collector, path, size)
         except OSError as error:
-            basket.fail(error)
-        return basket
+            collector.fail(error)
+        return collector
 
     def close(self) -> None:
         self._file.close()
 
-    def _records(self, basket: FileCollector) -> list[tuple[bytes, int]]:
+    def _records(self, collector: FileCollector) -> list[tuple[bytes, int]]:
         """The files whose contents follow, in their order; the file stands at the first of them."""
         coming: list[tuple[bytes, int]] = []
         for record in self._split():
@@ -80,7 +80,7 @@ class Spool:
             if kind == b"f":
                 coming.append((path, size))
             elif kind in KINDS:
-                basket.leave(path, KINDS[kind], size if kind == b"b" else 0)
+                collector.leave(path, KINDS[kind], size if kind == b"b" else 0)
         return coming
 
     def _split(self) -> Iterator[bytes]:
@@ -97,13 +97,13 @@ class Spool:
             at = end + 1
         self._file.seek(at + 1 - len(data), os.SEEK_CUR)
 
-    def _take(self, basket: FileCollector, path: bytes, size: int) -> None:
+    def _take(self, collector: FileCollector, path: bytes, size: int) -> None:
         begin = self._file.tell()
         whole = os.fstat(self._file.fileno()).st_size
         if begin + size > whole:
-            basket.leave(path, LeftOut.REST)
-        elif not basket.refuses(path, size):
-            basket.put(path, self._pieces(size))
+            collector.leave(path, LeftOut.REST)
+        elif not collector.refuses(path, size):
+            collector.put(path, self._pieces(size))
         self._file.seek(min(begin + size, whole))
 
     def _pieces(self, size: int) -> Iterator[bytes]:

@@ -103,7 +103,7 @@ def _guard_imports(orders: "dict[str, Any]", report: "dict[str, Any]") -> None:
     """Refuse imports that the user's own code makes and the rule does not allow.
 
     What is imported by code below the interpreter's own folders is that code's affair. This keeps honest
-    code to its list; it is no wall against code that sets out to get around it.
+    code to its list; it is no protection against code that sets out to get around it.
     """
     import importlib
 

@@ -38,7 +38,7 @@ TRY_SECONDS = 10.0
 CLOCK_STEP = 0.02
 """Seconds by which the times of files may lag behind the clock."""
 READY_EVERY = 0.0003
-"""Seconds between two looks at whether the walls stand."""
+"""Seconds between two looks at whether its mounts are made."""
 VIEW = View("/workspace", "/run/assent", "/tmp")
 SHARED_MEMORY = "/dev/shm"
 OTHERS = tuple("/proc/{pid}/root" + place for place in (VIEW.temporary, SHARED_MEMORY))
@@ -47,7 +47,7 @@ OTHERS = tuple("/proc/{pid}/root" + place for place in (VIEW.temporary, SHARED_M
 class Bubblewrap:
     """Bubblewrap on this machine.
 
-    A console that runs as root needs no user namespace to put the walls up; the code then runs under a user
+    A console that runs as root needs no user namespace; the code then runs under a user
     id of its own, for root itself no limit on processes holds. Any other console uses a user namespace.
 
     Each mount costs every run 0.1 to 0.2 ms: what is small is copied in instead.
@@ -64,18 +64,18 @@ class Bubblewrap:
         self._shown = functools.cache(_shown)
 
     @classmethod
-    def raised(cls) -> Bubblewrap:
+    def tried(cls) -> Bubblewrap:
         """Find bubblewrap and try it with everything it will be used with. Raises KnownError."""
         program = shutil.which("bwrap")
         if program is None:
             raise KnownError("bubblewrap is not installed.", REMEDY)
         unfiltered = "" if syscalls.program() else f"no filter for {platform.machine()}"
         for may_nest in (False, True):  # bubblewrap before 0.8 cannot forbid it
-            walls = cls(program, may_nest=may_nest, unfiltered=unfiltered)
-            if not (problem := walls.problem()):
-                return walls
-            if not unfiltered and not (bare := cls(program, may_nest=may_nest, unfiltered=problem)).problem():
-                return bare
+            filtering = cls(program, may_nest=may_nest, unfiltered=unfiltered)
+            if not (problem := filtering.problem()):
+                return filtering
+            if not unfiltered and not (without := cls(program, may_nest=may_nest, unfiltered=problem)).problem():
+                return without
         raise KnownError(f"bubblewrap does not work here: {problem}", REMEDY)
 
     def problem(self) -> str:

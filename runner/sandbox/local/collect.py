@@ -55,12 +55,12 @@ class Left:
         """Raises OSError."""
         return cls(os.open(folder, FOLDER), main, since)
 
-    def collect(self, basket: FileCollector) -> None:
-        """Fill `basket`. What cannot be read or stored is noted in it."""
+    def collect(self, collector: FileCollector) -> None:
+        """Fill `collector`. What cannot be read or stored is noted in it."""
         try:
-            _Pass(self.workspace, basket, os.fsencode(self.main), self.since).run()
+            _Pass(self.workspace, collector, os.fsencode(self.main), self.since).run()
         except OSError as error:
-            basket.fail(error)
+            collector.fail(error)
 
     def close(self) -> None:
         os.close(self.workspace)
@@ -69,9 +69,9 @@ class Left:
 class _Pass:
     """One pass over one workspace."""
 
-    def __init__(self, workspace: int, basket: FileCollector, without: bytes, since: float) -> None:
+    def __init__(self, workspace: int, collector: FileCollector, without: bytes, since: float) -> None:
         self._workspace = workspace
-        self._basket = basket
+        self._collector = collector
         self._without = without
         self._since = since
         self._device = os.fstat(workspace).st_dev
@@ -87,10 +87,10 @@ class _Pass:
             names[one.place] = names.get(one.place, 0) + 1
         for one in sorted(self._found, key=lambda found: order(found.path)):
             if one.links > names[one.place]:
-                self._basket.leave(one.path, LeftOut.HARD_LINK)
+                self._collector.leave(one.path, LeftOut.HARD_LINK)
             elif time.monotonic() > self._deadline:
-                self._basket.leave(one.path, LeftOut.REST)
-            elif not self._basket.refuses(one.path, one.size):
+                self._collector.leave(one.path, LeftOut.REST)
+            elif not self._collector.refuses(one.path, one.size):
                 self._take(one)
 
     # ---- what there is ----
@@ -101,7 +101,7 @@ class _Pass:
                 path = above + os.fsencode(entry.name)
                 self._seen += 1
                 if self._seen > MOST_ENTRIES or time.monotonic() > self._deadline:
-                    self._basket.leave(path, LeftOut.REST)
+                    self._collector.leave(path, LeftOut.REST)
                     return
                 self._sort(folder, entry, path, depth)
 
@@ -115,20 +115,20 @@ class _Pass:
         elif path == self._without or found.st_ctime < self._since:
             return
         elif stat.S_ISLNK(found.st_mode):
-            self._basket.leave(path, LeftOut.LINK)
+            self._collector.leave(path, LeftOut.LINK)
         elif not stat.S_ISREG(found.st_mode) or found.st_dev != self._device:
-            self._basket.leave(path, LeftOut.SPECIAL)
+            self._collector.leave(path, LeftOut.SPECIAL)
         else:
             self._found.append(_Found(path, found.st_size, (found.st_dev, found.st_ino), found.st_nlink))
 
     def _go_into(self, folder: int, name: str, path: bytes, depth: int) -> None:
         if depth > DEEPEST:
-            self._basket.leave(path, LeftOut.DEEP)
+            self._collector.leave(path, LeftOut.DEEP)
             return
         try:
             below = os.open(name, FOLDER, dir_fd=folder)
         except OSError:
-            self._basket.leave(path, LeftOut.CLOSED)
+            self._collector.leave(path, LeftOut.CLOSED)
             return
         try:
             self._look(below, path + b"/", depth + 1)
@@ -141,14 +141,14 @@ class _Pass:
         try:
             fd = self._opened(one.path)
         except OSError:
-            self._basket.leave(one.path, LeftOut.CLOSED)
+            self._collector.leave(one.path, LeftOut.CLOSED)
             return
         try:
             found = os.fstat(fd)
             if (found.st_dev, found.st_ino) == one.place and stat.S_ISREG(found.st_mode):
-                self._basket.put(one.path, _pieces(fd))
+                self._collector.put(one.path, _pieces(fd))
             else:
-                self._basket.leave(one.path, LeftOut.CHANGED)
+                self._collector.leave(one.path, LeftOut.CHANGED)
         finally:
             os.close(fd)
 

@@ -24,7 +24,9 @@ REAPER = Path(__file__).parent.with_name("inside") / "reaper.py"
 
 
 class PlainProcesses:
-    """No walls: for machines without bubblewrap. The reaper needs `python`, whatever the code's language.
+    """For machines without bubblewrap: nothing keeps code from files and network, only its limits hold.
+
+    The reaper needs `python`, whatever the code's language.
 
     A console that runs as root hands the code to a user id of its own here as well: no limit on processes
     holds for root, and nothing else would keep a fork bomb from taking the whole machine.

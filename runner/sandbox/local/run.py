@@ -164,9 +164,9 @@ class LocalRun:
         """With what the run created, now that nothing of it is alive."""
         if self._job.collect is None or child.left is None:
             return result
-        basket = FileCollector(self._job.collect)
-        child.left.collect(basket)
-        return replace(result, files=basket.files, files_left_out=basket.left_out)
+        collector = FileCollector(self._job.collect)
+        child.left.collect(collector)
+        return replace(result, files=collector.files, files_left_out=collector.left_out)
 
     def _publish(self, usage: Usage) -> None:
         self._tell(self._measured, usage)

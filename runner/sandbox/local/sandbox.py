@@ -168,14 +168,14 @@ class LocalSandbox:
                     leftovers.make_root(self._root)
                 except OSError as error:
                     raise KnownError(f"No folder for runs: {error}.", "Set TMPDIR to a folder of yours.") from error
-                self._launcher = self._walls_or_bare()
+                self._launcher = self._chosen_launcher()
             return self._launcher
 
-    def _walls_or_bare(self) -> Launcher:
+    def _chosen_launcher(self) -> Launcher:
         why = "bubblewrap is switched off"
         if self._bubblewrap:
             try:
-                return Bubblewrap.raised()
+                return Bubblewrap.tried()
             except KnownError as error:
                 why = error.what.rstrip(".")
                 if os.geteuid() == 0:
