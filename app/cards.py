@@ -121,7 +121,7 @@ class Card:
         return 0.0 if self.started is None else now - self.started - self.rested
 
 
-class Cases(QObject):
+class Cards(QObject):
     """The store behind every panel. Panels read it and hear of changes; none of them changes it."""
 
     happened = Signal(object)

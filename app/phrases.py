@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING, assert_never
 
 from app.parts.amounts import size
-from app.parts.expose import expose, hides
+from app.parts.expose import hides
+from app.parts.expose import visible as visible  # one of the phrases that every page uses
 from runner.model.decision import Decider, Verdict
 from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome
@@ -57,11 +58,6 @@ def title_of(given: str, code: str, tool: Tool) -> str:
         if stripped and not stripped.startswith(("#", "//", "/*", "*", "'use strict'", '"use strict"', '"""', "'''")):
             return visible(stripped[:TITLE_LENGTH])
     return visible(code.strip()[:TITLE_LENGTH]) or tool.value.replace("_", " ")
-
-
-def visible(text: str) -> str:
-    """One line in which nothing hides: what cannot be seen becomes an escape that can."""
-    return expose(" ".join(text.split())).text
 
 
 def cleaned(reason: str) -> str:

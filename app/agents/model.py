@@ -12,7 +12,7 @@ from app import phrases
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.cards import Cases
+    from app.cards import Cards
     from runner.identity.agents import Agent
 
 Index = QModelIndex | QPersistentModelIndex
@@ -24,7 +24,7 @@ AGENT = Qt.ItemDataRole.UserRole
 class AgentsModel(QAbstractTableModel):
     """Counts are those since Assent was started."""
 
-    def __init__(self, cases: Cases, parent: QObject | None = None) -> None:
+    def __init__(self, cases: Cards, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._agents: tuple[Agent, ...] = ()

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from app.agents.model import AgentsModel
 from app.agents.welcome import Welcome
-from app.chrome.question import Question
 from app.parts.amounts import counted
+from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
 from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
 
 RULE = "Up to 40 letters, digits, dots, hyphens and underscores."
@@ -46,7 +46,7 @@ class AgentsPanel(QWidget):
     tested = Signal()
     """A test request is on its way to the queue."""
 
-    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
@@ -154,7 +154,7 @@ class AgentsPanel(QWidget):
         open_now = sum(card.request.agent == agent.name for card in self._cases.waiting())
         what = f"Its token is worth nothing from then on. {counted(open_now, 'open question')} will be withdrawn."
         title = f"Revoke {agent.name}?"
-        Question(self.window(), title, what, "Revoke", lambda yes: self._revoke_if(yes, agent.name)).open()
+        ConfirmDialog(self.window(), title, what, "Revoke", lambda yes: self._revoke_if(yes, agent.name)).open()
 
     def _revoke_if(self, yes: bool, name: str) -> None:
         if yes:

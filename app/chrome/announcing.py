@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from app.cards import Card, Cases
+    from app.cards import Card, Cards
     from runner.model.events import Event
 
 
 class Announcing(QObject):
     """One sentence for each batch of events, however many requests are in it."""
 
-    def __init__(self, cases: Cases, window: QWidget, say: Callable[[QWidget, str], None] = announce) -> None:
+    def __init__(self, cases: Cards, window: QWidget, say: Callable[[QWidget, str], None] = announce) -> None:
         """`say` is how words become speech."""
         super().__init__(window)
         self._cases = cases

@@ -12,7 +12,7 @@ from app.parts.notice import Notice, Tone
 from runner.model.events import CallsRefused, EngineTroubled, TroubleCleared
 
 if TYPE_CHECKING:
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
     from runner.model.events import Event
 
@@ -36,7 +36,7 @@ class Banners(QWidget):
     wanted = Signal(str)
     """The room whose button was pressed."""
 
-    def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._look = look

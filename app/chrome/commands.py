@@ -13,7 +13,7 @@ from app.chrome.palette import Palette, Way
 
 if TYPE_CHECKING:
     from app.bridge import Bridge
-    from app.cards import Card, Cases
+    from app.cards import Card, Cards
     from app.chrome.window import Window
     from app.look.look import Look
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Commands(QObject):
     """Asks before it changes a mode to one that decides by itself; going somewhere decides nothing."""
 
-    def __init__(self, window: Window, cases: Cases, bridge: Bridge, look: Look) -> None:
+    def __init__(self, window: Window, cases: Cards, bridge: Bridge, look: Look) -> None:
         super().__init__(window)
         self._window = window
         self._cases = cases

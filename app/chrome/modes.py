@@ -14,7 +14,7 @@ from app.parts.amounts import clock
 from runner.approval.modes import Mode
 
 if TYPE_CHECKING:
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
 
 MINUTES = (5, 15, 60)
@@ -26,7 +26,7 @@ MEANINGS = {
 _TICK_MS = 500
 
 
-def words(cases: Cases) -> str:
+def words(cases: Cards) -> str:
     """The mode and, while an agent is trusted, whom and how long: `Trust: codex 14:59`."""
     now = cases.mode
     match Mode(now.mode):
@@ -46,7 +46,7 @@ class ModeButton(QToolButton):
     trust = Signal(str, int)
     """Agent and minutes."""
 
-    def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self.choices = QMenu(self)

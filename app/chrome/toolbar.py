@@ -17,7 +17,7 @@ from runner.model.request import Isolation
 if TYPE_CHECKING:
     from PySide6.QtGui import QEnterEvent, QResizeEvent
 
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
 
 
@@ -38,7 +38,7 @@ class Toolbar(QWidget):
     looked_at = Signal()
     """The pointer is here: how the sandbox stands may be read next."""
 
-    def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._look = look

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.bridge import Bridge
-    from app.cards import Cases
+    from app.cards import Cards
     from app.chrome.frame import Frame
     from app.look.look import Look
     from app.remembering.dialog import About
@@ -51,7 +51,7 @@ class Window(QWidget):
     painted = Signal()
     """For the first time."""
 
-    def __init__(self, cases: Cases, bridge: Bridge, look: Look, places: Places, frame: Frame) -> None:
+    def __init__(self, cases: Cards, bridge: Bridge, look: Look, places: Places, frame: Frame) -> None:
         super().__init__(frame)
         install()
         self.frame = frame
@@ -266,9 +266,9 @@ class Window(QWidget):
 
     def ask(self, title: str, what: str, yes: str, told: Callable[[bool], None]) -> None:
         """Put a question over the window without stopping anything; only the button itself means yes."""
-        from app.chrome.question import Question
+        from app.parts.confirm import ConfirmDialog
 
-        Question(self, title, what, yes, told).open()
+        ConfirmDialog(self, title, what, yes, told).open()
 
     def ask_to_quit(self, what: str, told: Callable[[bool], None]) -> None:
         self.frame.bring_to_front()

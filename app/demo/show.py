@@ -168,12 +168,12 @@ class Stage(QObject):
 
     # ---- in the window's thread ----
 
-    def question(self) -> Question | None:
+    def question(self) -> ShownRequest | None:
         """The question under review, once its Approve button can be clicked."""
         review = self.console.window.deciding.review
         if review.card is None or not (review.approve.isVisible() and review.approve.isEnabled()):
             return None
-        return Question(review.card.id, review.approve.mapToGlobal(review.approve.rect().center()))
+        return ShownRequest(review.card.id, review.approve.mapToGlobal(review.approve.rect().center()))
 
     def risky(self) -> bool:
         """Whether something CRITICAL is under review, and can be denied."""
@@ -190,7 +190,7 @@ class Stage(QObject):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ShownRequest:
     """A request under review. `place` is where on the screen to click for Approve."""
 
     request_id: str

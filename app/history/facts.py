@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVB
 from app import phrases
 from app.history import words
 from app.parts.plain import plain_label
-from app.review.facts import Listed, Pairs, Section
+from app.parts.sections import Listed, Pairs, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.history.model import Line, News
+    from app.history.model import HistoryUpdate, TitledRow
     from app.look.look import Look
 
 NEWS_MS = 300
@@ -97,7 +97,7 @@ class HistoryList(QFrame):
 
     # ---- what comes in ----
 
-    def _begin(self, lines: tuple[Line, ...]) -> None:
+    def _begin(self, lines: tuple[TitledRow, ...]) -> None:
         self._asking, self._more = False, len(lines) == PAGE
         self._marking = True
         self.model.replace(lines)
@@ -105,12 +105,12 @@ class HistoryList(QFrame):
         self.view.scrollToTop()
         self._settle()
 
-    def _continue(self, lines: tuple[Line, ...]) -> None:
+    def _continue(self, lines: tuple[TitledRow, ...]) -> None:
         self._asking, self._more = False, len(lines) == PAGE
         self.model.extend(lines)
         self._settle()
 
-    def _take(self, news: News) -> None:
+    def _take(self, news: HistoryUpdate) -> None:
         self._asking = False
         lines = merged(self.model.lines, news)
         self._more = not news.whole and (self._more or len(lines) == len(news.newest))

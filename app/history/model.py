@@ -29,7 +29,7 @@ _DOT = " \N{MIDDLE DOT} "
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TitledRow:
     """A request with what it is called."""
 
     row: Row
@@ -37,11 +37,11 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class HistoryUpdate:
     """The newest page, and lines further down that have changed."""
 
-    newest: tuple[Line, ...]
-    changed: tuple[Line, ...] = ()
+    newest: tuple[TitledRow, ...]
+    changed: tuple[TitledRow, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -49,26 +49,26 @@ class News:
         return len(self.newest) < PAGE
 
 
-def read_page(history: History, wanted: Filter, before: int | None = None) -> tuple[Line, ...]:
+def read_page(history: History, wanted: Filter, before: int | None = None) -> tuple[TitledRow, ...]:
     """One page of lines, from `before` on or the newest. Raises KnownError."""
     return _titled(history, history.page(wanted, before, PAGE))
 
 
-def read_news(history: History, wanted: Filter, suspects: Iterable[str]) -> News:
+def read_news(history: History, wanted: Filter, suspects: Iterable[str]) -> HistoryUpdate:
     """The newest page, and those of the requests `suspects` that are not on it. Raises KnownError."""
     newest = read_page(history, wanted)
     listed = {line.row.id for line in newest}
     found = (history.row(one) for one in suspects if one not in listed)
-    return News(newest, _titled(history, [row for row in found if row is not None]))
+    return HistoryUpdate(newest, _titled(history, [row for row in found if row is not None]))
 
 
-def _titled(history: History, rows: Sequence[Row]) -> tuple[Line, ...]:
+def _titled(history: History, rows: Sequence[Row]) -> tuple[TitledRow, ...]:
     nameless = [row.seq for row in rows if not row.title]
     codes = history.beginnings(nameless) if nameless else {}
-    return tuple(Line(row, phrases.title_of(row.title, codes.get(row.seq, ""), row.tool)) for row in rows)
+    return tuple(TitledRow(row, phrases.title_of(row.title, codes.get(row.seq, ""), row.tool)) for row in rows)
 
 
-def merged(old: Sequence[Line], news: News) -> list[Line]:
+def merged(old: Sequence[TitledRow], news: HistoryUpdate) -> list[TitledRow]:
     """`old` brought up to date: the newest page on top, below it what was there, as far as the two meet."""
     if news.whole or not old or old[0].row.seq < news.newest[-1].row.seq:
         return list(news.newest)
@@ -82,19 +82,19 @@ class HistoryModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._lines: list[Line] = []
+        self._lines: list[TitledRow] = []
 
     @property
-    def lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[TitledRow]:
         return self._lines
 
-    def replace(self, lines: Iterable[Line]) -> None:
+    def replace(self, lines: Iterable[TitledRow]) -> None:
         """Something else altogether."""
         self.beginResetModel()
         self._lines = list(lines)
         self.endResetModel()
 
-    def extend(self, lines: Sequence[Line]) -> None:
+    def extend(self, lines: Sequence[TitledRow]) -> None:
         """The next page."""
         if not lines:
             return
@@ -103,7 +103,7 @@ class HistoryModel(QAbstractTableModel):
         self._lines.extend(lines)
         self.endInsertRows()
 
-    def update(self, lines: Sequence[Line]) -> int:
+    def update(self, lines: Sequence[TitledRow]) -> int:
         """Bring the rows up to date; how many came in on top, or -1 where everything is in another place now."""
         added = len(lines) - len(self._lines)
         old = [line.row.seq for line in self._lines]
@@ -119,7 +119,7 @@ class HistoryModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(len(lines) - 1, 0))
         return added
 
-    def line(self, row: int) -> Line | None:
+    def line(self, row: int) -> TitledRow | None:
         return self._lines[row] if 0 <= row < len(self._lines) else None
 
     def row_of(self, request_id: str) -> int:
@@ -143,7 +143,7 @@ class HistoryModel(QAbstractTableModel):
         return None
 
 
-def summary(line: Line) -> Summary:
+def summary(line: TitledRow) -> Summary:
     """One request in a row."""
     row = line.row
     below = (phrases.when(row.arrived_at), phrases.visible(row.agent), phrases.language(row.language))

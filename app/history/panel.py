@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
     from runner.audit.search import CaseRecord, History
     from runner.identity.signer import Vouching
@@ -47,7 +47,7 @@ class HistoryPanel(QWidget):
 
     def __init__(
         self,
-        cases: Cases,
+        cases: Cards,
         look: Look,
         places: Places,
         parent: QWidget | None = None,

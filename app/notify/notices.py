@@ -18,7 +18,7 @@ from runner.model.result import Outcome
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Card, Cases
+    from app.cards import Card, Cards
     from app.chrome.window import Window
     from app.notify.desktop import Desktop
     from runner.model.events import Event
@@ -38,7 +38,7 @@ class Notices(QObject):
 
     def __init__(
         self,
-        cases: Cases,
+        cases: Cards,
         window: Window,
         desktop: Desktop,
         sounds: Callable[[], bool],

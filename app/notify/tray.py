@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 from runner.approval.modes import Mode
 
 if TYPE_CHECKING:
-    from app.cards import Cases
+    from app.cards import Cards
     from app.chrome.window import Window
     from app.look.look import Look
 
@@ -30,7 +30,7 @@ _PICTURES = {
 class Tray(QObject):
     """A click brings the queue to the front; what its menu can do asks in the window first."""
 
-    def __init__(self, cases: Cases, look: Look, window: Window, parent: QObject | None = None) -> None:
+    def __init__(self, cases: Cards, look: Look, window: Window, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._look = look

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 from app.parts.amounts import counted
 from app.parts.glyphs import Glyphs, Style
 from app.parts.lexing import Lexing
-from app.parts.listing import Listing, Page, remark
+from app.parts.listing import CodeLayout, CodeListing, remark
 from app.parts.plain import tip
 from app.parts.roles import Role
 from app.parts.ruler import Ruler
@@ -40,7 +40,7 @@ _REMEMBERED = 1500
 """Rows whose layout is kept."""
 
 
-class Place(NamedTuple):
+class CodePosition(NamedTuple):
     """A place between two characters of the source; both count from 0."""
 
     line: int
@@ -69,7 +69,7 @@ class CodeView(QAbstractScrollArea):
         self._ruler.wanted.connect(self._go_to_share)
         self._glyphs: dict[int, Glyphs] = {}
         self._seen = False
-        self._caret = self._anchor = Place(0, 0)
+        self._caret = self._anchor = CodePosition(0, 0)
         self._formats: dict[str, QTextCharFormat] = {}
         self.setProperty("pane", True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -85,8 +85,8 @@ class CodeView(QAbstractScrollArea):
 
     def set_code(self, code: str, language: str, findings: Sequence[Finding] = ()) -> None:
         """Show `code` from its first line; `language` is a value of `Language`."""
-        self._listing = Listing(code, language, findings)
-        self._caret = self._anchor = Place(0, 0)
+        self._listing = CodeListing(code, language, findings)
+        self._caret = self._anchor = CodePosition(0, 0)
         self._seen = False
         self._lay_out()
         self.verticalScrollBar().setValue(0)
@@ -112,7 +112,7 @@ class CodeView(QAbstractScrollArea):
 
     def scroll_to(self, line: int) -> None:
         """Make `line`, counted from 1, the current line and bring it to the middle."""
-        self._put_caret(Place(min(max(0, line - 1), self.line_count - 1), 0))
+        self._put_caret(CodePosition(min(max(0, line - 1), self.line_count - 1), 0))
         row = self._page.rows.row(self._caret.line)
         self.verticalScrollBar().setValue(row - self._rows_visible() // 2)
 
@@ -132,8 +132,8 @@ class CodeView(QAbstractScrollArea):
         QGuiApplication.clipboard().setText(self.selected_text())
 
     def select_all(self) -> None:
-        self._anchor = Place(0, 0)
-        self._put_caret(Place(self.line_count - 1, len(self._listing.lines[-1])), keep_anchor=True)
+        self._anchor = CodePosition(0, 0)
+        self._put_caret(CodePosition(self.line_count - 1, len(self._listing.lines[-1])), keep_anchor=True)
 
     def next_finding(self, step: int = 1) -> None:
         """Go to the next line with findings, or with -1 to the one before; around at the end."""
@@ -164,7 +164,7 @@ class CodeView(QAbstractScrollArea):
         self._gutter = round(self._cell * (digits + 1) + self._bar + self._pad)
         self._room = max(self._cell * 8, self.viewport().width() - self._gutter - 2 * self._pad)
         columns = int(self._room / self._cell)
-        self._page = Page(
+        self._page = CodeLayout(
             self._listing,
             columns,
             lambda used: self._room - (used + 2) * self._cell,
@@ -390,7 +390,7 @@ class CodeView(QAbstractScrollArea):
             self.verticalScrollBar().setValue(self.verticalScrollBar().value() + lines)
             row = min(max(0, rows.row(self._caret.line) + lines), rows.total - 1)
             line = rows.at(row)[0]
-        self._put_caret(Place(line, 0), keep_anchor)
+        self._put_caret(CodePosition(line, 0), keep_anchor)
         self._reveal(line, to_end=lines > 0)
 
     def _reveal(self, line: int, to_end: bool) -> None:
@@ -406,7 +406,7 @@ class CodeView(QAbstractScrollArea):
         if event.button() is not Qt.MouseButton.LeftButton:
             return
         line, column, remarked = self._hit(event.position())
-        self._put_caret(Place(line, column), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        self._put_caret(CodePosition(line, column), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         if remarked:
             self._activate(line)
 
@@ -418,7 +418,7 @@ class CodeView(QAbstractScrollArea):
             bar = self.verticalScrollBar()
             bar.setValue(bar.value() + (1 if y > 0 else -1))
         line, column, _ = self._hit(event.position())
-        self._put_caret(Place(line, column), keep_anchor=True)
+        self._put_caret(CodePosition(line, column), keep_anchor=True)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         line, column, _ = self._hit(event.position())
@@ -428,8 +428,8 @@ class CodeView(QAbstractScrollArea):
             start -= 1
         while end < len(text) and _in_word(text[end]):
             end += 1
-        self._anchor = Place(line, start)
-        self._put_caret(Place(line, end), keep_anchor=True)
+        self._anchor = CodePosition(line, start)
+        self._put_caret(CodePosition(line, end), keep_anchor=True)
 
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -458,7 +458,7 @@ class CodeView(QAbstractScrollArea):
         )
         return line, column, at.x() < self._gutter or beside
 
-    def _put_caret(self, place: Place, keep_anchor: bool = False) -> None:
+    def _put_caret(self, place: CodePosition, keep_anchor: bool = False) -> None:
         moved = place.line != self._caret.line
         self._caret = place
         if not keep_anchor:

@@ -77,6 +77,11 @@ def expose(line: str, tab: int = 4) -> Shown:
     return Shown("".join(parts), tuple(escapes), tuple(starts), narrow)
 
 
+def visible(text: str) -> str:
+    """Return `text` as one line in which nothing hides: what cannot be seen becomes an escape that can."""
+    return expose(" ".join(text.split())).text
+
+
 @lru_cache(4096)
 def hides(character: str) -> bool:
     """Whether `character` shows nothing, or changes how its neighbors are shown."""

@@ -24,7 +24,7 @@ _NEAR = 0.8
 _AT = 0.97
 
 
-class Gauge(QFrame):
+class GaugeView(QFrame):
     """`words` turns a value into text, e.g. `amounts.size`. One name says it all: value, limit, peak."""
 
     accessible_role = Role.Chart

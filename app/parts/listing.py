@@ -16,7 +16,7 @@ LONGEST_ROW = 4096
 _REMEMBERED = 4096
 
 
-class Listing:
+class CodeListing:
     """Lines count from 0 here; the lines of findings count from 1."""
 
     def __init__(self, code: str, language: str, findings: Sequence[Finding]) -> None:
@@ -78,11 +78,11 @@ def remark(finding: Finding) -> str:
     return f"{finding.level.name.capitalize()}: {' '.join(finding.reason.split())}"
 
 
-class Page:
+class CodeLayout:
     """A listing laid into rows for a width: long lines go on in the next row, remarks stand beside or below."""
 
     def __init__(
-        self, listing: Listing, columns: int, room: Callable[[int], float], measure: Callable[[str], float]
+        self, listing: CodeListing, columns: int, room: Callable[[int], float], measure: Callable[[str], float]
     ) -> None:
         """`columns`: cells in a row. `room(n)`: what is left of it beside `n` cells, in the unit of `measure(text)`."""
         self._listing = listing
@@ -151,6 +151,6 @@ def _surely_fits(text: str, columns: int) -> bool:
     return len(text) + 3 * text.count("\t") <= columns and plain(text.replace("\t", ""))
 
 
-def _remarks(listing: Listing, line: int) -> list[tuple[Level, str]]:
+def _remarks(listing: CodeListing, line: int) -> list[tuple[Level, str]]:
     worst_first = sorted(listing.findings_at(line), key=lambda finding: -finding.level)
     return list(dict.fromkeys((finding.level, remark(finding)) for finding in worst_first))

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.parts.amounts import percent, size
-from app.parts.gauge import Gauge
+from app.parts.gauge import GaugeView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,11 +30,11 @@ class Meters(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
-        self.cpu = Gauge(look, "cpu", "CPU", percent)
-        self.memory = Gauge(look, "memory-stick", "Memory", size)
-        self.disk = Gauge(look, "hard-drive", "Disk", size)
-        self.processes = Gauge(look, "layers", "Processes", "{:.0f}".format)
-        self._all: tuple[tuple[Gauge, Callable[[Usage], float | None]], ...] = (
+        self.cpu = GaugeView(look, "cpu", "CPU", percent)
+        self.memory = GaugeView(look, "memory-stick", "Memory", size)
+        self.disk = GaugeView(look, "hard-drive", "Disk", size)
+        self.processes = GaugeView(look, "layers", "Processes", "{:.0f}".format)
+        self._all: tuple[tuple[GaugeView, Callable[[Usage], float | None]], ...] = (
             (self.cpu, lambda usage: usage.cpu_percent),
             (self.memory, lambda usage: usage.memory_bytes),
             (self.disk, lambda usage: usage.disk_bytes),

@@ -25,7 +25,7 @@ _TELL_EVERY = 1.0
 """Seconds between two words to screen readers while output comes in."""
 
 
-class Source(Protocol):
+class OutputSource(Protocol):
     """Where output comes from; `runner.sandbox.output.Transcript` is one."""
 
     def since(self, position: int) -> OutputNews: ...
@@ -45,7 +45,7 @@ class OutputView(QWidget):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._source: Source | None = None
+        self._source: OutputSource | None = None
         self._texts: tuple[str, str] = ("", "")
         self._position = 0
         self._running = False
@@ -78,7 +78,7 @@ class OutputView(QWidget):
 
     # ---- what it shows ----
 
-    def set_source(self, source: Source) -> None:
+    def set_source(self, source: OutputSource) -> None:
         """Show what `source` has and what it will get, as long as this view is visible."""
         self._source = source
         self._begin()

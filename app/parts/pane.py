@@ -28,7 +28,7 @@ from app.parts.ansi import Ink, parse
 from app.parts.expose import expose
 from app.parts.glyphs import Glyphs, Style
 from app.parts.roles import Role
-from app.parts.scrollback import LONGEST, Line, Scrollback
+from app.parts.scrollback import LONGEST, OutputLine, Scrollback
 from runner.sandbox.output import Stream
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class OutputPane(QAbstractScrollArea):
         self._found: Callable[[str], list[tuple[int, int]]] | None = None
         self._hit: tuple[Spot, Spot] | None = None
         self._anchor = self._caret = Spot(0, 0)
-        self._glyphs: dict[tuple[int, Line], Glyphs] = {}
+        self._glyphs: dict[tuple[int, OutputLine], Glyphs] = {}
         self.setProperty("pane", True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -206,7 +206,7 @@ class OutputPane(QAbstractScrollArea):
         port = self.viewport().rect()
         tokens = self._look.tokens
         painter.fillRect(port, QColor(tokens.code))
-        kept: dict[tuple[int, Line], Glyphs] = {}
+        kept: dict[tuple[int, OutputLine], Glyphs] = {}
         top = max(self._top, self._lines.first)
         widest = self._widest
         for nth, line in enumerate(self._lines.lines(top, self._rows_visible() + 1)):
@@ -233,7 +233,7 @@ class OutputPane(QAbstractScrollArea):
         self.horizontalScrollBar().setRange(0, max(0, math.ceil(width) - room))
         self.horizontalScrollBar().setPageStep(max(1, room))
 
-    def _paint_line(self, painter: QPainter, number: int, line: Line, glyphs: Glyphs, top: float) -> None:
+    def _paint_line(self, painter: QPainter, number: int, line: OutputLine, glyphs: Glyphs, top: float) -> None:
         tokens = self._look.tokens
         left = self._left - self.horizontalScrollBar().value()
         if line.stream is Stream.ERR:
@@ -251,7 +251,9 @@ class OutputPane(QAbstractScrollArea):
         if left < self._left and line.stream is Stream.ERR:
             painter.fillRect(QRectF(0, top, self._look.px(3), self._row_height), QColor(tokens.high))
 
-    def _paint_found(self, painter: QPainter, number: int, line: Line, glyphs: Glyphs, left: float, top: float) -> None:
+    def _paint_found(
+        self, painter: QPainter, number: int, line: OutputLine, glyphs: Glyphs, left: float, top: float
+    ) -> None:
         assert self._found is not None
         tokens = self._look.tokens
         for span in self._found(_text(line)[0]):
@@ -264,7 +266,7 @@ class OutputPane(QAbstractScrollArea):
     def _fill(
         self,
         painter: QPainter,
-        line: Line,
+        line: OutputLine,
         glyphs: Glyphs,
         span: tuple[int, int],
         corner: tuple[float, float],
@@ -275,7 +277,7 @@ class OutputPane(QAbstractScrollArea):
         painter.fillRect(box, QColor(color))
         return box
 
-    def _laid(self, line: Line) -> Glyphs:
+    def _laid(self, line: OutputLine) -> Glyphs:
         text, stretches = _text(line)
         shown = expose(text, _TAB)
         styles: list[Style] = [
@@ -423,7 +425,7 @@ class OutputPane(QAbstractScrollArea):
         self.viewport().update()
 
 
-def _text(line: Line) -> tuple[str, list[tuple[int, int, Ink]]]:
+def _text(line: OutputLine) -> tuple[str, list[tuple[int, int, Ink]]]:
     """The characters of a line and their colors, without control sequences."""
     text, stretches = parse(line.data.decode("utf-8", "replace"))
     if len(text) <= LONGEST:

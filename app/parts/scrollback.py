@@ -17,7 +17,7 @@ _BYTES = 24 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class OutputLine:
     """One line as it came. `stream` is None for a remark of Assent's own."""
 
     stream: Stream | None
@@ -106,14 +106,14 @@ class Scrollback:
         self._push(lines)
         unfinished.add(last)
 
-    def lines(self, first: int, count: int) -> list[Line]:
+    def lines(self, first: int, count: int) -> list[OutputLine]:
         """Up to `count` lines from number `first` on; those no longer here are left out."""
         start = max(0, first - self._first)
         stop = max(0, first + count - self._first)
-        found = [Line(*line) for line in islice(self._lines, start, stop)]
+        found = [OutputLine(*line) for line in islice(self._lines, start, stop)]
         if stop > len(self._lines):
             unfinished = [
-                Line(stream, *_fitted(bytes(line.data), line.lost))
+                OutputLine(stream, *_fitted(bytes(line.data), line.lost))
                 for stream, line in self._unfinished.items()
                 if line.data
             ]

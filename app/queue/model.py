@@ -10,12 +10,12 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from app import phrases
 from app.parts.amounts import time_left
 from app.parts.plain import tip
-from app.queue.order import Lane, Line, Order, Place
+from app.queue.order import Lane, Line, Order, RequestLine
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.cards import Card, Cases
+    from app.cards import Card, Cards
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -25,13 +25,13 @@ CARD = Qt.ItemDataRole.UserRole + 1
 
 
 class QueueModel(QAbstractTableModel):
-    """One column. Rows are `Lane` or `Place`; `refresh` brings them in line with the store.
+    """One column. Rows are `Lane` or `RequestLine`; `refresh` brings them in line with the store.
 
-    While `hold(True)` counts, rows only ever join at the end; what is no longer open stays where it is, as a `Place`
-    whose card does not wait any more.
+    While `hold(True)` counts, rows only ever join at the end; what is no longer open stays where it is, as a
+    `RequestLine` whose card does not wait any more.
     """
 
-    def __init__(self, cases: Cases, parent: QObject | None = None) -> None:
+    def __init__(self, cases: Cards, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._order = Order()
@@ -52,7 +52,7 @@ class QueueModel(QAbstractTableModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        if isinstance(self.line(index.row()), Place):
+        if isinstance(self.line(index.row()), RequestLine):
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
         return Qt.ItemFlag.ItemNeverHasChildren
 
@@ -77,7 +77,7 @@ class QueueModel(QAbstractTableModel):
 
     def card(self, row: int) -> Card | None:
         match self.line(row):
-            case Place(request_id):
+            case RequestLine(request_id):
                 return self._cards.get(request_id)
             case _:
                 return None
@@ -117,12 +117,12 @@ class QueueModel(QAbstractTableModel):
     def behind(self, row: int) -> tuple[str, ...]:
         """Requests that are alike and not listed by themselves."""
         line = self.line(row)
-        return self._order.behind.get(line.request_id, ()) if isinstance(line, Place) else ()
+        return self._order.behind.get(line.request_id, ()) if isinstance(line, RequestLine) else ()
 
     def group(self, row: int) -> tuple[str, ...]:
         """The request of `row` and every one that is alike, listed or not."""
         line = self.line(row)
-        if not isinstance(line, Place):
+        if not isinstance(line, RequestLine):
             return ()
         name = self._order.group_of(line.request_id)
         if not name:
@@ -133,12 +133,12 @@ class QueueModel(QAbstractTableModel):
     def is_open(self, row: int) -> bool:
         """Whether the group of `row` is listed one by one."""
         line = self.line(row)
-        return isinstance(line, Place) and self._order.group_of(line.request_id) in self._order.opened
+        return isinstance(line, RequestLine) and self._order.group_of(line.request_id) in self._order.opened
 
     def toggle_group(self, row: int) -> None:
         """List the requests of a group one by one, or behind the first."""
         line = self.line(row)
-        if isinstance(line, Place) and (name := self._order.group_of(line.request_id)):
+        if isinstance(line, RequestLine) and (name := self._order.group_of(line.request_id)):
             self._order.opened ^= {name}
             # Although the pointer is in the list: the person wants it to change.
             held, self._held = self._held, False
@@ -157,14 +157,14 @@ class QueueModel(QAbstractTableModel):
     def row_of(self, request_id: str) -> int:
         """-1 where it is not listed."""
         try:
-            return self._lines.index(Place(request_id))
+            return self._lines.index(RequestLine(request_id))
         except ValueError:
             return -1
 
     def in_lane(self, row: int) -> int:
         """How many requests the heading at `row` is for, with those behind others."""
         count, at = 0, row + 1
-        while isinstance(self.line(at), Place):
+        while isinstance(self.line(at), RequestLine):
             count += 1 + len(self.behind(at))
             at += 1
         return count
@@ -184,7 +184,7 @@ class QueueModel(QAbstractTableModel):
         for card in (*waiting, *missed):
             self._cards[card.id] = card
         self._become(wanted)
-        listed = {line.request_id for line in self._lines if isinstance(line, Place)}
+        listed = {line.request_id for line in self._lines if isinstance(line, RequestLine)}
         for gone in [one for one in self._cards if one not in listed]:
             del self._cards[gone]
 

@@ -22,13 +22,13 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RequestLine:
     """The line of one request."""
 
     request_id: str
 
 
-Line = Lane | Place
+Line = Lane | RequestLine
 
 NEW = Lane("")
 MISSED = Lane("", missed=True)
@@ -61,7 +61,7 @@ class Order:
         for agent in self._lanes:
             lines.append(Lane(agent))
             lines += self._grouped(sorted(by_agent[agent], key=_urgency))
-        over: list[Line] = [Place(card.id) for card in missed]
+        over: list[Line] = [RequestLine(card.id) for card in missed]
         return [*lines, MISSED, *over] if over else lines
 
     def _grouped(self, cards: list[Card]) -> list[Line]:
@@ -71,10 +71,10 @@ class Order:
             groups.setdefault(self._group(card), []).append(card)
         lines: list[Line] = []
         for name, (first, *others) in groups.items():
-            lines.append(Place(first.id))
+            lines.append(RequestLine(first.id))
             self.groups[name] = (first.id, *(card.id for card in others))
             if name in self.opened:
-                lines += [Place(card.id) for card in others]
+                lines += [RequestLine(card.id) for card in others]
             elif others:
                 self.behind[first.id] = tuple(card.id for card in others)
         return lines
@@ -92,9 +92,9 @@ class Order:
 
     def held(self, lines: list[Line], waiting: Iterable[Card]) -> list[Line]:
         """`lines` as they are, with what is not among them at the end under a heading of its own."""
-        known = {line.request_id for line in lines if isinstance(line, Place)}
+        known = {line.request_id for line in lines if isinstance(line, RequestLine)}
         known.update(hidden for group in self.behind.values() for hidden in group)
-        fresh: list[Line] = [Place(card.id) for card in waiting if card.id not in known]
+        fresh: list[Line] = [RequestLine(card.id) for card in waiting if card.id not in known]
         if fresh and NEW not in lines:
             return [*lines, NEW, *fresh]
         return [*lines, *fresh]

@@ -21,13 +21,13 @@ from app.parts.plain import plain_label
 from app.queue.bar import BatchBar
 from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
 from app.queue.model import QueueModel
-from app.queue.order import Lane, Place
+from app.queue.order import Lane, RequestLine
 from runner.approval.modes import Mode
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
 
 NOTHING = ("Nothing waits", "Requests from your agents appear here.")
@@ -46,7 +46,7 @@ class QueuePanel(QFrame):
     add_agent = Signal()
     """Nobody is registered yet, and the person wants to change that."""
 
-    def __init__(self, cases: Cases, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._look = look
@@ -96,7 +96,7 @@ class QueuePanel(QFrame):
         row = row + by if row >= 0 else (0 if by > 0 else self.model.rowCount() - 1)
         while isinstance(self.model.line(row), Lane):
             row += by
-        if isinstance(self.model.line(row), Place):
+        if isinstance(self.model.line(row), RequestLine):
             self.view.setCurrentIndex(self.model.index(row, 0))
 
     def toggle_mark(self) -> None:
@@ -157,7 +157,7 @@ class QueuePanel(QFrame):
     @Slot(QModelIndex, QModelIndex)
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         line = self.model.line(current.row())
-        if not self._refreshing and isinstance(line, Place) and line.request_id != self._chosen:
+        if not self._refreshing and isinstance(line, RequestLine) and line.request_id != self._chosen:
             self._chosen = line.request_id
             self._show_bar()
             self.chosen.emit(line.request_id)
@@ -172,7 +172,7 @@ class QueuePanel(QFrame):
             if isinstance(self.model.line(shown.row()), Lane):
                 shown = self.model.index(shown.row() + 1, 0)
         line = self.model.line(shown.row())
-        if not isinstance(line, Place):
+        if not isinstance(line, RequestLine):
             return None
         return line.request_id, self.view.visualRect(shown).top()
 

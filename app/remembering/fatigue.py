@@ -17,7 +17,7 @@ from runner.model.events import RequestDecided
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.cards import Card, Cases
+    from app.cards import Card, Cards
     from runner.model.decision import Decision
     from runner.model.events import Event
 
@@ -52,7 +52,7 @@ class Fatigue(QObject):
     """What to say, kindly."""
 
     def __init__(
-        self, cases: Cases, clock: Callable[[], float] = time.monotonic, parent: QObject | None = None
+        self, cases: Cards, clock: Callable[[], float] = time.monotonic, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._cases = cases

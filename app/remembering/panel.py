@@ -12,7 +12,7 @@ from app.parts.column import ScrollColumn
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.remembering.dialog import About
-from app.remembering.rows import Row, grant_row, rule_row, suggestion_row
+from app.remembering.rows import RuleRow, grant_row, rule_row, suggestion_row
 from app.remembering.trial import Trial
 from runner.model.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
     from runner.approval.hindsight import Past, Suggestion
     from runner.model.events import Event
@@ -53,7 +53,7 @@ class RulesPanel(QWidget):
     remember = Signal(object)
     """About: a suggestion was taken up."""
 
-    def __init__(self, cases: Cases, bridge: Bridge, look: Look, places: Places, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, bridge: Bridge, look: Look, places: Places, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._look = look
@@ -195,7 +195,7 @@ class Group(QWidget):
 
     def __init__(self, look: Look, heading: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.rows: list[Row] = []
+        self.rows: list[RuleRow] = []
         self._sentence = plain_label(role="muted", wrap=True)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -206,7 +206,7 @@ class Group(QWidget):
     def say(self, sentence: str) -> None:
         self.show_rows((), sentence)
 
-    def show_rows(self, rows: Iterable[Row], none: str) -> None:
+    def show_rows(self, rows: Iterable[RuleRow], none: str) -> None:
         """`none` is what is said where there are no rows."""
         for row in self.rows:
             self._column.removeWidget(row)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from runner.policy.rules import Rule
 
 
-class Row(QFrame):
+class RuleRow(QFrame):
     """A heading, what it says, small print, and at most one button at the right."""
 
     accessible_role = Role.Grouping
@@ -59,29 +59,31 @@ class Row(QFrame):
         self._head.insertWidget(0, badge, 0, Qt.AlignmentFlag.AlignTop)
 
 
-def rule_row(look: Look, number: int, rule: Rule) -> Row:
+def rule_row(look: Look, number: int, rule: Rule) -> RuleRow:
     """`number` is its place in the order."""
-    row = Row(look, f"{number}. {phrases.visible(rule.name)}", (words.rule(rule),), phrases.visible(rule.description))
+    row = RuleRow(
+        look, f"{number}. {phrases.visible(rule.name)}", (words.rule(rule),), phrases.visible(rule.description)
+    )
     if rule.level is not None:
         row.mark(Badge(look, rule.level))
     return row
 
 
-def grant_row(look: Look, grant: Grant) -> Row:
+def grant_row(look: Look, grant: Grant) -> RuleRow:
     said = (words.covered(grant), f"{words.use(grant)} {words.ends(grant)}")
     small = f"{grant.name}, made at {phrases.when(grant.made_at)}"
-    row = Row(look, words.name(grant), said, small, "Revoke")
+    row = RuleRow(look, words.name(grant), said, small, "Revoke")
     assert row.button is not None
     row.button.setProperty("kind", "danger")
     row.mark(Badge(look, grant.level))
     return row
 
 
-def suggestion_row(look: Look, one: Suggestion) -> Row:
+def suggestion_row(look: Look, one: Suggestion) -> RuleRow:
     title = phrases.visible(one.latest.title) or "A program"
     often = f"You approved this program by {phrases.visible(one.latest.agent)} {counted(one.times, 'time')}"
     said = f"{often}, in {phrases.span(one.seconds)} at the median, and never denied it."
-    row = Row(look, title, (said,), "", "Remember\N{HORIZONTAL ELLIPSIS}")
+    row = RuleRow(look, title, (said,), "", "Remember\N{HORIZONTAL ELLIPSIS}")
     row.mark(Badge(look, one.latest.level))
     return row
 

@@ -24,7 +24,7 @@ from app.parts.column import ScrollColumn
 from app.parts.fold import FoldingRow
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
-from app.review.facts import Listed, Pairs
+from app.parts.sections import Listed, Pairs
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.request import Language, Tool
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
     from runner.audit.row import Row
     from runner.policy.explain import Explanation
@@ -50,7 +50,7 @@ NOBODY = "an-agent"
 class Trial(QWidget):
     """Asks the engine the same questions it asks of a request."""
 
-    def __init__(self, cases: Cases, bridge: Bridge, look: Look, ledger: Path, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, bridge: Bridge, look: Look, ledger: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge

@@ -17,7 +17,7 @@ from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.review.approval import STOPPERS
 from app.review.buttons import DecisionButton
-from app.review.guard import REST_SECONDS, Guard
+from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.steady import Steady
 from runner.model.assessment import Level
 from runner.model.events import EngineTroubled, RequestAssessed, RequestDecided, TroubleCleared
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
     from app.bridge import Bridge
-    from app.cards import Card, Cases
+    from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.assessment import Finding
     from runner.model.events import Event
@@ -45,7 +45,7 @@ class Batch(QDialog):
 
     approved = Signal()
 
-    def __init__(self, parent: QWidget, cases: Cases, bridge: Bridge, look: Look, chosen: Iterable[str]) -> None:
+    def __init__(self, parent: QWidget, cases: Cards, bridge: Bridge, look: Look, chosen: Iterable[str]) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
@@ -53,7 +53,7 @@ class Batch(QDialog):
         self.skipped: list[tuple[Card, str]] = []
         self._digests: dict[str, str] = {}
         self._sort([card for one in chosen if (card := cases.card(one)) is not None and card.waiting])
-        self.guard = Guard(self._can_be_answered)
+        self.guard = ClickGuard(self._can_be_answered)
         self.heading = plain_label(role="title")
         self.what = plain_label(role="muted", wrap=True)
         self.left_out = plain_label(role="muted", wrap=True)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 if TYPE_CHECKING:
     from app.look.look import Look
-    from app.review.guard import Guard
+    from app.review.guard import ClickGuard
 
 HOLD_MS = 1000
 """How long the button is held for a CRITICAL request (console.md, *Deciding*)."""
@@ -22,7 +22,7 @@ class DecisionButton(QPushButton):
 
     decided = Signal()
 
-    def __init__(self, text: str, guard: Guard, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str, guard: ClickGuard, parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
         self._guard = guard
         self._turn: int | None = None
@@ -64,7 +64,7 @@ class DecisionButton(QPushButton):
 class ApproveButton(DecisionButton):
     """Approves at a click, or, with `holding`, only after it was held for a second; a bar shows how far."""
 
-    def __init__(self, text: str, guard: Guard, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str, guard: ClickGuard, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(text, guard, parent)
         self._look = look
         self._holding = False

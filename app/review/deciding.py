@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.bridge import Bridge
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
     from runner.model.events import Event
 
@@ -31,7 +31,7 @@ class Deciding(QWidget):
 
     add_agent = Signal()
 
-    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
     from app.look.look import Look
-    from app.review.guard import Guard
+    from app.review.guard import ClickGuard
 
 CANNED = (
     ("Not needed", "Not needed for the task."),
@@ -51,7 +51,7 @@ class Denial(QWidget):
     """The reason, cleaned; may be empty."""
     back = Signal()
 
-    def __init__(self, look: Look, guard: Guard, parent: QWidget | None = None) -> None:
+    def __init__(self, look: Look, guard: ClickGuard, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         px = look.px
         self.field = ReasonField()

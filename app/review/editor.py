@@ -20,7 +20,7 @@ MOST_LINE = 4096
 """Characters of a line above which Qt takes seconds to lay it out (qt.md)."""
 
 
-class Editor(QPlainTextEdit):
+class CodeEditor(QPlainTextEdit):
     """Plain text. Tab types a tab only where the code has tabs; Ctrl+Enter is done, Escape leaves it as it was."""
 
     changed = Signal(str)
@@ -150,7 +150,7 @@ class Editor(QPlainTextEdit):
 class _Numbers(QWidget):
     """The gutter."""
 
-    def __init__(self, editor: Editor) -> None:
+    def __init__(self, editor: CodeEditor) -> None:
         super().__init__(editor)
         self._editor = editor
 

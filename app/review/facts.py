@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal, Slot
 
 from app import phrases
 from app.parts.column import ScrollColumn
-from app.parts.plain import plain_label
+from app.parts.sections import Listed, Pairs, Section, wrapped_label
 from app.review.findings import FindingsList
 from app.review.narrowing import Narrowing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
+
+    from PySide6.QtWidgets import QWidget
 
     from app.cards import Card
     from app.look.look import Look
@@ -34,7 +35,7 @@ class Facts(ScrollColumn):
         super().__init__("What is known about this request", parent)
         self._look = look
         self._why = Section(look, "Why")
-        self._reasons = _wrapped(look)
+        self._reasons = wrapped_label(look)
         self.findings = FindingsList(look)
         self.findings.picked.connect(self.line_picked)
         self.narrowing = Narrowing()
@@ -71,85 +72,6 @@ class Facts(ScrollColumn):
     @Slot()
     def _narrow(self) -> None:
         self.findings.set_findings(self.narrowing.picked(self._found))
-
-
-class Section(QWidget):
-    """A heading and what belongs to it."""
-
-    def __init__(self, look: Look, heading: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._heading = plain_label(role="heading")
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(look.px(6))
-        self._column.addWidget(self._heading)
-        self.rename(heading)
-
-    def rename(self, heading: str) -> None:
-        self._heading.setText(heading)
-
-    def drop_heading(self) -> None:
-        """It stands under another's."""
-        self._heading.hide()
-
-    def add(self, widget: QWidget) -> None:
-        self._column.addWidget(widget)
-
-
-class Listed(Section):
-    """A line for each of several texts; hidden while there are none."""
-
-    def __init__(self, look: Look, heading: str, parent: QWidget | None = None) -> None:
-        super().__init__(look, heading, parent)
-        self._lines = _wrapped(look)
-        self.add(self._lines)
-
-    def show_lines(self, lines: Iterable[str]) -> None:
-        self._lines.setText("\n".join(map(phrases.visible, lines)))
-        self.setVisible(bool(self._lines.text()))
-
-
-class Pairs(Section):
-    """Names at the left, values at the right; hidden while there are none."""
-
-    def __init__(self, look: Look, heading: str, parent: QWidget | None = None) -> None:
-        super().__init__(look, heading, parent)
-        self._look = look
-        self._grid = QGridLayout()
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(look.px(12))
-        self._grid.setVerticalSpacing(look.px(4))
-        self._grid.setColumnStretch(1, 1)
-        self._rows: list[tuple[QLabel, QLabel]] = []
-        self._column.addLayout(self._grid)
-
-    def show_pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
-        pairs = tuple(pairs)
-        while len(self._rows) < len(pairs):
-            self._add_row()
-        for number, (name, value) in enumerate(self._rows):
-            shown = number < len(pairs)
-            name.setVisible(shown)
-            value.setVisible(shown)
-            if shown:
-                name.setText(pairs[number][0])
-                value.setText(pairs[number][1])
-        self.setVisible(bool(pairs))
-
-    def _add_row(self) -> None:
-        name, value = plain_label(role="muted"), _wrapped(self._look)
-        row = len(self._rows)
-        self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(value, row, 1)
-        self._rows.append((name, value))
-
-
-def _wrapped(look: Look) -> QLabel:
-    label = plain_label(wrap=True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-    label.setMinimumWidth(look.px(40))
-    return label
 
 
 def _reasons(card: Card) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from app.look.look import Look
-    from app.review.guard import Guard
+    from app.review.guard import ClickGuard
 
 
 MOST_LINES = 4
@@ -30,7 +30,7 @@ class Foot(QStackedWidget):
     edit_done = Signal()
     edit_discarded = Signal()
 
-    def __init__(self, look: Look, guard: Guard, parent: QWidget | None = None) -> None:
+    def __init__(self, look: Look, guard: ClickGuard, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
         self._rows: list[Flow] = []

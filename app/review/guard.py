@@ -12,7 +12,7 @@ REST_SECONDS = 0.6
 """How long input is ignored (console.md, *Deciding*): longer than a click under way, shorter than reading a line."""
 
 
-class Guard:
+class ClickGuard:
     """Input counts once `REST_SECONDS` have passed since the last `rearm`, and only in an active window.
 
     A press and its release must fall into the same turn: what is pressed for one request never answers the next.

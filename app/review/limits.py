@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QHBoxLayout, QPushBut
 
 from app.parts.amounts import size
 from app.parts.plain import plain_label
-from app.review.facts import Pairs, Section
+from app.parts.sections import Pairs, Section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,10 +17,10 @@ from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
 from app.review import approval
 from app.review.changes import ChangesView, sums
-from app.review.editor import Editor, can_edit
+from app.review.editor import CodeEditor, can_edit
 from app.review.facts import Facts
 from app.review.foot import Foot
-from app.review.guard import REST_SECONDS, Guard
+from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.header import Header
 from app.review.interest import Interest
 from app.review.limits import LimitsSection
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cards import Card, Cases
+    from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.events import Event
     from runner.model.request import Limits, Part
@@ -82,7 +82,7 @@ class ReviewPanel(QFrame):
     move_on = Signal()
     """The person is through with a request that is over."""
 
-    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
@@ -101,7 +101,7 @@ class ReviewPanel(QFrame):
         self._hint = ""
         self._seen: set[Part] = set()
         """Variables and input whose end has been on the screen."""
-        self.guard = Guard(self._can_be_answered)
+        self.guard = ClickGuard(self._can_be_answered)
         self.setProperty("card", True)
         self.header = Header(look)
         self.tabs = QTabBar()
@@ -114,7 +114,7 @@ class ReviewPanel(QFrame):
         self.changes = ChangesView(look)
         self.extra = CodeView(look)
         self.extra.setAccessibleName("Variables or input")
-        self.editor = Editor(look)
+        self.editor = CodeEditor(look)
         self.facts = Facts(look)
         self.limits = LimitsSection(look)
         # What a person may change stands above what is the same each time.

@@ -16,7 +16,7 @@ from runner.model.events import SandboxesChanged
 
 if TYPE_CHECKING:
     from app.bridge import Bridge
-    from app.cards import Cases
+    from app.cards import Cards
     from app.look.look import Look
     from runner.model.events import Event
     from runner.model.kept_sandbox import Kept
@@ -78,7 +78,7 @@ class KeptModel(QAbstractTableModel):
 class KeptSandboxes(QWidget):
     """Hidden while there are none."""
 
-    def __init__(self, cases: Cases, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge

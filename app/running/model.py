@@ -15,7 +15,7 @@ from runner.model.result import Outcome
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from app.cards import Card, Cases
+    from app.cards import Card, Cards
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
@@ -24,7 +24,7 @@ _NOWHERE = QModelIndex()
 class RunsModel(QAbstractTableModel):
     """One column, newest first."""
 
-    def __init__(self, cases: Cases, parent: QObject | None = None) -> None:
+    def __init__(self, cases: Cards, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._cards: list[Card] = []

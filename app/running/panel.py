@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.bridge import Bridge
-    from app.cards import Card, Cases
+    from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.events import Event
     from runner.model.result import CapturedFile, Result
@@ -52,7 +52,7 @@ class RunningPanel(QWidget):
 
     def __init__(
         self,
-        cases: Cases,
+        cases: Cards,
         bridge: Bridge,
         look: Look,
         read: Callable[[CapturedFile], bytes],

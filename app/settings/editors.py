@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runner.settings.declaration import Declared, Value
 
 
-class Editor(QWidget):
+class SettingEditor(QWidget):
     """Says what was typed, also where it makes no sense yet; never while `show_value` fills it."""
 
     typed = Signal(object)
@@ -42,7 +42,7 @@ class Editor(QWidget):
         raise NotImplementedError
 
 
-class SwitchEditor(Editor):
+class SwitchEditor(SettingEditor):
     """Yes or no."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
@@ -71,7 +71,7 @@ class SwitchEditor(Editor):
         self.box.setText("On" if on else "Off")
 
 
-class ChoiceEditor(Editor):
+class ChoiceEditor(SettingEditor):
     """One of several."""
 
     def __init__(self, title: str, choices: tuple[str, ...], parent: QWidget | None = None) -> None:
@@ -90,7 +90,7 @@ class ChoiceEditor(Editor):
         return (self.box,)
 
 
-class SeveralEditor(Editor):
+class SeveralEditor(SettingEditor):
     """Any of several."""
 
     def __init__(self, title: str, choices: tuple[str, ...], look: Look, parent: QWidget | None = None) -> None:
@@ -120,7 +120,7 @@ class SeveralEditor(Editor):
         self.typed.emit(tuple(one for one, box in self.boxes.items() if box.isChecked()))
 
 
-class TextEditor(Editor):
+class TextEditor(SettingEditor):
     """A number with its unit, a text, or words with commas between them."""
 
     def __init__(self, title: str, one: Declared, look: Look, parent: QWidget | None = None) -> None:
@@ -165,7 +165,7 @@ class _QuietBox(QComboBox):
         event.ignore()
 
 
-def editor_for(one: Declared, title: str, look: Look) -> Editor:
+def editor_for(one: Declared, title: str, look: Look) -> SettingEditor:
     """The field for one setting."""
     match one.kind:
         case Kind.BOOL:

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chrome.question import Question
 from app.errands import Errands
 from app.look.look import Motion, Theme
 from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
+from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
@@ -170,7 +170,7 @@ class SettingsPanel(QWidget):
             f"Where this system has no keyring, secrets will be in {self._places.secrets}, not encrypted. "
             "Only your user may read the file (mode 0600), and so may every program that runs as you."
         )
-        Question(self.window(), "Keep secrets in a file?", what, "I agree", self._agreed).open()
+        ConfirmDialog(self.window(), "Keep secrets in a file?", what, "I agree", self._agreed).open()
 
     def _agreed(self, yes: bool) -> None:
         if not yes and self._form is not None:

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QIcon, QPalette, QSessionManager
 
 from app.bridge import Bridge
-from app.cards import Cases
+from app.cards import Cards
 from app.chrome.window import Window
 from app.errands import Errands
 from app.look.look import Look, Motion, Theme
@@ -53,7 +53,7 @@ class Console(QObject):
         # From here on the look decides; the frame had a color of its own so that it did not flash.
         frame.setPalette(QPalette())
         app.setWindowIcon(QIcon(self.look.pixmap("shield-check", "accent", 64)))
-        self.cases = Cases(self)
+        self.cases = Cards(self)
         self.host = EngineThread(self._build, faults.engine_failed)
         self.bridge = Bridge(self.host, self)
         self.bridge.happened.connect(self.cases.take)

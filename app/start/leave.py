@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from app.bridge import Bridge
-    from app.cards import Cases
+    from app.cards import Cards
 
 CLOSED = "The console was closed. Nothing was run; ask again when it is back."
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -36,7 +36,7 @@ class Leave(QObject):
 
     def __init__(
         self,
-        cases: Cases,
+        cases: Cards,
         bridge: Bridge,
         ask: Callable[[str, Callable[[bool], None]], None],
         hurry: Callable[[], None],

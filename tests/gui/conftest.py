@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.cards import Cases
+from app.cards import Cards
 from app.chrome.frame import Frame
 from app.chrome.window import Window
 from app.chrome.window_state import Remembered
@@ -64,7 +64,7 @@ class Desk:
 
     qtbot: QtBot
     window: Window
-    cases: Cases
+    cases: Cards
     bridge: feed.RecordingBridge
 
     @property
@@ -93,7 +93,7 @@ class Desk:
 
 @pytest.fixture
 def desk(qtbot: QtBot, look: Look, places: Places) -> Iterator[Desk]:
-    cases, bridge = Cases(), feed.RecordingBridge()
+    cases, bridge = Cards(), feed.RecordingBridge()
     bridge.known = (Agent("claude-code", "0" * 64, 0.0),)
     bridge.happened.connect(cases.take)
     frame = Frame(Remembered(places.state / "window.json"))

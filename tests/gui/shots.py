@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication, QDialog
 
-from app.cards import Cases
+from app.cards import Cards
 from app.chrome.frame import Frame
 from app.chrome.window import Window
 from app.chrome.window_state import Remembered
@@ -77,7 +77,7 @@ class Scene:
     """A window without an engine."""
 
     def __init__(self, look: Look, places: Places) -> None:
-        self.cases = Cases()
+        self.cases = Cards()
         self.bridge = feed.RecordingBridge()
         self.bridge.known = (
             Agent("claude-code", "0" * 64, time.time() - 9000, time.time() - 4),

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from app.bridge import Bridge
-from app.chrome.question import Question
 from app.chrome.vault import BANNER, VaultNotice
 from app.errands import Errands
+from app.parts.confirm import ConfirmDialog
 from app.parts.notice import Tone
 from app.settings.panel import SettingsPanel
 from runner.assembly import build
@@ -62,7 +62,7 @@ def engine(places: Places, qtbot: QtBot) -> Iterator[EngineThread]:
 def agree(panel: SettingsPanel, bridge: Bridge, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: panel.form is not None)
     panel.rows["secrets_file"].editor.box.click()  # type: ignore[attr-defined]
-    question = panel.window().findChild(Question)
+    question = panel.window().findChild(ConfirmDialog)
     assert question is not None
     question.yes.click()
     with qtbot.waitSignal(bridge.reloaded, timeout=30_000):

@@ -56,12 +56,12 @@ def test_the_button_of_a_trouble_leads_to_its_page(desk: Desk) -> None:
 
 
 def test_a_new_history_is_begun_only_after_a_yes(desk: Desk) -> None:
-    from app.chrome.question import Question
+    from app.parts.confirm import ConfirmDialog
 
     desk.hear((EngineTroubled("ledger", "It cannot be read.", ""),))
     desk.window.banners._notices["ledger"].action.click()
     assert desk.bridge.calls == []
-    question = desk.window.findChild(Question)
+    question = desk.window.findChild(ConfirmDialog)
     assert question is not None
     question.yes.click()
     assert desk.bridge.calls == [("renew_ledger",)]

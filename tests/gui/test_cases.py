@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.cards import KEPT_READINGS, KEPT_REFUSALS, KEPT_RUNS, Cases
+from app.cards import KEPT_READINGS, KEPT_REFUSALS, KEPT_RUNS, Cards
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.events import (
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def cases(qapp: QApplication) -> Cases:
+def cases(qapp: QApplication) -> Cards:
     del qapp
-    return Cases()
+    return Cards()
 
 
-def take(cases: Cases, *batches: tuple[Event, ...]) -> None:
+def take(cases: Cards, *batches: tuple[Event, ...]) -> None:
     for batch in batches:
         cases.take(batch)
 
 
-def test_a_request_waits_only_once_it_was_asked(cases: Cases) -> None:
+def test_a_request_waits_only_once_it_was_asked(cases: Cards) -> None:
     one = feed.request()
     take(cases, (RequestArrived(one),))
     card = cases.card(one.id)
@@ -54,7 +54,7 @@ def test_a_request_waits_only_once_it_was_asked(cases: Cases) -> None:
     assert cases.waiting() == (card,)
 
 
-def test_an_answer_takes_it_out_of_the_waiting(cases: Cases) -> None:
+def test_an_answer_takes_it_out_of_the_waiting(cases: Cards) -> None:
     one = feed.request()
     take(cases, feed.asked(one))
     card = cases.card(one.id)
@@ -65,7 +65,7 @@ def test_an_answer_takes_it_out_of_the_waiting(cases: Cases) -> None:
     assert not card.waiting
 
 
-def test_a_denied_request_is_forgotten_but_its_card_still_tells(cases: Cases) -> None:
+def test_a_denied_request_is_forgotten_but_its_card_still_tells(cases: Cards) -> None:
     one = feed.request()
     take(cases, feed.asked(one))
     card = cases.card(one.id)
@@ -76,7 +76,7 @@ def test_a_denied_request_is_forgotten_but_its_card_still_tells(cases: Cases) ->
     assert card.decision.verdict is Verdict.WITHDRAWN
 
 
-def test_a_run_is_followed_to_its_end(cases: Cases) -> None:
+def test_a_run_is_followed_to_its_end(cases: Cards) -> None:
     one = feed.request()
     take(cases, feed.asked(one), feed.decided(one), feed.started(one), feed.measured(one, 0.5))
     card = cases.card(one.id)
@@ -92,7 +92,7 @@ def test_a_run_is_followed_to_its_end(cases: Cases) -> None:
     assert card.result.outcome is Outcome.TIMED_OUT
 
 
-def test_running_ones_come_before_finished_ones_newest_first(cases: Cases) -> None:
+def test_running_ones_come_before_finished_ones_newest_first(cases: Cards) -> None:
     requests = [feed.request(str(number)) for number in range(4)]
     for one in requests:
         take(cases, feed.asked(one), feed.decided(one), feed.started(one))
@@ -100,7 +100,7 @@ def test_running_ones_come_before_finished_ones_newest_first(cases: Cases) -> No
     assert [card.request.code for card in cases.runs()] == ["3", "2", "0", "1"]
 
 
-def test_only_so_much_is_kept(cases: Cases) -> None:
+def test_only_so_much_is_kept(cases: Cards) -> None:
     requests = [feed.request(str(number)) for number in range(KEPT_RUNS + 5)]
     for one in requests:
         take(cases, feed.asked(one), feed.decided(one), feed.started(one), feed.finished(one))
@@ -120,7 +120,7 @@ def test_only_so_much_is_kept(cases: Cases) -> None:
     assert cases.refused_by_agent == {"codex": 2 * (KEPT_REFUSALS + 5)}
 
 
-def test_the_most_urgent_is_the_first_to_expire(cases: Cases) -> None:
+def test_the_most_urgent_is_the_first_to_expire(cases: Cards) -> None:
     for code, left in (("late", 90.0), ("soon", 5.0), ("middle", 30.0)):
         take(cases, feed.asked(feed.request(code), left=left))
     found = cases.most_urgent()
@@ -128,7 +128,7 @@ def test_the_most_urgent_is_the_first_to_expire(cases: Cases) -> None:
     assert found.request.code == "soon"
 
 
-def test_troubles_come_and_go(cases: Cases) -> None:
+def test_troubles_come_and_go(cases: Cards) -> None:
     take(cases, (EngineTroubled("ledger", "Full.", "Make room."), GatewayOpened("http://127.0.0.1:1/mcp")))
     assert cases.troubles["ledger"].what == "Full."
     assert cases.address == "http://127.0.0.1:1/mcp"
@@ -136,7 +136,7 @@ def test_troubles_come_and_go(cases: Cases) -> None:
     assert cases.troubles == {}
 
 
-def test_news_of_unknown_requests_do_no_harm(cases: Cases) -> None:
+def test_news_of_unknown_requests_do_no_harm(cases: Cards) -> None:
     one = feed.request()
     take(cases, feed.started(one), feed.measured(one, 1), feed.decided(one), feed.finished(one))
     take(cases, (QuestionAsked(one.id, 1.0, 1.0, ""), RequestClosed(one.id)))
@@ -145,7 +145,7 @@ def test_news_of_unknown_requests_do_no_harm(cases: Cases) -> None:
     assert cases.runs() == ()
 
 
-def test_panels_hear_of_events_after_they_were_taken_in(cases: Cases) -> None:
+def test_panels_hear_of_events_after_they_were_taken_in(cases: Cards) -> None:
     seen: list[int] = []
     cases.happened.connect(lambda _events: seen.append(cases.count_waiting()))
     take(cases, feed.asked(feed.request()))

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from app.chrome.keys import KEYS, KeySheet
 from app.chrome.palette import Palette
-from app.chrome.question import Question
+from app.parts.confirm import ConfirmDialog
 from runner.model.events import ModeChanged
 from tests.gui import feed
 
@@ -36,8 +36,8 @@ def palette(desk: Desk, text: str) -> Palette:
 
 
 def confirm(desk: Desk, yes: bool) -> None:
-    question = opened(desk, Question)
-    assert isinstance(question, Question)
+    question = opened(desk, ConfirmDialog)
+    assert isinstance(question, ConfirmDialog)
     (question.yes if yes else question.no).click()
 
 

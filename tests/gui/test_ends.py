@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from app.cards import Cases
+from app.cards import Cards
 from app.start.crash import Faults
 from app.start.leave import CLOSED, Leave
 from app.start.single import Single
@@ -111,7 +111,7 @@ class Door:
     """`Leave` with a bridge and answers of the test's own."""
 
     def __init__(self) -> None:
-        self.cases = Cases()
+        self.cases = Cards()
         self.bridge = feed.RecordingBridge()
         self.asked: list[tuple[str, Callable[[bool], None]]] = []
         self.heard: list[str] = []

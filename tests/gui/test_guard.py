@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.review.guard import REST_SECONDS, Guard
+from app.review.guard import REST_SECONDS, ClickGuard
 
 RESTED = REST_SECONDS + 0.001
 
@@ -13,7 +13,7 @@ class Hands:
     def __init__(self) -> None:
         self.now = 100.0
         self.active = True
-        self.guard = Guard(lambda: self.active, lambda: self.now)
+        self.guard = ClickGuard(lambda: self.active, lambda: self.now)
 
 
 def test_input_counts_only_after_the_rest() -> None:

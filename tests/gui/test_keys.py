@@ -108,35 +108,35 @@ def test_stop_all_asks_once_and_only_its_button_means_yes(desk: Desk) -> None:
     one = desk.ask()
     desk.hear((RunStarted(one.id, ()),))
     key(desk, Qt.Key.Key_S, CONTROL | Qt.KeyboardModifier.ShiftModifier)
-    from app.chrome.question import Question
+    from app.parts.confirm import ConfirmDialog
 
-    question = desk.window.findChild(Question)
+    question = desk.window.findChild(ConfirmDialog)
     assert question is not None
     desk.qtbot.waitUntil(question.no.hasFocus)
     desk.qtbot.keyClick(question.no, Qt.Key.Key_Return)
     assert desk.bridge.calls == []
     desk.window.stop_all()
-    asked = [found for found in desk.window.findChildren(Question) if found.isVisible()]
+    asked = [found for found in desk.window.findChildren(ConfirmDialog) if found.isVisible()]
     asked[-1].yes.click()
     assert desk.bridge.calls == [("stop_all",)]
 
 
 def test_escape_closes_a_question_without_a_yes(desk: Desk) -> None:
-    from app.chrome.question import Question
+    from app.parts.confirm import ConfirmDialog
 
     told: list[bool] = []
     desk.window.ask("Sure?", "Something would go.", "Yes", told.append)
-    question = desk.window.findChild(Question)
+    question = desk.window.findChild(ConfirmDialog)
     assert question is not None
     desk.qtbot.keyClick(question, Qt.Key.Key_Escape)
     assert told == [False]
 
 
 def test_stop_all_with_nothing_to_stop_asks_nothing(desk: Desk) -> None:
-    from app.chrome.question import Question
+    from app.parts.confirm import ConfirmDialog
 
     desk.window.stop_all()
-    assert desk.window.findChild(Question) is None
+    assert desk.window.findChild(ConfirmDialog) is None
     assert not desk.window.toolbar.stop.isEnabled()
 
 

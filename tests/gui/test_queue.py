@@ -10,9 +10,9 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 
-from app.cards import Cases
+from app.cards import Cards
 from app.queue.model import QueueModel
-from app.queue.order import Lane, Place
+from app.queue.order import Lane, RequestLine
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.events import RequestAssessed
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def model(qapp: QApplication) -> QueueModel:
     """Checked by Qt's own tester: a model that tells its view of other changes than it makes fails."""
     del qapp
-    model = QueueModel(Cases())
+    model = QueueModel(Cards())
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal, model)
     return model
 
@@ -233,7 +233,7 @@ def test_the_heights_of_rows_follow_them(desk: Desk) -> None:
         desk.ask(feed.request("x", agent))
         desk.ask(feed.request("y", agent))
     for row in range(queue.model.rowCount()):
-        wanted = card if isinstance(queue.model.line(row), Place) else lane
+        wanted = card if isinstance(queue.model.line(row), RequestLine) else lane
         assert queue.view.rowHeight(row) == wanted
 
 

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.bridge import Bridge
-from app.cards import Cases
+from app.cards import Cards
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
 from app.remembering.panel import RulesPanel
@@ -285,7 +285,7 @@ class Tired:
 
     def __init__(self) -> None:
         self.now = 1000.0
-        self.cases = Cases()
+        self.cases = Cards()
         self.said: list[str] = []
         self.fatigue = Fatigue(self.cases, lambda: self.now)
         self.fatigue.noticed.connect(self.said.append)

@@ -9,9 +9,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from app.chrome.question import Question
 from app.errands import Errands
 from app.look.look import Look, Theme
+from app.parts.confirm import ConfirmDialog
 from app.settings.form import Form
 from app.settings.panel import SettingsPanel
 from app.settings.words import TITLES
@@ -294,8 +294,8 @@ def test_a_theme_shows_at_once_and_revert_takes_it_back(opened: Callable[[], Set
     assert look.theme is Theme.SYSTEM
 
 
-def question(panel: SettingsPanel) -> Question:
-    found = panel.window().findChild(Question)
+def question(panel: SettingsPanel) -> ConfirmDialog:
+    found = panel.window().findChild(ConfirmDialog)
     assert found is not None
     return found
 

@@ -34,7 +34,7 @@ from app.parts.badge import Badge
 from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
-from app.parts.gauge import Gauge
+from app.parts.gauge import GaugeView
 from app.parts.notice import Notice, Tone
 from app.parts.output import OutputView
 from app.parts.ring import CountdownRing
@@ -125,19 +125,19 @@ def cards(look: Look) -> QWidget:
     page = QWidget()
     grid = QGridLayout(page)
     grid.setSpacing(look.px(12))
-    cpu = Gauge(look, "cpu", "CPU", amounts.percent)
+    cpu = GaugeView(look, "cpu", "CPU", amounts.percent)
     cpu.set_limit(50)
-    memory = Gauge(look, "memory-stick", "Memory", amounts.size)
+    memory = GaugeView(look, "memory-stick", "Memory", amounts.size)
     memory.set_limit(512 << 20)
-    disk = Gauge(look, "hard-drive", "Disk", amounts.size)
+    disk = GaugeView(look, "hard-drive", "Disk", amounts.size)
     disk.set_limit(1 << 30)
     disk.add(0, 0)
     disk.add(1, 18 << 20)
-    network = Gauge(look, "network", "Network", amounts.size)
+    network = GaugeView(look, "network", "Network", amounts.size)
     network.no_data("the run has no network")
-    processes = Gauge(look, "layers", "Processes", lambda value: f"{value:.0f}")
+    processes = GaugeView(look, "layers", "Processes", lambda value: f"{value:.0f}")
     processes.set_limit(64)
-    full = Gauge(look, "memory-stick", "Memory", amounts.size)
+    full = GaugeView(look, "memory-stick", "Memory", amounts.size)
     full.set_limit(512 << 20)
     for at in range(120):
         cpu.add(at, 20 + 15 * math.sin(at / 7) + 5 * math.sin(at * 1.7))

@@ -1,4 +1,4 @@
-"""A yes-or-no question over the window, in which nothing is yes but its own button."""
+"""A dialog that asks a person to confirm something; only its own button confirms."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _LINE = 16
 """The height of a line of that text."""
 
 
-class Question(QDialog):
+class ConfirmDialog(QDialog):
     """Opened with `open`, never with `exec`. The focus starts on the button that changes nothing."""
 
-    def __init__(self, parent: QWidget, title: str, what: str, yes: str, told: Callable[[bool], None]) -> None:
+    def __init__(self, parent: QWidget, title: str, what: str, yes: str, answered: Callable[[bool], None]) -> None:
         super().__init__(parent)
-        self._told = told
+        self._answered = answered
         width = max(WIDTH, WIDTH * self.fontMetrics().height() // _LINE)
         self.setWindowTitle(title)
         self.setAccessibleDescription(what)
@@ -41,7 +41,7 @@ class Question(QDialog):
         self.no.setDefault(True)
         self.yes.clicked.connect(self.accept)
         self.no.clicked.connect(self.reject)
-        self.finished.connect(self._tell)
+        self.finished.connect(self._answer)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addStretch()
@@ -58,5 +58,5 @@ class Question(QDialog):
         self.no.setFocus()
 
     @Slot(int)
-    def _tell(self, result: int) -> None:
-        self._told(result == QDialog.DialogCode.Accepted)
+    def _answer(self, result: int) -> None:
+        self._answered(result == QDialog.DialogCode.Accepted)
