@@ -171,14 +171,16 @@ class Stage(QObject):
     def question(self) -> ShownRequest | None:
         """The question under review, once its Approve button can be clicked."""
         review = self.console.window.deciding.review
-        if review.card is None or not (review.approve.isVisible() and review.approve.isEnabled()):
+        if review.card is None or not (review.page.foot.approve.isVisible() and review.page.foot.approve.isEnabled()):
             return None
-        return ShownRequest(review.card.id, review.approve.mapToGlobal(review.approve.rect().center()))
+        return ShownRequest(
+            review.card.id, review.page.foot.approve.mapToGlobal(review.page.foot.approve.rect().center())
+        )
 
     def risky(self) -> bool:
         """Whether something CRITICAL is under review, and can be denied."""
         review = self.console.window.deciding.review
-        return review.card is not None and review.card.level is Level.CRITICAL and review.deny.isEnabled()
+        return review.card is not None and review.card.level is Level.CRITICAL and review.page.foot.deny.isEnabled()
 
     def taken_up(self, request_id: str) -> bool:
         """Approved, and running or already over."""

@@ -59,10 +59,10 @@ class Deciding(QWidget):
         self._too_quick = ""
         """The key that was ignored last, by its letter."""
         self._key("A", lambda: self._answer(self._press_approve))
-        self._key("D", lambda: self._answer(self.review.press_deny))
-        self._key("E", lambda: self._answer(self.review.press_edit))
+        self._key("D", lambda: self._answer(self.review.answering.press_deny))
+        self._key("E", lambda: self._answer(self.review.editing.press))
         self._key("L", lambda: self._answer(self.review.press_limits))
-        self._key("R", self.review.press_remember)
+        self._key("R", self.review.answering.press_remember)
         self._key("X", self.queue.toggle_mark)
         self._key("J", lambda: self.queue.step(1))
         self._key("K", lambda: self.queue.step(-1))
@@ -81,9 +81,9 @@ class Deciding(QWidget):
         if urgent is not None and (shown is None or not (shown.waiting or shown.missed)):
             self.show_request(urgent.id)
             self._invite()
-        elif shown is not None and not in_sight(self.review.foot):
+        elif shown is not None and not in_sight(self.review.page.foot):
             # Large text: what the key would do has been scrolled away.
-            reveal(self.review.foot)
+            reveal(self.review.page.foot)
             self._invite()
         else:
             press()
@@ -92,11 +92,11 @@ class Deciding(QWidget):
         """The key has not done what it stands for, so a text that follows it does nothing either."""
         self._too_quick = ""
         self.keystrokes.swallow()
-        self.review.invite()
+        self.review.answering.invite()
 
     def _press_approve(self) -> None:
         """A approves when it was pressed by itself: in a text that is typed without looking it is a letter."""
-        if self.review.can_approve and not (self.keystrokes.alone and self.review.press_approve()):
+        if self.review.answering.can_approve and not (self.keystrokes.alone and self.review.answering.press_approve()):
             self._too_quick = "A"
             self.keystrokes.swallow()
             self._swallowed()
@@ -104,7 +104,7 @@ class Deciding(QWidget):
     @Slot()
     def _swallowed(self) -> None:
         """Say that nothing was decided."""
-        self.review.hint(f"Too quick: press {self._too_quick or 'the key'} again.")
+        self.review.answering.hint(f"Too quick: press {self._too_quick or 'the key'} again.")
 
     @Slot(object)
     def _ask_batch(self, chosen: tuple[str, ...]) -> None:
@@ -145,8 +145,8 @@ class Deciding(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if _is_hold(event):
-            if not event.isAutoRepeat() and in_sight(self.review.approve):
-                self.review.approve.press_hold()
+            if not event.isAutoRepeat() and in_sight(self.review.page.foot.approve):
+                self.review.page.foot.approve.press_hold()
             event.accept()
         else:
             super().keyPressEvent(event)
@@ -154,7 +154,7 @@ class Deciding(QWidget):
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         held = (Qt.Key.Key_A, Qt.Key.Key_Control, Qt.Key.Key_Shift)
         if event.key() in held and not event.isAutoRepeat():
-            self.review.approve.release_hold()
+            self.review.page.foot.approve.release_hold()
         super().keyReleaseEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

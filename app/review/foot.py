@@ -58,6 +58,17 @@ class Foot(QStackedWidget):
         self.currentChanged.connect(self._fit)
         self._fit()
 
+    def show_buttons(self) -> None:
+        self.setCurrentWidget(self.buttons)
+
+    def show_reason(self) -> None:
+        """Ask for the reason for a denial."""
+        self.setCurrentWidget(self.denial)
+        self.denial.open()
+
+    def show_editing(self) -> None:
+        self.setCurrentWidget(self.editing)
+
     def say(self, words: str) -> None:
         """The sentence above the buttons. Those stay where they are: it grows upwards."""
         if words != self.sentence.text():

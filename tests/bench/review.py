@@ -74,7 +74,7 @@ class Reviewing(Bench):
 
         plain = QPlainTextEdit()
         plain.setFont(self.console.look.mono())
-        plain.resize(self.review.code.size())
+        plain.resize(self.review.page.reading.code.size())
         plain.setPlainText(text(lines, 0))
         plain.show()
         self.live(0.3)
@@ -101,7 +101,7 @@ class Reviewing(Bench):
             for one in ids:
                 show(small)
                 self.live(0.05)
-                taken.append(self.painted(self.review.code.viewport(), partial(show, one)))
+                taken.append(self.painted(self.review.page.reading.code.viewport(), partial(show, one)))
             plain, floors = self.bare(5), []
             for salt in range(times):
                 code = text(lines, salt)
@@ -127,7 +127,7 @@ class Reviewing(Bench):
         plain = self.bare(50_000)
         floor = self._scrolled(plain)
         plain.close()
-        value = self._scrolled(self.review.code)
+        value = self._scrolled(self.review.page.reading.code)
         name = "window loop gap, scrolling 50,000 lines (p95)"
         yield Row(name, value, "ms", floor, at_most=2.5)
 
@@ -155,7 +155,7 @@ class Reviewing(Bench):
         self.until(lambda: (card := self.console.cases.card(request.id)) is not None and card.waiting)
         self.console.window.deciding.show_request(request.id)
         self.live(1.0)
-        self.review.press_edit()
+        self.review.editing.press()
         drafts = 0
 
         def count(*_: object) -> None:
@@ -166,11 +166,11 @@ class Reviewing(Bench):
         plain = self.bare(1000)
         floor = self._typed(plain)
         plain.close()
-        value = self._typed(self.review.editor)
+        value = self._typed(self.review.page.reading.editor)
         self.until(lambda: drafts)
         yield Row("a key in the editor until painted (p95)", value, "ms", floor, at_most=6.0)
         yield Row("versions assessed meanwhile, off the window's thread", drafts)
-        QTest.keyClick(self.review.editor, Qt.Key.Key_Escape)
+        QTest.keyClick(self.review.page.reading.editor, Qt.Key.Key_Escape)
         self.console.bridge.stop_all()
         self.until(lambda: not (card := self.console.cases.card(request.id)) or not card.waiting)
 
@@ -206,7 +206,7 @@ class Reviewing(Bench):
         queue = self.console.window.deciding.queue
         taken = []
         for _ in range(STEPS):
-            taken.append(self.painted(self.review.code.viewport(), lambda: queue.step(1)))
+            taken.append(self.painted(self.review.page.reading.code.viewport(), lambda: queue.step(1)))
             self.live(0.02)
         bare, model = QListView(), QStringListModel([f"Request {number}" for number in range(1000)])
         bare.setModel(model)

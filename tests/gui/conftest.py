@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
+    from app.review.page import RequestPage
     from app.review.panel import ReviewPanel
     from runner.model.events import Event
     from runner.model.request import Request
@@ -72,6 +73,11 @@ class Desk:
         return self.window.deciding.review
 
     @property
+    def page(self) -> RequestPage:
+        """The widgets of the request under review."""
+        return self.window.deciding.review.page
+
+    @property
     def answers(self) -> list[tuple[Any, ...]]:
         """What was approved or denied."""
         return [call for call in self.bridge.calls if call[0] in ("approve", "deny")]
@@ -88,7 +94,7 @@ class Desk:
 
     def rested(self) -> None:
         """The guard has rested and the code has been painted."""
-        self.qtbot.waitUntil(lambda: not self.review._rest.isActive() and self.review.deny.isEnabled())
+        self.qtbot.waitUntil(lambda: not self.review.answering.resting and self.review.page.foot.deny.isEnabled())
 
 
 @pytest.fixture

@@ -141,8 +141,8 @@ def critical(scene: Scene) -> None:
 def denying(scene: Scene) -> None:
     waiting(scene)
     settle(0.8)
-    scene.window.deciding.review._ask_reason()
-    scene.window.deciding.review.denial.field.setText("Too risky: choose a narrower way.")
+    scene.window.deciding.review.answering.ask_reason()
+    scene.window.deciding.review.page.foot.denial.field.setText("Too risky: choose a narrower way.")
 
 
 def long(scene: Scene) -> None:
@@ -367,8 +367,8 @@ def doctor_working(scene: Scene) -> None:
 def editing(scene: Scene) -> None:
     waiting(scene)
     review = scene.window.deciding.review
-    review.press_edit()
-    review.editor.setPlainText(METRICS.replace("token = ", "# token = "))
+    review.editing.press()
+    review.page.reading.editor.setPlainText(METRICS.replace("token = ", "# token = "))
     until(lambda: any(call[0] == "draft" for call in scene.bridge.calls))
     _, request_id, version = next(call for call in scene.bridge.calls if call[0] == "draft")
     card = scene.cases.card(request_id)
@@ -379,27 +379,27 @@ def editing(scene: Scene) -> None:
 
 def edited(scene: Scene) -> None:
     editing(scene)
-    scene.window.deciding.review.foot.done.click()
+    scene.window.deciding.review.page.foot.done.click()
 
 
 def limiting(scene: Scene) -> None:
     waiting(scene)
     review = scene.window.deciding.review
     review.press_limits()
-    review.limits.fields["memory_mb"].stepUp()
+    review.page.limits.fields["memory_mb"].stepUp()
     _, request_id, version = next(call for call in scene.bridge.calls if call[0] == "draft")
     card = scene.cases.card(request_id)
     assert card is not None and card.assessment is not None
     draft = Draft(replace(card.request, limits=version.limits), card.assessment, "")
     scene.bridge.drafted.emit(request_id, version, draft)
-    review.facts.ensureWidgetVisible(review.limits)
+    review.page.facts.ensureWidgetVisible(review.page.limits)
 
 
 def limited(scene: Scene) -> None:
     limiting(scene)
     review = scene.window.deciding.review
-    review.limits.done.click()
-    review.facts.ensureWidgetVisible(review.limits)
+    review.page.limits.done.click()
+    review.page.facts.ensureWidgetVisible(review.page.limits)
 
 
 def changes(scene: Scene) -> None:
@@ -407,8 +407,8 @@ def changes(scene: Scene) -> None:
     review = scene.window.deciding.review
     assert review.card is not None
     before = METRICS.replace("import requests\n", "").replace("r = requests.post", "r = post")
-    review._earlier_known(review.card.id, Earlier(time.time() - 400, difference(before, METRICS)))
-    review.tabs.setCurrentIndex(1)
+    review.comparing.show_earlier(review.card.id, Earlier(time.time() - 400, difference(before, METRICS)))
+    review.page.reading.tabs.setCurrentIndex(1)
 
 
 IN_SANDBOX: dict[str, Any] = {"sandbox": "3f9c01d2ab77", "language": None, "isolation": Isolation.GVISOR}

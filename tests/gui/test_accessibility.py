@@ -110,9 +110,9 @@ class Stage:
             QApplication.processEvents()
             yield level.name, self.frame
         review = self.window.deciding.review
-        review._ask_reason()
+        review.answering.ask_reason()
         yield "reason", self.frame
-        review.denial.back.emit()
+        review.page.foot.denial.back.emit()
         for name in ("Running", "History", "Agents", "Rules", "Settings", "Doctor", "Help"):
             self.open(name)
             QApplication.processEvents()
@@ -216,12 +216,12 @@ def test_what_paints_itself_says_what_it_shows(stage: Stage) -> None:
 
     stage.show(Level.CRITICAL)
     review = stage.window.deciding.review
-    assert said(review.header.badge) == ("Risk CRITICAL", Role.StaticText)
-    ring, role = said(review.header.ring)
+    assert said(review.page.header.badge) == ("Risk CRITICAL", Role.StaticText)
+    ring, role = said(review.page.header.ring)
     assert ring.endswith(" s left") and role == Role.StaticText
-    assert said(review.code) == ("Code, shell, 2 lines, 1 finding", Role.Document)
-    assert "rm -rf" in QAccessible.queryAccessibleInterface(review.code).text(QAccessible.Text.Description)
-    name, role = said(review.approve)
+    assert said(review.page.reading.code) == ("Code, shell, 2 lines, 1 finding", Role.Document)
+    assert "rm -rf" in QAccessible.queryAccessibleInterface(review.page.reading.code).text(QAccessible.Text.Description)
+    name, role = said(review.page.foot.approve)
     assert name and role == Role.Button
     running = stage.open("Running")
     assert said(running.meters.memory) == ("Memory: 60 MB of 512 MB, peak 60 MB", Role.Chart)
@@ -293,8 +293,8 @@ def test_tab_goes_as_one_reads_and_back_again(stage: Stage, name: str) -> None:
 def columns(page: Any, inside: list[QWidget]) -> list[list[QWidget]]:
     """What stands below each other: parts that stand side by side are read one after the other."""
     if hasattr(page, "queue"):
-        parts = [page.queue, page.review.facts]
-        assert inside.index(page.review.facts.findings) > inside.index(page.review.code)
+        parts = [page.queue, page.review.page.facts]
+        assert inside.index(page.review.page.facts.findings) > inside.index(page.review.page.reading.code)
     elif hasattr(page, "detail"):
         parts = [page.list, page.detail]
     else:
@@ -306,12 +306,12 @@ def columns(page: Any, inside: list[QWidget]) -> list[list[QWidget]]:
 
 def test_reason_and_dialogs_are_gone_through_as_they_are_read(stage: Stage) -> None:
     review = stage.window.deciding.review
-    review._ask_reason()
+    review.answering.ask_reason()
     names = [widget.accessibleName() for widget in pressed(Qt.Key.Key_Tab)]
     chips = [place for place, name in enumerate(names) if name.startswith("Reason: ")]
     # It begins in the field, and the reasons that can be chosen stand right before it.
     assert chips == list(range(len(names) - 4, len(names)))
-    review.denial.back.emit()
+    review.page.foot.denial.back.emit()
     stage.show(Level.LOW)
     dialog = stage.dialog(stage.window._remember_shown)
     found = pressed(Qt.Key.Key_Tab)
@@ -414,9 +414,9 @@ def test_large_text_leaves_the_decision_within_reach(large: Stage) -> None:
     card = large.scene.cases.card(asked(large, "print(1)\n" * 7))
     assert card is not None and room is not None
     deciding.show_request(card.id)
-    code = deciding.review.code
+    code = deciding.review.page.reading.code
     QApplication.processEvents()
-    assert not in_sight(deciding.review.foot)
+    assert not in_sight(deciding.review.page.foot)
     # What is cut off has not been seen: here the first lines show, and the last do not.
     room.verticalScrollBar().setValue(code.mapTo(room.widget(), QPoint()).y() - room.viewport().height() + 120)
     large.qtbot.waitExposed(large.frame)
@@ -426,12 +426,12 @@ def test_large_text_leaves_the_decision_within_reach(large: Stage) -> None:
     assert not code.is_seen_to_end
     # The key brings the buttons into view and decides nothing.
     QTest.keyClick(code, Qt.Key.Key_A)
-    large.qtbot.waitUntil(lambda: in_sight(deciding.review.approve))
+    large.qtbot.waitUntil(lambda: in_sight(deciding.review.page.foot.approve))
     assert approved(large) == []
     reveal(code)
     large.qtbot.waitUntil(lambda: code.is_seen_to_end)
-    reveal(deciding.review.foot)
-    large.qtbot.waitUntil(deciding.review.approve.isEnabled)
+    reveal(deciding.review.page.foot)
+    large.qtbot.waitUntil(deciding.review.page.foot.approve.isEnabled)
     QTest.keyClick(code, Qt.Key.Key_A)
     assert approved(large) == [card.id]
 
@@ -452,7 +452,7 @@ def approved(stage: Stage) -> list[str]:
 
 def test_reduced_motion_stills_what_need_not_move(stage: Stage, look: Look, qapp: QApplication) -> None:
     blinks = qapp.cursorFlashTime()
-    ring = stage.window.deciding.review.header.ring
+    ring = stage.window.deciding.review.page.header.ring
 
     def drawn(left: float) -> QImage:
         ring.set_deadline(time.monotonic() + left, 6000)

@@ -57,7 +57,7 @@ def test_the_palette_brings_a_request_on_screen_and_enter_does_not_answer_it(des
     desk.qtbot.keyClick(found.field, Qt.Key.Key_Return)
     assert desk.review.card is not None and desk.review.card.id == other.id
     assert desk.answers == []
-    desk.review.approve.press_key()
+    desk.page.foot.approve.press_key()
     assert desk.answers == [], "what the palette brought on screen took a key at once"
 
 

@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 
 from app.history.detail import VERSION, Detail
+from app.review.answering import LATER_WORDS
 from app.review.batch import Batch
 from app.review.editor import can_edit
-from app.review.panel import LATER_WORDS
 from runner.approval.draft import Draft
 from runner.approval.editing import Earlier, Version
 from runner.audit.search import History
@@ -46,8 +46,8 @@ def drafts(desk: Desk) -> list[tuple[Any, ...]]:
 
 def write(desk: Desk, text: str) -> None:
     """Replace the code in the editor as a person would: select, type."""
-    desk.review.editor.selectAll()
-    desk.qtbot.keyClicks(desk.review.editor, text)
+    desk.page.reading.editor.selectAll()
+    desk.qtbot.keyClicks(desk.page.reading.editor, text)
 
 
 def assessed(desk: Desk, one: Request, level: Level = Level.HIGH, blocked: str = "", *findings: Any) -> Draft:
@@ -68,17 +68,17 @@ def test_a_version_is_assessed_seen_as_a_whole_and_approved_with_both_digests(de
     desk.rested()
     desk.review.focus_neutral()
     key(desk, Qt.Key.Key_E)
-    assert desk.review.editing and desk.review.editor.hasFocus()
-    assert not desk.review.approve.isVisible()
+    assert desk.page.reading.editing and desk.page.reading.editor.hasFocus()
+    assert not desk.page.foot.approve.isVisible()
     write(desk, "print(2)")
     draft = assessed(desk, one)
-    desk.qtbot.keyClick(desk.review.editor, Qt.Key.Key_Return, CONTROL)
-    assert not desk.review.editing and desk.answers == []
-    assert desk.review.code.selected_text() == "print(2)"
+    desk.qtbot.keyClick(desk.page.reading.editor, Qt.Key.Key_Return, CONTROL)
+    assert not desk.page.reading.editing and desk.answers == []
+    assert desk.page.reading.code.selected_text() == "print(2)"
     desk.rested()
-    assert desk.review.approve.text() == "Approve your version once  A"
+    assert desk.page.foot.approve.text() == "Approve your version once  A"
     assert desk.answers == []
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert desk.bridge.calls[-1] == (
         "approve_edited",
         one.id,
@@ -95,14 +95,14 @@ def test_header_badge_and_digest_follow_the_version(desk: Desk) -> None:
     key(desk, Qt.Key.Key_E)
     write(desk, "rm()")
     draft = assessed(desk, one, Level.CRITICAL, "", feed.finding(1, "Deletes everything.", Level.CRITICAL))
-    header = desk.review.header
+    header = desk.page.header
     assert header._digest == draft.request.digest != one.digest
     assert "edited by you" in header.below.text() and draft.request.digest[:8] in header.below.text()
     assert header.badge.accessibleName().startswith("CRITICAL") or "CRITICAL" in header.badge.accessibleName().upper()
-    desk.review.foot.done.click()
+    desk.page.foot.done.click()
     desk.rested()
-    assert desk.review.approve.text().startswith("Hold to approve")
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    assert desk.page.foot.approve.text().startswith("Hold to approve")
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert not [call for call in desk.bridge.calls if call[0] == "approve_edited"]
 
 
@@ -112,13 +112,13 @@ def test_one_version_is_assessed_at_a_time_and_the_newest_counts(desk: Desk) -> 
     key(desk, Qt.Key.Key_E)
     write(desk, "print(2)")
     desk.qtbot.waitUntil(lambda: len(drafts(desk)) == 1)
-    desk.qtbot.keyClicks(desk.review.editor, " ")
-    desk.qtbot.keyClick(desk.review.editor, Qt.Key.Key_Return, CONTROL)
-    assert len(drafts(desk)) == 1 and desk.review.editing
+    desk.qtbot.keyClicks(desk.page.reading.editor, " ")
+    desk.qtbot.keyClick(desk.page.reading.editor, Qt.Key.Key_Return, CONTROL)
+    assert len(drafts(desk)) == 1 and desk.page.reading.editing
     assessed(desk, one)
-    assert len(drafts(desk)) == 2 and desk.review.editing, "a version that is not on screen any more was taken"
+    assert len(drafts(desk)) == 2 and desk.page.reading.editing, "a version that is not on screen any more was taken"
     assessed(desk, one)
-    assert not desk.review.editing
+    assert not desk.page.reading.editing
     assert desk.review.shown is not None and desk.review.shown.request.code == "print(2) "
 
 
@@ -128,10 +128,10 @@ def test_leaving_the_editor_brings_the_request_back_as_it_was(desk: Desk) -> Non
     key(desk, Qt.Key.Key_E)
     write(desk, "print(2)")
     assessed(desk, one)
-    desk.qtbot.keyClick(desk.review.editor, Qt.Key.Key_Escape)
-    assert desk.review.code.selected_text() == "print(1)"
+    desk.qtbot.keyClick(desk.page.reading.editor, Qt.Key.Key_Escape)
+    assert desk.page.reading.code.selected_text() == "print(1)"
     desk.rested()
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert desk.answers == [("approve", one.id, one.digest)]
 
 
@@ -141,19 +141,19 @@ def test_a_version_that_may_not_run_here_cannot_be_approved(desk: Desk) -> None:
     key(desk, Qt.Key.Key_E)
     write(desk, "rm()")
     assessed(desk, one, Level.CRITICAL, "Not on the local sandbox.")
-    desk.review.foot.done.click()
-    desk.qtbot.waitUntil(lambda: not desk.review._rest.isActive())
-    assert not desk.review.approve.isEnabled()
-    assert desk.review.sentence.text() == "Not on the local sandbox."
+    desk.page.foot.done.click()
+    desk.qtbot.waitUntil(lambda: not desk.review.answering.resting)
+    assert not desk.page.foot.approve.isEnabled()
+    assert desk.page.foot.sentence.text() == "Not on the local sandbox."
 
 
 def test_the_letters_of_decisions_are_typed_in_the_editor(desk: Desk) -> None:
     desk.ask(feed.request("print(1)"))
     desk.rested()
     key(desk, Qt.Key.Key_E)
-    desk.review.editor.moveCursor(QTextCursor.MoveOperation.End)
-    desk.qtbot.keyClicks(desk.review.editor, "adejkr")
-    assert desk.review.editor.code == "print(1)adejkr"
+    desk.page.reading.editor.moveCursor(QTextCursor.MoveOperation.End)
+    desk.qtbot.keyClicks(desk.page.reading.editor, "adejkr")
+    assert desk.page.reading.editor.code == "print(1)adejkr"
     assert desk.answers == []
 
 
@@ -163,9 +163,9 @@ def test_a_request_that_is_withdrawn_leaves_the_editor(desk: Desk) -> None:
     key(desk, Qt.Key.Key_E)
     write(desk, "print(2)")
     desk.hear(feed.decided(one, Verdict.WITHDRAWN, Decider.AGENT))
-    assert not desk.review.editing
-    assert desk.review.sentence.text().startswith("The agent withdrew this request.")
-    desk.review.approve.decided.emit()
+    assert not desk.page.reading.editing
+    assert desk.page.foot.sentence.text().startswith("The agent withdrew this request.")
+    desk.page.foot.approve.decided.emit()
     assert not [call for call in desk.bridge.calls if call[0].startswith("approve")]
 
 
@@ -182,8 +182,8 @@ def test_code_that_an_editor_would_change_silently_is_not_edited(desk: Desk, cod
     assert can_edit(code)
     desk.ask(feed.request(code))
     desk.rested()
-    desk.review.edit.click()
-    assert not desk.review.editing and desk.review.told.isVisible()
+    desk.page.foot.edit.click()
+    assert not desk.page.reading.editing and desk.page.notice.isVisible()
 
 
 # ---- what has changed ----
@@ -196,9 +196,9 @@ def test_changes_show_what_is_new_with_its_findings(desk: Desk) -> None:
     )
     desk.qtbot.waitUntil(lambda: ("ask_earlier", one.id) in desk.bridge.asides)
     desk.bridge.earlier_known.emit(one.id, Earlier(time.time() - 5, difference(old, one.code)))
-    assert desk.review.tabs.tabText(1) == "Changes +1 \N{MINUS SIGN}1"
-    desk.review.tabs.setCurrentIndex(1)
-    text = desk.review.changes.toPlainText()
+    assert desk.page.reading.tabs.tabText(1) == "Changes +1 \N{MINUS SIGN}1"
+    desk.page.reading.tabs.setCurrentIndex(1)
+    text = desk.page.reading.changes.toPlainText()
     assert "+   21  send()\n        \N{BOX DRAWINGS LIGHT UP AND RIGHT} High: Sends it." in text
     assert "-   21  line_20()" in text
     assert "17 unchanged lines" in text and "line_3()" not in text
@@ -209,21 +209,21 @@ def test_changes_of_another_request_are_not_shown(desk: Desk) -> None:
     other = desk.ask(feed.request("print(2)"))
     desk.window.deciding.show_request(other.id)
     desk.bridge.earlier_known.emit(one.id, Earlier(time.time(), difference("a", "b")))
-    assert desk.review.tabs.tabText(1) == "Changes"
+    assert desk.page.reading.tabs.tabText(1) == "Changes"
 
 
 def test_hidden_characters_are_visible_in_changes(desk: Desk) -> None:
     one = desk.ask(feed.request("print(1)\u202e"))
     desk.bridge.earlier_known.emit(one.id, Earlier(time.time(), difference("print(1)", one.code)))
-    assert "\u202e" not in desk.review.changes.toPlainText()
+    assert "\u202e" not in desk.page.reading.changes.toPlainText()
 
 
 def test_the_whole_code_has_to_be_seen_even_where_only_little_changed(desk: Desk) -> None:
     one = desk.ask(feed.request("\n".join(f"step_{number}()" for number in range(400))))
     desk.bridge.earlier_known.emit(one.id, Earlier(time.time(), ()))
-    desk.review.tabs.setCurrentIndex(1)
-    desk.qtbot.waitUntil(lambda: not desk.review._rest.isActive())
-    assert not desk.review.approve.isEnabled()
+    desk.page.reading.tabs.setCurrentIndex(1)
+    desk.qtbot.waitUntil(lambda: not desk.review.answering.resting)
+    assert not desk.page.foot.approve.isEnabled()
 
 
 # ---- pauses ----
@@ -235,15 +235,15 @@ def test_that_a_request_came_on_screen_pauses_nothing_and_the_first_touch_does_o
     looks = [aside for aside in desk.bridge.asides if aside[0] == "look_at"]
     assert looks == []
     for _ in range(3):
-        desk.qtbot.mouseClick(desk.review.code.viewport(), LEFT, pos=QPoint(60, 10))
+        desk.qtbot.mouseClick(desk.page.reading.code.viewport(), LEFT, pos=QPoint(60, 10))
     assert [aside for aside in desk.bridge.asides if aside[0] == "look_at"] == [("look_at", one.id)]
 
 
 def test_a_pause_is_shown(desk: Desk) -> None:
     one = desk.ask()
     desk.hear((QuestionPaused(one.id, time.monotonic() + 540, 600),))
-    assert "countdown paused" in desk.review.header.below.text()
-    assert desk.review.header.ring.left > 500
+    assert "countdown paused" in desk.page.header.below.text()
+    assert desk.page.header.ring.left > 500
 
 
 # ---- missed ----
@@ -258,19 +258,19 @@ def missed(desk: Desk) -> Request:
 
 def test_what_expired_can_be_approved_for_later_and_that_runs_nothing(desk: Desk) -> None:
     one = missed(desk)
-    assert desk.review.sentence.text() in ("", LATER_WORDS)
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    assert desk.page.foot.sentence.text() in ("", LATER_WORDS)
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert desk.bridge.calls == [], "a click meant for the question was taken for its late approval"
-    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
-    assert desk.review.sentence.text() == LATER_WORDS
-    assert desk.review.approve.text() == "Approve for later  A"
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
+    assert desk.page.foot.sentence.text() == LATER_WORDS
+    assert desk.page.foot.approve.text() == "Approve for later  A"
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert desk.bridge.calls == [("arm", one.id, one.digest)]
     desk.hear((ApprovalArmed(one.id, time.monotonic() + 600, 600.0),))
-    assert not desk.review.approve.isVisible()
-    assert desk.review.sentence.text().startswith("Approved for later: it runs once")
+    assert not desk.page.foot.approve.isVisible()
+    assert desk.page.foot.sentence.text().startswith("Approved for later: it runs once")
     desk.hear((ApprovalSpent(one.id, used=False),))
-    assert desk.review.approve.isVisible()
+    assert desk.page.foot.approve.isVisible()
 
 
 def test_missed_requests_are_listed_until_dismissed(desk: Desk) -> None:
@@ -279,15 +279,15 @@ def test_missed_requests_are_listed_until_dismissed(desk: Desk) -> None:
     rows = [queue.model.text(row) for row in range(queue.model.rowCount())]
     assert rows[0] == "Missed" and "missed" in rows[1]
     assert desk.window.navigation._counts.get("Queue", 0) == 0
-    desk.review.next.click()
+    desk.page.foot.next.click()
     assert desk.cases.card(one.id) is None
     assert queue.model.rowCount() == 0
 
 
 def test_denying_is_not_offered_for_what_is_over(desk: Desk) -> None:
     missed(desk)
-    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
-    assert not desk.review.deny.isVisible() and not desk.review.edit.isVisible()
+    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
+    assert not desk.page.foot.deny.isVisible() and not desk.page.foot.edit.isVisible()
 
 
 # ---- a key for what is not on screen ----
@@ -304,8 +304,8 @@ def test_a_key_for_a_request_that_is_not_on_screen_only_brings_it_there(desk: De
     key(desk, which)
     assert desk.review.card is not None and desk.review.card.id == other.id
     desk.rested()
-    assert desk.review.sentence.text() == "Approve?"
-    assert desk.answers == [] and not desk.review.editing and not desk.review.denial.isVisible()
+    assert desk.page.foot.sentence.text() == "Approve?"
+    assert desk.answers == [] and not desk.page.reading.editing and not desk.page.foot.denial.isVisible()
 
 
 # ---- several at once ----

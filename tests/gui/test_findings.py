@@ -32,7 +32,7 @@ ASSESSED = Assessment(Level.CRITICAL, ("Reason 200.",), FOUND)
 
 def listed(desk: Desk) -> list[int]:
     """Lines of the findings that are listed."""
-    model = desk.review.facts.findings.model()
+    model = desk.page.facts.findings.model()
     return [model.index(row, 0).data(Qt.ItemDataRole.UserRole).span.line for row in range(model.rowCount())]
 
 
@@ -43,7 +43,7 @@ def test_all_findings_are_listed_the_worst_first(desk: Desk) -> None:
 
 def test_a_capability_narrows_the_list_and_all_brings_it_back(desk: Desk) -> None:
     desk.ask(feed.request(code=CODE), ASSESSED)
-    choice = desk.review.facts.narrowing
+    choice = desk.page.facts.narrowing
     assert [choice.itemText(at) for at in range(choice.count())] == [
         "All: 3 findings",
         "Network: 2",
@@ -58,21 +58,21 @@ def test_a_capability_narrows_the_list_and_all_brings_it_back(desk: Desk) -> Non
 
 def test_the_choice_is_gone_with_the_request(desk: Desk) -> None:
     one = desk.ask(feed.request(code=CODE), ASSESSED)
-    desk.review.facts.narrowing.setCurrentIndex(1)
+    desk.page.facts.narrowing.setCurrentIndex(1)
     first = desk.cases.card(one.id)
     assert first is not None
-    desk.review.facts.show_card(first, {})
+    desk.page.facts.show_card(first, {})
     assert listed(desk) == [3, 350]
     other = desk.ask(feed.request(code=CODE), ASSESSED)
     second = desk.cases.card(other.id)
     assert second is not None
-    desk.review.facts.show_card(second, {})
+    desk.page.facts.show_card(second, {})
     assert listed(desk) == [200, 3, 350]
 
 
 def test_the_wheel_over_the_choice_hides_nothing(desk: Desk) -> None:
     desk.ask(feed.request(code=CODE), ASSESSED)
-    choice = desk.review.facts.narrowing
+    choice = desk.page.facts.narrowing
     at = QPointF(choice.rect().center())
     turn = QWheelEvent(
         at,
@@ -90,25 +90,25 @@ def test_the_wheel_over_the_choice_hides_nothing(desk: Desk) -> None:
 
 def test_one_capability_alone_offers_no_choice(desk: Desk) -> None:
     desk.ask(feed.request(code=CODE), Assessment(Level.HIGH, ("Reason 3.",), FOUND[:1]))
-    assert not desk.review.facts.narrowing.isVisible()
+    assert not desk.page.facts.narrowing.isVisible()
     assert listed(desk) == [3]
 
 
 def test_a_click_goes_to_the_line(desk: Desk) -> None:
     desk.ask(feed.request(code=CODE), ASSESSED)
-    view, lines = desk.review.facts.findings, []
-    desk.review.facts.line_picked.connect(lines.append)
-    before = desk.review.code.verticalScrollBar().value()
+    view, lines = desk.page.facts.findings, []
+    desk.page.facts.line_picked.connect(lines.append)
+    before = desk.page.reading.code.verticalScrollBar().value()
     desk.qtbot.mouseClick(
         view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(view.model().index(2, 0)).center()
     )
     assert lines == [350]
-    assert desk.review.code.verticalScrollBar().value() > before
+    assert desk.page.reading.code.verticalScrollBar().value() > before
 
 
 def test_a_tip_tells_evidence_and_reference_as_plain_text(desk: Desk) -> None:
     desk.ask(feed.request(code=CODE), ASSESSED)
-    model = desk.review.facts.findings.model()
+    model = desk.page.facts.findings.model()
     tips = [model.index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in range(3)]
     assert "MITRE ATT&amp;CK technique T1485" in tips[0]
     assert "Common weakness CWE-78" in tips[2]

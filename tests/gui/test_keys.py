@@ -48,7 +48,7 @@ def test_d_asks_for_the_reason_and_a_approves(desk: Desk) -> None:
     desk.rested()
     desk.review.focus_neutral()
     key(desk, Qt.Key.Key_D)
-    assert desk.review.denial.field.hasFocus()
+    assert desk.page.foot.denial.field.hasFocus()
     key(desk, Qt.Key.Key_Escape)
     key(desk, Qt.Key.Key_A)
     assert desk.answers == [("approve", one.id, one.digest)]

@@ -41,7 +41,7 @@ class Hands:
     def press(self, letter: str, after: float = LETTER_SECONDS) -> None:
         self.now += after
         if self.now - self._appeared > REST_SECONDS:
-            self.desk.qtbot.waitUntil(lambda: not self.desk.review._rest.isActive())
+            self.desk.qtbot.waitUntil(lambda: not self.desk.review.answering.resting)
         shift = Qt.KeyboardModifier.ShiftModifier if letter.isupper() else Qt.KeyboardModifier.NoModifier
         QTest.keyClick(self._handle, Qt.Key(ord(letter.upper())), shift)
 
@@ -54,7 +54,7 @@ def untouched(desk: Desk) -> bool:
     """Nothing was decided and nothing was written into the code or the limits."""
     changed = [call for call in desk.bridge.calls if call[0] in ("approve_edited", "arm", "draft")]
     card = desk.review.card
-    return not desk.answers and not changed and not desk.review.editing and card is not None and card.waiting
+    return not desk.answers and not changed and not desk.page.reading.editing and card is not None and card.waiting
 
 
 @pytest.mark.parametrize("reason", REASONS)
@@ -63,13 +63,13 @@ def test_a_denial_typed_the_moment_a_request_appears_is_a_denial(desk: Desk, rea
     one = desk.ask()
     hands.appears()
     hands.press("d", after=0.0)
-    assert desk.review.denial.field.hasFocus()
+    assert desk.page.foot.denial.field.hasFocus()
     hands.type(reason)
     assert untouched(desk)
-    assert desk.review.denial.field.text().casefold() == reason.casefold()
+    assert desk.page.foot.denial.field.text().casefold() == reason.casefold()
     desk.rested()
-    QTest.keyClick(desk.review.denial.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    assert desk.answers == [("deny", one.id, one.digest, desk.review.denial.field.text())]
+    QTest.keyClick(desk.page.foot.denial.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert desk.answers == [("deny", one.id, one.digest, desk.page.foot.denial.field.text())]
 
 
 @pytest.mark.parametrize("text", [*REASONS, *SENTENCES])
@@ -96,10 +96,10 @@ def test_what_follows_an_approval_that_came_too_quickly_does_nothing_until_it_is
     hands = Hands(desk)
     hands.press("a", after=0.0)
     hands.appears()
-    assert desk.review.sentence.text().startswith("Too quick: press A again.")
+    assert desk.page.foot.sentence.text().startswith("Too quick: press A again.")
     for letter in "edl rx":
         hands.press(letter, after=0.9)
-    assert untouched(desk) and not desk.review.denial.isVisible()
+    assert untouched(desk) and not desk.page.foot.denial.isVisible()
     hands.press("a", after=0.9)
     assert desk.answers == []
     hands.press("a", after=QUIET_SECONDS + 0.01)
@@ -113,10 +113,10 @@ def test_approve_counts_only_as_a_press_by_itself(desk: Desk) -> None:
     hands.press("x")
     hands.press("a", after=ALONE_SECONDS - 0.01)
     assert desk.answers == []
-    assert desk.review.sentence.text().startswith("Too quick: press A again.")
+    assert desk.page.foot.sentence.text().startswith("Too quick: press A again.")
     hands.press("a", after=QUIET_SECONDS + 0.01)
     assert desk.answers == [("approve", one.id, one.digest)]
-    assert "Too quick" not in desk.review.sentence.text()
+    assert "Too quick" not in desk.page.foot.sentence.text()
 
 
 def test_a_text_typed_for_a_request_that_only_came_on_screen_does_nothing(desk: Desk) -> None:
@@ -126,7 +126,7 @@ def test_a_text_typed_for_a_request_that_only_came_on_screen_does_nothing(desk: 
     desk.hear(feed.decided(first))
     hands.press("d", after=10.0)
     hands.type("delete it")
-    assert untouched(desk) and not desk.review.denial.isVisible()
+    assert untouched(desk) and not desk.page.foot.denial.isVisible()
 
 
 def test_fields_for_text_get_all_letters_and_the_mouse_ends_the_silence(desk: Desk) -> None:
@@ -134,14 +134,14 @@ def test_fields_for_text_get_all_letters_and_the_mouse_ends_the_silence(desk: De
     hands = Hands(desk)
     hands.press("a", after=0.0)
     desk.rested()
-    desk.qtbot.mouseClick(desk.review.deny, Qt.MouseButton.LeftButton)
+    desk.qtbot.mouseClick(desk.page.foot.deny, Qt.MouseButton.LeftButton)
     hands.type("bad idea")
-    assert desk.review.denial.field.text() == "bad idea"
-    QTest.keyClick(desk.review.denial.field, Qt.Key.Key_Escape)
+    assert desk.page.foot.denial.field.text() == "bad idea"
+    QTest.keyClick(desk.page.foot.denial.field, Qt.Key.Key_Escape)
     corner = desk.window.mapTo(desk.window.window(), desk.window.rect().bottomRight())
     QTest.mouseClick(hands._handle, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, corner)
     hands.press("d")
-    assert desk.review.denial.isVisible()
+    assert desk.page.foot.denial.isVisible()
 
 
 def test_a_clock_that_went_back_is_no_pause() -> None:

@@ -9,7 +9,8 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from app.review.panel import ASSESSING, UNFINISHED
+from app.review.answering import UNFINISHED
+from app.review.editing import ASSESSING
 from runner.approval.draft import Draft
 from runner.approval.editing import Version
 from runner.model.assessment import Level
@@ -38,7 +39,7 @@ def opened(desk: Desk, **others: Any) -> Request:
 
 
 def typed(desk: Desk, name: str, text: str) -> None:
-    field = desk.review.limits.fields[name]
+    field = desk.page.limits.fields[name]
     field.setFocus()
     field.selectAll()
     desk.qtbot.keyClicks(field, text)
@@ -53,43 +54,43 @@ def assessed(desk: Desk, one: Request, found: object = None) -> Draft:
 
 def test_other_limits_make_a_version_of_their_own_and_exactly_that_is_approved(desk: Desk) -> None:
     one = opened(desk)
-    assert desk.review.limits.fields["seconds"].hasFocus() and drafts(desk) == []
-    assert not desk.review.limits.fields["cpu_cores"].isVisible(), "the local sandbox cannot hold code to it"
+    assert desk.page.limits.fields["seconds"].hasFocus() and drafts(desk) == []
+    assert not desk.page.limits.fields["cpu_cores"].isVisible(), "the local sandbox cannot hold code to it"
     typed(desk, "memory_mb", "1024")
-    assert desk.review.sentence.text() == ASSESSING and not desk.review.approve.isEnabled()
+    assert desk.page.foot.sentence.text() == ASSESSING and not desk.page.foot.approve.isEnabled()
     assessed(desk, one)  # of "10", the first that could be taken
     draft = assessed(desk, one)
     assert draft.request.limits == replace(one.limits, memory_mb=1024)
-    header = desk.review.header
+    header = desk.page.header
     assert "limits changed by you" in header.below.text() and draft.request.digest[:8] in header.below.text()
     assert "edited by you" not in header.below.text()
-    desk.review.limits.done.click()
+    desk.page.limits.done.click()
     assert "1.0 GB (asked: 512 MB)" in pairs(desk) or "1 GB (asked: 512 MB)" in pairs(desk)
     desk.rested()
-    assert draft.request.digest[:8] in desk.review.approve.toolTip()
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    assert draft.request.digest[:8] in desk.page.foot.approve.toolTip()
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     version = Version("print(1)", draft.request.limits)
     assert desk.bridge.calls[-1] == ("approve_edited", one.id, one.digest, version, draft.request.digest)
 
 
 def pairs(desk: Desk) -> list[str]:
-    return [value.text() for _, value in desk.review.limits.pairs._rows]
+    return [value.text() for _, value in desk.page.limits.pairs._rows]
 
 
 def test_half_a_number_cannot_be_approved(desk: Desk) -> None:
     """What stands in the field would not be what runs."""
     opened(desk)
     typed(desk, "memory_mb", "1")
-    desk.qtbot.waitUntil(lambda: desk.review.sentence.text() == UNFINISHED)
-    desk.qtbot.waitUntil(lambda: not desk.review._rest.isActive())
-    assert drafts(desk) == [] and not desk.review.approve.isEnabled()
-    desk.review.approve.press_key()
+    desk.qtbot.waitUntil(lambda: desk.page.foot.sentence.text() == UNFINISHED)
+    desk.qtbot.waitUntil(lambda: not desk.review.answering.resting)
+    assert drafts(desk) == [] and not desk.page.foot.approve.isEnabled()
+    desk.page.foot.approve.press_key()
     assert desk.answers == []
 
 
 def test_letters_and_the_wheel_in_a_field_decide_and_change_nothing(desk: Desk) -> None:
     opened(desk)
-    field = desk.review.limits.fields["disk_mb"]
+    field = desk.page.limits.fields["disk_mb"]
     field.setFocus()
     desk.qtbot.keyClicks(field, "adejklr")
     desk.qtbot.keyClick(field, Qt.Key.Key_Return)
@@ -102,43 +103,43 @@ def test_letters_and_the_wheel_in_a_field_decide_and_change_nothing(desk: Desk) 
 
 def test_as_asked_brings_the_request_back_as_it_was(desk: Desk) -> None:
     one = opened(desk, isolation=Isolation.GVISOR)
-    assert desk.review.limits.fields["cpu_cores"].isVisible()
-    desk.review.limits.fields["cpu_cores"].stepUp()
+    assert desk.page.limits.fields["cpu_cores"].isVisible()
+    desk.page.limits.fields["cpu_cores"].stepUp()
     assessed(desk, one)
     assert desk.review.shown is not desk.review.card
-    desk.review.limits.reset.click()
-    assert desk.review.shown is desk.review.card and desk.review.limits.fields["cpu_cores"].value() == 0.5
+    desk.page.limits.reset.click()
+    assert desk.review.shown is desk.review.card and desk.page.limits.fields["cpu_cores"].value() == 0.5
     desk.rested()
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert desk.answers == [("approve", one.id, one.digest)]
 
 
 def test_a_refused_limit_is_told_and_taken_back(desk: Desk) -> None:
     one = opened(desk)
-    desk.review.limits.fields["seconds"].stepUp()
+    desk.page.limits.fields["seconds"].stepUp()
     assessed(desk, one, "seconds is 40; it must be 0.1 to 30.")
-    assert desk.review.told.text.startswith("seconds is 40")
-    assert desk.review.limits.fields["seconds"].value() == 30 and desk.review.shown is desk.review.card
+    assert desk.page.notice.text.startswith("seconds is 40")
+    assert desk.page.limits.fields["seconds"].value() == 30 and desk.review.shown is desk.review.card
 
 
 def test_code_and_limits_are_one_version_and_neither_undoes_the_other(desk: Desk) -> None:
     one = opened(desk)
-    desk.review.limits.fields["seconds"].stepUp()
+    desk.page.limits.fields["seconds"].stepUp()
     assessed(desk, one)
-    desk.review.press_edit()
-    desk.review.editor.setPlainText("print(2)")
+    desk.review.editing.press()
+    desk.page.reading.editor.setPlainText("print(2)")
     desk.qtbot.waitUntil(lambda: len(drafts(desk)) == 2)
     assert drafts(desk)[-1][2] == Version("print(2)", replace(one.limits, seconds=40.0))
     assessed(desk, one)
-    desk.review.foot.done.click()
-    desk.review.limits.reset.click()
+    desk.page.foot.done.click()
+    desk.page.limits.reset.click()
     assert drafts(desk)[-1][2] == Version("print(2)", one.limits)
 
 
 def test_a_version_is_gone_from_the_screen_when_its_request_is(desk: Desk) -> None:
     one = opened(desk)
-    desk.review.limits.fields["seconds"].stepUp()
+    desk.page.limits.fields["seconds"].stepUp()
     assessed(desk, one)
     desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
     assert desk.review.shown is desk.review.card
-    assert not desk.review.limits.change.isVisible() and "30 s" in pairs(desk)
+    assert not desk.page.limits.change.isVisible() and "30 s" in pairs(desk)

@@ -160,7 +160,7 @@ def test_after_an_answer_the_most_urgent_comes_next(desk: Desk) -> None:
     desk.ask(feed.request("later"), left=40.0)
     desk.ask(feed.request("soon"), left=30.0)
     desk.rested()
-    desk.review.approve.press_key()
+    desk.page.foot.approve.press_key()
     desk.hear(feed.decided(first))
     assert shown(desk) == "soon"
 

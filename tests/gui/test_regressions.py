@@ -43,8 +43,8 @@ def test_01_the_click_that_focuses_the_window_answers_nothing(desk: Desk) -> Non
     desk.ask()
     desk.rested()
     QApplication.sendEvent(desk.window.frame, QEvent(QEvent.Type.WindowActivate))
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
-    desk.review.approve.press_key()
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
+    desk.page.foot.approve.press_key()
     assert decided(desk) == []
 
 
@@ -56,21 +56,21 @@ def test_02_a_prompt_that_is_not_visible_takes_no_key(desk: Desk, page: str) -> 
     desk.review.guard._clock = lambda: time.monotonic() + 10  # however long ago the page was left
     for which in ANSWERS:
         desk.qtbot.keyClick(desk.window, which)
-    desk.review.approve.press_key()
+    desk.page.foot.approve.press_key()
     assert decided(desk) == []
 
 
 def test_03_shift_tab_in_the_reason_field_approves_nothing(desk: Desk) -> None:
     desk.ask()
     desk.rested()
-    desk.qtbot.mouseClick(desk.review.deny, LEFT)
-    desk.qtbot.waitUntil(desk.review.denial.field.hasFocus)
+    desk.qtbot.mouseClick(desk.page.foot.deny, LEFT)
+    desk.qtbot.waitUntil(desk.page.foot.denial.field.hasFocus)
     for _ in range(40):
         focus = QApplication.focusWidget()
         assert focus is not None
-        assert focus not in (desk.review.approve, desk.review.denial.button)
+        assert focus not in (desk.page.foot.approve, desk.page.foot.denial.button)
         QTest.keyClick(focus, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
-    desk.qtbot.keyClick(desk.review.denial.field, Qt.Key.Key_Return)
+    desk.qtbot.keyClick(desk.page.foot.denial.field, Qt.Key.Key_Return)
     assert decided(desk) == []
 
 
@@ -81,10 +81,10 @@ def test_04_getting_rid_of_one_request_does_not_answer_the_next(desk: Desk) -> N
     desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
     now = time.monotonic() + 10
     desk.review.guard._clock = lambda: now  # it stands still: what comes below comes at once
-    desk.review.next.click()
-    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
+    desk.page.foot.next.click()
+    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
     assert desk.review.card is not None and desk.review.card.id != gone.id
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     for which in ANSWERS:
         desk.qtbot.keyClick(desk.window, which)
     assert decided(desk) == []
@@ -110,14 +110,14 @@ def _unseen(sign: str) -> bool:
 def test_05_no_character_hides_a_part_of_the_code(desk: Desk, code: str) -> None:
     desk.ask(feed.request(code, title=code))
     desk.rested()
-    view = desk.review.code
+    view = desk.page.reading.code
     shown = view._listing.shown(0).text
     assert not any(_unseen(sign) for sign in shown)
     pieces = view._page.pieces(0)
     assert [start for start, _ in pieces[1:]] == [end for _, end in pieces[:-1]]
     assert (pieces[0][0], pieces[-1][1]) == (0, len(shown)), "a part of the line is not on any row"
     assert max(end - start for start, end in pieces) <= view._columns, "a part of the line is off to the side"
-    assert not any(_unseen(sign) for sign in desk.review.header.title.text())
+    assert not any(_unseen(sign) for sign in desk.page.header.title.text())
 
 
 def test_06_nothing_is_masked_where_a_person_decides(desk: Desk) -> None:
@@ -126,11 +126,11 @@ def test_06_nothing_is_masked_where_a_person_decides(desk: Desk) -> None:
     touch = Touch(files=(f"/home/me/{key}",), hosts=("evil.example",), credentials=(key,))
     desk.ask(feed.request(code, title=f"Send {key}"), feed.assessment(Level.HIGH, touch=touch))
     desk.rested()
-    desk.review.code.select_all()
-    assert desk.review.code.selected_text() == code
-    texts = [value.text() for _, value in desk.review.facts._touch._rows]
+    desk.page.reading.code.select_all()
+    assert desk.page.reading.code.selected_text() == code
+    texts = [value.text() for _, value in desk.page.facts._touch._rows]
     assert f"/home/me/{key}" in texts and "evil.example" in texts and key in texts
-    assert key in desk.review.header.title.text()
+    assert key in desk.page.header.title.text()
 
 
 def test_10_a_notice_or_a_message_is_no_approval(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,12 +151,12 @@ def test_11_with_two_waiting_the_answer_goes_to_the_one_on_screen(desk: Desk) ->
     second = desk.ask(feed.request("two()"), left=90.0)
     assert desk.review.card is not None and desk.review.card.id == first.id
     desk.rested()
-    desk.qtbot.mousePress(desk.review.approve, LEFT)
+    desk.qtbot.mousePress(desk.page.foot.approve, LEFT)
     desk.window.deciding.show_request(second.id)
-    desk.qtbot.mouseRelease(desk.review.approve, LEFT)
+    desk.qtbot.mouseRelease(desk.page.foot.approve, LEFT)
     assert decided(desk) == [], "pressed for one, released for another"
     desk.rested()
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert decided(desk) == [("approve", second.id, second.digest)]
 
 
@@ -167,10 +167,10 @@ def test_13_a_prompt_that_fails_to_draw_approves_nothing(desk: Desk, monkeypatch
     monkeypatch.setattr(CodeView, "_paint_row", fails)
     with desk.qtbot.capture_exceptions() as raised:
         desk.ask()
-        desk.qtbot.waitUntil(lambda: bool(raised) and not desk.review._rest.isActive())
-        assert not desk.review.approve.isEnabled()
-        desk.review.approve.press_key()
-        desk.review.approve.decided.emit()
+        desk.qtbot.waitUntil(lambda: bool(raised) and not desk.review.answering.resting)
+        assert not desk.page.foot.approve.isEnabled()
+        desk.page.foot.approve.press_key()
+        desk.page.foot.approve.decided.emit()
         assert decided(desk) == []
         monkeypatch.undo()
         desk.hear(feed.decided(next(iter(desk.cases.waiting())).request, Verdict.WITHDRAWN, Decider.AGENT))
@@ -179,18 +179,18 @@ def test_13_a_prompt_that_fails_to_draw_approves_nothing(desk: Desk, monkeypatch
 def test_14_the_header_shows_what_would_run_after_an_edit(desk: Desk) -> None:
     one = desk.ask(feed.request("print(1)"))
     desk.rested()
-    desk.review.press_edit()
-    desk.review.editor.setPlainText("rm()")
+    desk.review.editing.press()
+    desk.page.reading.editor.setPlainText("rm()")
     desk.qtbot.waitUntil(lambda: any(call[0] == "draft" for call in desk.bridge.calls))
     mine = replace(one, code="rm()")
     desk.bridge.drafted.emit(one.id, Version("rm()", one.limits), Draft(mine, feed.assessment(Level.CRITICAL), ""))
     for _ in range(2):
-        assert mine.digest[:8] in desk.review.header.below.text()
-        assert one.digest[:8] not in desk.review.header.below.text()
-        assert desk.review.header.badge.level is Level.CRITICAL
-        desk.review.foot.done.click()
+        assert mine.digest[:8] in desk.page.header.below.text()
+        assert one.digest[:8] not in desk.page.header.below.text()
+        assert desk.page.header.badge.level is Level.CRITICAL
+        desk.page.foot.done.click()
     desk.rested()
-    desk.qtbot.mouseClick(desk.review.approve, LEFT)
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert decided(desk) == [], "one click approved what has become CRITICAL"
 
 
@@ -214,10 +214,10 @@ def test_buttons_of_decisions_take_no_focus(desk: Desk) -> None:
     """What 2, 3 and 4 rest on."""
     desk.ask()
     desk.rested()
-    for button in (desk.review.approve, desk.review.deny, desk.review.denial.button):
+    for button in (desk.page.foot.approve, desk.page.foot.deny, desk.page.foot.denial.button):
         assert button.focusPolicy() is Qt.FocusPolicy.NoFocus
         QApplication.sendEvent(button, QEvent(QEvent.Type.FocusIn))
         for which in ANSWERS[1:]:
             QTest.keyClick(button, which)
-    assert desk.review.approve.mapTo(desk.window, QPoint()).x() > 0
+    assert desk.page.foot.approve.mapTo(desk.window, QPoint()).x() > 0
     assert decided(desk) == []

@@ -59,7 +59,7 @@ def opened(desk: Desk, level: Level = Level.HIGH) -> RememberDialog:
     """The dialog about a request under review."""
     desk.ask(feed.request(title="Say hello <b>x</b>"), feed.assessment(level))
     desk.rested()
-    desk.qtbot.mouseClick(desk.review.remember, Qt.MouseButton.LeftButton)
+    desk.qtbot.mouseClick(desk.page.foot.remember, Qt.MouseButton.LeftButton)
     (dialog,) = desk.window.findChildren(RememberDialog)
     return dialog
 
@@ -167,16 +167,16 @@ def test_every_choice_that_is_offered_can_be_made(qtbot: QtBot, look: Look) -> N
 def test_critical_unread_and_blocked_requests_cannot_be_remembered(desk: Desk) -> None:
     desk.ask(feed.request(), feed.assessment(Level.CRITICAL))
     desk.rested()
-    assert not desk.review.remember.isEnabled() and "asked every time" in desk.review.remember.toolTip()
-    desk.qtbot.keyClick(desk.review.code, Qt.Key.Key_R)
+    assert not desk.page.foot.remember.isEnabled() and "asked every time" in desk.page.foot.remember.toolTip()
+    desk.qtbot.keyClick(desk.page.reading.code, Qt.Key.Key_R)
     long = desk.ask(feed.request("print(1)\n" * 500))
     desk.window.deciding.show_request(long.id)
     desk.rested()
-    assert not desk.review.remember.isEnabled() and "Scroll to the end" in desk.review.remember.toolTip()
+    assert not desk.page.foot.remember.isEnabled() and "Scroll to the end" in desk.page.foot.remember.toolTip()
     barred = desk.ask(blocked="Not here.")
     desk.window.deciding.show_request(barred.id)
     desk.rested()
-    assert not desk.review.remember.isEnabled()
+    assert not desk.page.foot.remember.isEnabled()
     assert not desk.window.findChildren(RememberDialog)
 
 
@@ -270,7 +270,7 @@ def test_a_decision_by_a_grant_is_said_to_be_one(desk: Desk) -> None:
     one = desk.ask()
     decision = Decision(Verdict.APPROVED, Decider.GRANT, "Remembered.", "claude-exact-1", 0.0, one.digest)
     desk.hear((RequestDecided(one.id, decision),))
-    assert "by what you remembered as claude-exact-1" in desk.review.sentence.text()
+    assert "by what you remembered as claude-exact-1" in desk.page.foot.sentence.text()
 
 
 # ---- fatigue ----

@@ -39,7 +39,7 @@ def click(desk: Desk, button: QWidget) -> None:
 def test_a_click_approves_exactly_what_is_shown(desk: Desk) -> None:
     one = desk.ask()
     desk.rested()
-    click(desk, desk.review.approve)
+    click(desk, desk.page.foot.approve)
     assert desk.answers == [("approve", one.id, one.digest)]
 
 
@@ -47,7 +47,7 @@ def test_an_answer_is_sent_once(desk: Desk) -> None:
     desk.ask()
     desk.rested()
     for _ in range(3):
-        click(desk, desk.review.approve)
+        click(desk, desk.page.foot.approve)
         desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
     assert len(desk.answers) == 1
 
@@ -55,41 +55,41 @@ def test_an_answer_is_sent_once(desk: Desk) -> None:
 def test_denying_asks_for_a_reason_and_sends_it_cleaned(desk: Desk) -> None:
     one = desk.ask()
     desk.rested()
-    click(desk, desk.review.deny)
+    click(desk, desk.page.foot.deny)
     assert desk.answers == []
-    assert desk.review.denial.field.hasFocus()
-    desk.review.denial.field.setText("  too\u202e risky\u200b  now ")
-    click(desk, desk.review.denial.button)
+    assert desk.page.foot.denial.field.hasFocus()
+    desk.page.foot.denial.field.setText("  too\u202e risky\u200b  now ")
+    click(desk, desk.page.foot.denial.button)
     assert desk.answers == [("deny", one.id, one.digest, "too risky now")]
 
 
 def test_a_canned_reason_only_fills_the_field(desk: Desk) -> None:
     desk.ask()
     desk.rested()
-    click(desk, desk.review.deny)
-    desk.review.denial._canned("Too risky", "Too risky: choose a narrower way.").click()
-    assert desk.review.denial.field.text() == "Too risky: choose a narrower way."
+    click(desk, desk.page.foot.deny)
+    desk.page.foot.denial._canned("Too risky", "Too risky: choose a narrower way.").click()
+    assert desk.page.foot.denial.field.text() == "Too risky: choose a narrower way."
     assert desk.answers == []
 
 
 def test_control_enter_in_the_reason_denies(desk: Desk) -> None:
     one = desk.ask()
     desk.rested()
-    click(desk, desk.review.deny)
-    desk.qtbot.keyClick(desk.review.denial.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    click(desk, desk.page.foot.deny)
+    desk.qtbot.keyClick(desk.page.foot.denial.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert desk.answers == [("deny", one.id, one.digest, "")]
 
 
 def test_an_answer_that_was_not_taken_is_told_and_can_be_given_again(desk: Desk) -> None:
     one = desk.ask()
     desk.rested()
-    click(desk, desk.review.approve)
+    click(desk, desk.page.foot.approve)
     desk.bridge.declined.emit(one.id, "This request has changed.")
-    assert desk.review.told.isVisible()
-    assert desk.review.told.text == "This request has changed."
-    assert not desk.review.approve.isEnabled()
+    assert desk.page.notice.isVisible()
+    assert desk.page.notice.text == "This request has changed."
+    assert not desk.page.foot.approve.isEnabled()
     desk.rested()
-    click(desk, desk.review.approve)
+    click(desk, desk.page.foot.approve)
     assert len(desk.answers) == 2
 
 
@@ -98,11 +98,14 @@ def test_an_answer_that_was_not_taken_is_told_and_can_be_given_again(desk: Desk)
 
 def test_what_has_just_appeared_takes_no_answer(desk: Desk) -> None:
     desk.ask()
-    for act in (lambda: click(desk, desk.review.approve), lambda: desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)):
+    for act in (
+        lambda: click(desk, desk.page.foot.approve),
+        lambda: desk.qtbot.keyClick(desk.window, Qt.Key.Key_A),
+    ):
         act()
-    click(desk, desk.review.deny)
+    click(desk, desk.page.foot.deny)
     assert desk.answers == []
-    assert not desk.review.denial.isVisible()
+    assert not desk.page.foot.denial.isVisible()
 
 
 def test_the_rest_is_as_long_as_promised(desk: Desk) -> None:
@@ -118,8 +121,8 @@ def test_another_request_rests_anew(desk: Desk) -> None:
     other = desk.ask(feed.request("print(2)"))
     desk.rested()
     desk.window.deciding.show_request(other.id)
-    click(desk, desk.review.approve)
-    desk.review.approve.press_key()
+    click(desk, desk.page.foot.approve)
+    desk.page.foot.approve.press_key()
     assert desk.answers == []
 
 
@@ -127,8 +130,8 @@ def test_the_click_that_activates_the_window_answers_nothing(desk: Desk) -> None
     desk.ask()
     desk.rested()
     QApplication.sendEvent(desk.window.frame, QEvent(QEvent.Type.WindowActivate))
-    click(desk, desk.review.approve)
-    desk.review.approve.press_key()
+    click(desk, desk.page.foot.approve)
+    desk.page.foot.approve.press_key()
     assert desk.answers == []
 
 
@@ -137,7 +140,7 @@ def test_a_press_before_the_activation_is_known_answers_nothing(desk: Desk, monk
     desk.ask()
     desk.rested()
     monkeypatch.setattr(type(desk.review), "isActiveWindow", lambda self: False)
-    click(desk, desk.review.approve)
+    click(desk, desk.page.foot.approve)
     assert desk.answers == []
 
 
@@ -145,7 +148,7 @@ def test_an_assessment_that_changes_rests_anew(desk: Desk) -> None:
     one = desk.ask(None, feed.assessment(Level.LOW))
     desk.rested()
     desk.hear((RequestAssessed(one.id, feed.assessment(Level.HIGH)),))
-    click(desk, desk.review.approve)
+    click(desk, desk.page.foot.approve)
     assert desk.answers == []
 
 
@@ -155,7 +158,7 @@ def test_pressed_on_one_and_released_on_another_answers_neither(desk: Desk) -> N
     desk.rested()
     assert desk.review.card is not None
     assert desk.review.card.id == first.id
-    button = desk.review.approve
+    button = desk.page.foot.approve
     desk.qtbot.mousePress(button, LEFT)
     desk.window.deciding.show_request(other.id)
     desk.rested()
@@ -166,8 +169,8 @@ def test_pressed_on_one_and_released_on_another_answers_neither(desk: Desk) -> N
 def test_released_beside_the_button_answers_nothing(desk: Desk) -> None:
     desk.ask()
     desk.rested()
-    desk.qtbot.mousePress(desk.review.approve, LEFT)
-    desk.qtbot.mouseRelease(desk.review.approve, LEFT, pos=QPoint(-40, -40))
+    desk.qtbot.mousePress(desk.page.foot.approve, LEFT)
+    desk.qtbot.mouseRelease(desk.page.foot.approve, LEFT, pos=QPoint(-40, -40))
     assert desk.answers == []
 
 
@@ -190,24 +193,24 @@ def test_common_keys_decide_nothing_wherever_the_focus_is(desk: Desk, key: Qt.Ke
         desk.qtbot.keyClick(QApplication.focusWidget() or desk.window, Qt.Key.Key_Tab)
     assert len(focused) > 4
     assert desk.answers == []
-    assert desk.review.deny not in focused
-    assert desk.review.approve not in focused
+    assert desk.page.foot.deny not in focused
+    assert desk.page.foot.approve not in focused
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
 def test_enter_in_the_reason_denies_nothing(desk: Desk, key: Qt.Key) -> None:
     desk.ask()
     desk.rested()
-    click(desk, desk.review.deny)
-    desk.qtbot.keyClick(desk.review.denial.field, key)
+    click(desk, desk.page.foot.deny)
+    desk.qtbot.keyClick(desk.page.foot.denial.field, key)
     assert desk.answers == []
 
 
 def test_shift_tab_and_typing_in_the_reason_approve_nothing(desk: Desk) -> None:
     desk.ask()
     desk.rested()
-    click(desk, desk.review.deny)
-    field = desk.review.denial.field
+    click(desk, desk.page.foot.deny)
+    field = desk.page.foot.denial.field
     desk.qtbot.keyClicks(field, "add a day")
     assert field.text() == "add a day"
     desk.qtbot.keyClick(field, Qt.Key.Key_Tab, Qt.KeyboardModifier.ShiftModifier)
@@ -219,9 +222,9 @@ def test_shift_tab_and_typing_in_the_reason_approve_nothing(desk: Desk) -> None:
 def test_escape_in_the_reason_goes_back(desk: Desk) -> None:
     desk.ask()
     desk.rested()
-    click(desk, desk.review.deny)
-    desk.qtbot.keyClick(desk.review.denial.field, Qt.Key.Key_Escape)
-    assert desk.review.approve.isVisible()
+    click(desk, desk.page.foot.deny)
+    desk.qtbot.keyClick(desk.page.foot.denial.field, Qt.Key.Key_Escape)
+    assert desk.page.foot.approve.isVisible()
     assert desk.answers == []
 
 
@@ -255,25 +258,25 @@ def critical(desk: Desk) -> None:
 
 def test_a_critical_request_is_not_approved_by_click_or_key(desk: Desk) -> None:
     critical(desk)
-    click(desk, desk.review.approve)
+    click(desk, desk.page.foot.approve)
     desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
-    desk.review.approve.click()
+    desk.page.foot.approve.click()
     assert desk.answers == []
 
 
 def test_a_critical_request_is_approved_by_holding(desk: Desk) -> None:
     critical(desk)
     begun = time.monotonic()
-    with desk.qtbot.waitSignal(desk.review.approve.decided):
-        desk.qtbot.mousePress(desk.review.approve, LEFT)
+    with desk.qtbot.waitSignal(desk.page.foot.approve.decided):
+        desk.qtbot.mousePress(desk.page.foot.approve, LEFT)
     assert time.monotonic() - begun >= HOLD_MS / 1000
-    desk.qtbot.mouseRelease(desk.review.approve, LEFT)
+    desk.qtbot.mouseRelease(desk.page.foot.approve, LEFT)
     assert [call[0] for call in desk.answers] == ["approve"]
 
 
 def test_letting_go_early_approves_nothing(desk: Desk) -> None:
     critical(desk)
-    button = desk.review.approve
+    button = desk.page.foot.approve
     desk.qtbot.mousePress(button, LEFT)
     assert button._frames.isActive()
     desk.qtbot.mouseRelease(button, LEFT)
@@ -283,7 +286,7 @@ def test_letting_go_early_approves_nothing(desk: Desk) -> None:
 
 def test_holding_ends_when_the_pointer_leaves(desk: Desk) -> None:
     critical(desk)
-    button = desk.review.approve
+    button = desk.page.foot.approve
     desk.qtbot.mousePress(button, LEFT)
     desk.qtbot.mouseMove(button, QPoint(-50, -50))
     desk.qtbot.waitUntil(lambda: not button._frames.isActive())
@@ -294,17 +297,17 @@ def test_holding_ends_when_the_request_is_withdrawn(desk: Desk) -> None:
     critical(desk)
     card = desk.review.card
     assert card is not None
-    desk.qtbot.mousePress(desk.review.approve, LEFT)
+    desk.qtbot.mousePress(desk.page.foot.approve, LEFT)
     desk.hear(feed.decided(card.request, Verdict.WITHDRAWN, Decider.AGENT))
-    desk.qtbot.waitUntil(lambda: not desk.review.approve._frames.isActive())
+    desk.qtbot.waitUntil(lambda: not desk.page.foot.approve._frames.isActive())
     assert desk.answers == []
 
 
 def test_a_critical_request_can_be_held_by_keyboard(desk: Desk) -> None:
     critical(desk)
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    with desk.qtbot.waitSignal(desk.review.approve.decided):
-        desk.qtbot.keyPress(desk.review.code, Qt.Key.Key_A, both)
+    with desk.qtbot.waitSignal(desk.page.foot.approve.decided):
+        desk.qtbot.keyPress(desk.page.reading.code, Qt.Key.Key_A, both)
     assert [call[0] for call in desk.answers] == ["approve"]
 
 
@@ -314,13 +317,13 @@ def test_a_critical_request_can_be_held_by_keyboard(desk: Desk) -> None:
 def test_long_code_is_approved_only_after_its_end_was_seen(desk: Desk) -> None:
     desk.ask(feed.request(LONG))
     desk.rested()
-    click(desk, desk.review.approve)
+    click(desk, desk.page.foot.approve)
     assert desk.answers == []
-    assert desk.review.sentence.text() == "Scroll to the end of the code to approve."
-    with desk.qtbot.waitSignal(desk.review.code.seen_to_end):
-        desk.review.code.verticalScrollBar().setValue(desk.review.code.verticalScrollBar().maximum())
-    assert desk.review.sentence.text() == ""
-    click(desk, desk.review.approve)
+    assert desk.page.foot.sentence.text() == "Scroll to the end of the code to approve."
+    with desk.qtbot.waitSignal(desk.page.reading.code.seen_to_end):
+        desk.page.reading.code.verticalScrollBar().setValue(desk.page.reading.code.verticalScrollBar().maximum())
+    assert desk.page.foot.sentence.text() == ""
+    click(desk, desk.page.foot.approve)
     assert len(desk.answers) == 1
 
 
@@ -328,22 +331,22 @@ def test_having_seen_the_end_of_one_does_not_count_for_another(desk: Desk) -> No
     desk.ask(feed.request(LONG))
     other = desk.ask(feed.request(LONG + "\nlast()"))
     desk.rested()
-    desk.review.code.verticalScrollBar().setValue(desk.review.code.verticalScrollBar().maximum())
-    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
+    desk.page.reading.code.verticalScrollBar().setValue(desk.page.reading.code.verticalScrollBar().maximum())
+    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
     desk.window.deciding.show_request(other.id)
     desk.rested()
-    assert not desk.review.approve.isEnabled()
+    assert not desk.page.foot.approve.isEnabled()
 
 
 def test_what_is_blocked_says_why_and_can_be_denied(desk: Desk) -> None:
     why = "A critical request needs at least Docker."
     desk.ask(None, feed.assessment(Level.LOW), blocked=why)
     desk.rested()
-    assert desk.review.sentence.text() == why
-    click(desk, desk.review.approve)
-    desk.review.approve.press_key()
+    assert desk.page.foot.sentence.text() == why
+    click(desk, desk.page.foot.approve)
+    desk.page.foot.approve.press_key()
     assert desk.answers == []
-    assert desk.review.deny.isEnabled()
+    assert desk.page.foot.deny.isEnabled()
 
 
 @pytest.mark.parametrize("room", ["ledger", "sandbox"])
@@ -351,11 +354,11 @@ def test_nothing_is_approved_while_nothing_can_run(desk: Desk, room: str) -> Non
     desk.ask()
     desk.rested()
     desk.hear((EngineTroubled(room, "It is broken.", "Mend it."),))
-    click(desk, desk.review.approve)
+    click(desk, desk.page.foot.approve)
     assert desk.answers == []
-    assert desk.review.sentence.text() == "It is broken. Mend it."
+    assert desk.page.foot.sentence.text() == "It is broken. Mend it."
     desk.hear((TroubleCleared(room),))
-    click(desk, desk.review.approve)
+    click(desk, desk.page.foot.approve)
     assert len(desk.answers) == 1
 
 
@@ -372,12 +375,12 @@ def test_what_is_over_stays_on_screen_and_takes_no_answer(
     one = desk.ask()
     desk.rested()
     desk.hear(feed.decided(one, verdict, by, "Closing."))
-    assert desk.review.sentence.text() == words
-    assert not desk.review.approve.isVisible()
-    assert not desk.review.deny.isVisible()
+    assert desk.page.foot.sentence.text() == words
+    assert not desk.page.foot.approve.isVisible()
+    assert not desk.page.foot.deny.isVisible()
     desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
-    desk.review.approve.decided.emit()
-    desk.review.denial.denied.emit("late")
+    desk.page.foot.approve.decided.emit()
+    desk.page.foot.denial.denied.emit("late")
     assert desk.answers == []
 
 
@@ -386,10 +389,10 @@ def test_the_reason_is_closed_when_the_request_is_over(desk: Desk) -> None:
     one = desk.ask(feed.request("print(1)"))
     desk.ask(feed.request("print(2)"))
     desk.rested()
-    click(desk, desk.review.deny)
-    desk.review.denial.field.setText("not this one")
+    click(desk, desk.page.foot.deny)
+    desk.page.foot.denial.field.setText("not this one")
     desk.hear(feed.decided(one, Verdict.WITHDRAWN, Decider.AGENT))
-    assert not desk.review.denial.isVisible()
+    assert not desk.page.foot.denial.isVisible()
     assert desk.answers == []
 
 
@@ -399,14 +402,14 @@ def test_the_reason_is_closed_when_the_request_is_over(desk: Desk) -> None:
 def test_text_of_agents_is_shown_letter_by_letter(desk: Desk) -> None:
     one = feed.request("print(1)", title="<b>Bold</b> \u202egnp.exe")
     desk.ask(one, feed.assessment(Level.HIGH, feed.finding(1, "<img src=x> is <i>named</i>.")))
-    title = desk.review.header.title
+    title = desk.page.header.title
     assert title.textFormat() is Qt.TextFormat.PlainText
     assert title.text().startswith("<b>Bold</b> ")
     assert "\u202e" not in title.text()
 
 
 def tabs(desk: Desk) -> list[str]:
-    return [desk.review.tabs.tabText(number) for number in range(desk.review.tabs.count())]
+    return [desk.page.reading.tabs.tabText(number) for number in range(desk.page.reading.tabs.count())]
 
 
 UNSEEN = "(end not seen)"
@@ -416,32 +419,32 @@ def test_variables_and_input_have_tabs_that_say_what_has_not_been_seen(desk: Des
     desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin="yes"))
     desk.rested()
     assert tabs(desk) == ["Code", "Changes", f"Variables {UNSEEN}", f"Input {UNSEEN}"]
-    assert desk.review.tabs.isVisible()
+    assert desk.page.reading.tabs.isVisible()
 
 
 def test_nothing_is_approved_before_variables_and_input_were_seen(desk: Desk) -> None:
     one = desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin=LONG))
     desk.rested()
     review = desk.review
-    assert review.sentence.text() == "Look at Variables and Input to the end to approve."
-    click(desk, review.approve)
+    assert review.page.foot.sentence.text() == "Look at Variables and Input to the end to approve."
+    click(desk, review.page.foot.approve)
     desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
-    assert desk.answers == [] and not review.approve.isEnabled() and not review.remember.isEnabled()
-    review.tabs.setCurrentIndex(2)
+    assert desk.answers == [] and not review.page.foot.approve.isEnabled() and not review.page.foot.remember.isEnabled()
+    review.page.reading.tabs.setCurrentIndex(2)
     desk.qtbot.waitUntil(lambda: tabs(desk)[2] == "Variables")
-    assert review.sentence.text() == "Look at Input to the end to approve."
-    review.tabs.setCurrentIndex(3)
-    desk.qtbot.waitUntil(lambda: review.extra.line_count == 400)
-    bar = review.extra.verticalScrollBar()
+    assert review.page.foot.sentence.text() == "Look at Input to the end to approve."
+    review.page.reading.tabs.setCurrentIndex(3)
+    desk.qtbot.waitUntil(lambda: review.page.reading.extra.line_count == 400)
+    bar = review.page.reading.extra.verticalScrollBar()
     desk.qtbot.waitUntil(lambda: bar.maximum() > 0)
     assert tabs(desk)[3] == f"Input {UNSEEN}", "its beginning is not its end"
-    assert not review.approve.isEnabled()
+    assert not review.page.foot.approve.isEnabled()
     bar.setValue(bar.maximum())
-    desk.qtbot.waitUntil(review.approve.isEnabled)
+    desk.qtbot.waitUntil(review.page.foot.approve.isEnabled)
     assert tabs(desk) == ["Code", "Changes", "Variables", "Input"]
-    review.tabs.setCurrentIndex(2)
-    assert review.approve.isEnabled(), "what has been seen need not be seen again"
-    click(desk, review.approve)
+    review.page.reading.tabs.setCurrentIndex(2)
+    assert review.page.foot.approve.isEnabled(), "what has been seen need not be seen again"
+    click(desk, review.page.foot.approve)
     assert desk.answers == [("approve", one.id, one.digest)]
 
 
@@ -449,19 +452,19 @@ def test_having_seen_the_input_of_one_does_not_count_for_another(desk: Desk) -> 
     desk.ask(feed.request("print(1)", stdin="yes"))
     other = desk.ask(feed.request("print(2)", stdin="yes"))
     desk.rested()
-    desk.review.tabs.setCurrentIndex(2)
-    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
+    desk.page.reading.tabs.setCurrentIndex(2)
+    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
     desk.window.deciding.show_request(other.id)
     desk.rested()
     assert tabs(desk)[2] == f"Input {UNSEEN}"
-    assert not desk.review.approve.isEnabled()
+    assert not desk.page.foot.approve.isEnabled()
 
 
 def test_the_tab_of_code_whose_end_was_not_seen_says_so(desk: Desk) -> None:
     desk.ask(feed.request(LONG))
     desk.rested()
     assert tabs(desk)[0] == f"Code {UNSEEN}"
-    desk.review.code.verticalScrollBar().setValue(desk.review.code.verticalScrollBar().maximum())
+    desk.page.reading.code.verticalScrollBar().setValue(desk.page.reading.code.verticalScrollBar().maximum())
     desk.qtbot.waitUntil(lambda: tabs(desk)[0] == "Code")
 
 
@@ -474,7 +477,7 @@ def test_what_is_over_has_nothing_left_to_be_seen(desk: Desk) -> None:
 
 def test_the_digest_can_be_copied_whole(desk: Desk) -> None:
     one = desk.ask()
-    desk.review.header.copy.click()
+    desk.page.header.copy.click()
     assert QGuiApplication.clipboard().text() == one.digest
 
 
@@ -482,33 +485,33 @@ def test_the_buttons_do_not_move_when_the_sentence_changes(desk: Desk) -> None:
     desk.ask(feed.request(LONG))
     desk.rested()
     desk.qtbot.wait(0)
-    before = desk.review.deny.mapTo(desk.window, QPoint(0, 0))
-    desk.review.code.verticalScrollBar().setValue(desk.review.code.verticalScrollBar().maximum())
-    desk.qtbot.waitUntil(desk.review.approve.isEnabled)
+    before = desk.page.foot.deny.mapTo(desk.window, QPoint(0, 0))
+    desk.page.reading.code.verticalScrollBar().setValue(desk.page.reading.code.verticalScrollBar().maximum())
+    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
     QApplication.processEvents()
-    assert desk.review.deny.mapTo(desk.window, QPoint(0, 0)) == before
+    assert desk.page.foot.deny.mapTo(desk.window, QPoint(0, 0)) == before
 
 
 def test_a_button_that_a_banner_moves_rests_anew(desk: Desk) -> None:
     desk.ask()
     desk.rested()
-    before = desk.review.approve.mapTo(desk.window, QPoint())
+    before = desk.page.foot.approve.mapTo(desk.window, QPoint())
     desk.window.resize(desk.window.width(), desk.window.height() - 60)
-    desk.qtbot.waitUntil(lambda: desk.review.approve.mapTo(desk.window, QPoint()) != before)
-    click(desk, desk.review.approve)
-    desk.review.approve.press_key()
+    desk.qtbot.waitUntil(lambda: desk.page.foot.approve.mapTo(desk.window, QPoint()) != before)
+    click(desk, desk.page.foot.approve)
+    desk.page.foot.approve.press_key()
     assert desk.answers == []
 
 
 def test_nothing_that_is_said_moves_the_buttons(desk: Desk) -> None:
     desk.ask()
     desk.rested()
-    before = desk.review.approve.mapTo(desk.window, QPoint())
+    before = desk.page.foot.approve.mapTo(desk.window, QPoint())
     desk.window.toolbar.say("There is no system tray here. " * 4)
     desk.window.banners.say("one", Tone.WARN, "Something to know.")
     desk.qtbot.waitUntil(desk.window.banners.isVisible)
     QApplication.processEvents()
-    assert desk.review.approve.mapTo(desk.window, QPoint()) == before
+    assert desk.page.foot.approve.mapTo(desk.window, QPoint()) == before
 
 
 def test_a_request_without_code_is_told_in_words_and_can_be_approved(desk: Desk) -> None:
@@ -517,17 +520,17 @@ def test_a_request_without_code_is_told_in_words_and_can_be_approved(desk: Desk)
     )
     desk.hear(feed.asked(one, feed.assessment(Level.MEDIUM)))
     review = desk.window.deciding.review
-    assert review.subject is review.codeless and review.codeless.isVisible()
-    assert "No code runs" in review.codeless.accessibleName()
-    assert not review.limits.isVisible()
+    assert review.page.reading.subject is review.page.reading.codeless and review.page.reading.codeless.isVisible()
+    assert "No code runs" in review.page.reading.codeless.accessibleName()
+    assert not review.page.limits.isVisible()
     desk.rested()
-    assert review.approve.isEnabled() and review.remember.isEnabled()
+    assert review.page.foot.approve.isEnabled() and review.page.foot.remember.isEnabled()
     review.focus_neutral()
-    assert review.codeless.hasFocus()
+    assert review.page.reading.codeless.hasFocus()
     for key in (Qt.Key.Key_Return, Qt.Key.Key_Space, Qt.Key.Key_Escape):
-        desk.qtbot.keyClick(review.codeless, key)
+        desk.qtbot.keyClick(review.page.reading.codeless, key)
     assert desk.answers == []
-    desk.qtbot.keyClick(review.codeless, Qt.Key.Key_A)
+    desk.qtbot.keyClick(review.page.reading.codeless, Qt.Key.Key_A)
     assert desk.answers == [("approve", one.id, one.digest)]
 
 
@@ -535,5 +538,5 @@ def test_a_file_to_be_written_is_shown_in_its_language(desk: Desk) -> None:
     one = replace(feed.request("x = 1\n", language=None, sandbox="3f9c", files=("a.py",)), tool=Tool.CODE_WRITE_FILE)
     desk.hear(feed.asked(one))
     review = desk.window.deciding.review
-    assert review.tabs.tabText(0) == "Content"
-    assert review.code.accessibleName().startswith("Code, python")
+    assert review.page.reading.tabs.tabText(0) == "Content"
+    assert review.page.reading.code.accessibleName().startswith("Code, python")

@@ -1,0 +1,227 @@
+"""The answer to the request under review: when a press counts, what the buttons say, and what is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from app.review import approval
+from app.review.editing import ASSESSING
+from app.review.guard import REST_SECONDS
+from runner.approval.editing import Version
+
+if TYPE_CHECKING:
+    from app.bridge import Bridge
+    from app.cards import Card, Cards
+    from app.review.editing import Editing
+    from app.review.guard import ClickGuard
+    from app.review.page import RequestPage
+    from app.review.under_review import UnderReview
+
+HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
+LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
+UNFINISHED = "One of the limits is not a number that can be taken."
+_REST_MS = round(REST_SECONDS * 1000) + 10
+"""A little longer than the guard rests: a button that looks ready takes the click."""
+
+
+class Answering(QObject):
+    """Owns the rest of the guard and the sentence beside the buttons. An answer carries the digest of what is shown."""
+
+    remember_wanted = Signal()
+    """What is on screen is to be remembered; that answers nothing."""
+
+    def __init__(
+        self,
+        under_review: UnderReview,
+        page: RequestPage,
+        guard: ClickGuard,
+        editing: Editing,
+        bridge: Bridge,
+        cards: Cards,
+    ) -> None:
+        super().__init__(page)
+        self._under_review = under_review
+        self._page = page
+        self._foot = page.foot
+        self._guard = guard
+        self._editing = editing
+        self._bridge = bridge
+        self._cards = cards
+        self._invited = False
+        """A key for a request that was not on screen has brought it here."""
+        self._hint = ""
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setTimerType(Qt.TimerType.PreciseTimer)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self.show_state)
+        foot = page.foot
+        foot.approve.decided.connect(self._approve)
+        foot.deny.decided.connect(self.ask_reason)
+        foot.remember.clicked.connect(self.press_remember)
+        foot.denial.denied.connect(self._deny)
+        foot.denial.back.connect(self._back)
+        page.reading.seen.connect(self.show_state)
+        page.limits.typing.connect(self.show_state)
+        editing.assessing_changed.connect(self.show_state)
+
+    # ---- when a press counts ----
+
+    @property
+    def resting(self) -> bool:
+        """Whether it is too early for a press to count."""
+        return self._rest.isActive()
+
+    @Slot()
+    def rearm(self) -> None:
+        """Ignore input for a moment: a prompt appeared, changed, or the window was activated."""
+        self._guard.rearm()
+        self._rest.start()
+        self.show_state()
+
+    def forget(self) -> None:
+        """Drop what was said of one request: another is shown."""
+        self._invited = False
+        self._hint = ""
+
+    def invite(self) -> None:
+        """Ask, and decide nothing: a key for a request that was not on screen has brought it here."""
+        self._invited = True
+        self.show_state()
+
+    def hint(self, words: str) -> None:
+        """Say `words` before what is said of the request, until a key counts or another request is shown."""
+        self._hint = words
+        self.show_state()
+
+    # ---- answers ----
+
+    @property
+    def can_approve(self) -> bool:
+        """Whether the key of Approve stands for something, at once or in a moment."""
+        return self._foot.approve.isVisible() and not self._under_review.sent
+
+    def press_approve(self) -> bool:
+        """The key of Approve: never enough where the button is to be held. False where it came too early to count."""
+        self._hint = ""
+        return not self.resting and self._foot.approve.press_key()
+
+    def press_deny(self) -> None:
+        """The key of Deny: asks for the reason. That decides nothing, so it counts while the guard rests as well."""
+        card = self._under_review.card
+        if card is not None and card.waiting and not self._under_review.sent and self._foot.deny.isVisible():
+            self.ask_reason()
+
+    @Slot()
+    def press_remember(self) -> None:
+        """The button or its key: opens a dialog and answers nothing."""
+        card = self._under_review.card
+        if card is None or self._under_review.sent or not self._foot.remember.isVisible():
+            return
+        if not approval.never_remembered(card, self._why_not(self._under_review.shown or card)):
+            self.remember_wanted.emit()
+
+    @Slot()
+    def _approve(self) -> None:
+        card, shown = self._under_review.card, self._under_review.shown
+        if card is None or shown is None or self._under_review.sent:
+            return
+        if self._page.reading.editing or self._why_not(shown):
+            return
+        self._under_review.sent = True
+        self.show_state()
+        if card.missed:
+            self._bridge.arm(card.id, card.digest)
+        elif shown is not card:
+            version = Version(shown.request.code, shown.request.limits)
+            self._bridge.approve_edited(card.id, card.digest, version, shown.digest)
+        else:
+            self._bridge.approve(card.id, card.digest)
+
+    @Slot()
+    def ask_reason(self) -> None:
+        """Put the reason for a denial in the place of the buttons."""
+        self._hint = ""
+        self._under_review.pause_countdown()
+        self._foot.show_reason()
+
+    @Slot(str)
+    def _deny(self, reason: str) -> None:
+        card = self._under_review.card
+        if card is None or self._under_review.sent or not card.waiting:
+            return
+        self._under_review.sent = True
+        self._page.leave(True)
+        self.show_state()
+        self._bridge.deny(card.id, card.digest, reason)
+
+    @Slot()
+    def _back(self) -> None:
+        self._page.leave(True)
+
+    # ---- what the buttons say ----
+
+    def _why_not(self, shown: Card) -> str:
+        if shown.waiting and self._editing.assessing:
+            return ASSESSING
+        if shown.waiting and not self._page.limits.whole:
+            return UNFINISHED
+        return approval.why_not(shown, self._page.reading.unseen, self._cards.troubles)
+
+    @Slot()
+    def show_state(self) -> None:
+        """Show buttons, the sentence beside them, and which parts have still to be looked at."""
+        card, shown = self._under_review.card, self._under_review.shown
+        if card is None or shown is None:
+            return
+        self._page.reading.mark_unseen(card, painted=not self.resting)
+        why_not = self._why_not(shown)
+        holding = (card.waiting or card.missed) and approval.needs_holding(shown)
+        self._foot.say(f"{self._hint} {self._sentence(shown, why_not, holding)}".strip())
+        self._show_approve(card, shown, why_not, holding)
+        self._show_others(card, shown, why_not)
+
+    def _show_approve(self, card: Card, shown: Card, why_not: str, holding: bool) -> None:
+        approve = self._foot.approve
+        approve.setEnabled(not why_not and self._free)
+        approve.set_holding(holding)
+        keys = "Hold Ctrl+Shift+A" if holding else "A"
+        approve.setToolTip(why_not or f"{keys}. Exactly this: sha256 {shown.digest}")
+        approve.setAccessibleDescription(self._foot.sentence.text())
+        approve.setText(approval.button_words(shown, holding))
+        approve.setVisible((card.waiting or card.missed) and card.armed is None)
+
+    def _show_others(self, card: Card, shown: Card, why_not: str) -> None:
+        foot = self._foot
+        foot.deny.setEnabled(card.waiting and self._free)
+        foot.deny.setVisible(card.waiting)
+        foot.edit.setEnabled(card.waiting and not self._under_review.sent)
+        foot.edit.setVisible(card.waiting and bool(card.request.code))
+        never = approval.never_remembered(card, why_not)
+        foot.remember.setVisible(card.waiting and shown is card)
+        foot.remember.setEnabled(not never and self._free)
+        foot.remember.setToolTip(never or "Do not ask for this again for a while (R)")
+        foot.remember.setAccessibleDescription(never)
+        foot.next.setVisible(not card.waiting)
+        foot.next.setText(self._next_words(card))
+
+    @property
+    def _free(self) -> bool:
+        """Whether an answer could be given now."""
+        return not self._under_review.sent and not self.resting
+
+    def _sentence(self, shown: Card, why_not: str, holding: bool) -> str:
+        if self._under_review.sent:
+            return "Recording your answer\N{HORIZONTAL ELLIPSIS}"
+        if self.resting and self._page.reading.unseen and (shown.waiting or shown.missed):
+            # Whether it fits is known once it has been painted.
+            return shown.blocked
+        words = why_not or (LATER_WORDS if shown.missed else HOLD_WORDS if holding else "")
+        return f"Approve? {words}".strip() if self._invited and shown.waiting and not why_not else words
+
+    def _next_words(self, card: Card) -> str:
+        if card.missed and card.armed is None:
+            return "Dismiss"
+        return "Next  J" if self._cards.count_waiting() else "Close"

@@ -1,0 +1,172 @@
+"""The parts of a request in tabs, which of their ends have been on the screen, and the editor in their place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QStackedWidget, QTabBar, QVBoxLayout, QWidget
+
+from app import phrases
+from app.parts.amounts import counted
+from app.parts.code import CodeView
+from app.parts.empty import EmptyState
+from app.review.changes import ChangesView
+from app.review.editor import CodeEditor
+from runner.model.request import CODE as CODE_PART
+from runner.model.request import Tool
+from runner.risk.writes import language_of
+
+if TYPE_CHECKING:
+    from app.cards import Card
+    from app.look.look import Look
+    from app.review.under_review import UnderReview
+    from runner.model.request import Part
+
+CODE, CHANGES = 0, 1
+FIRST = {Tool.CODE_EXECUTE: CODE_PART, Tool.CODE_WRITE_FILE: "Content"}
+"""Names of the first tab; that of every other tool is "Request"."""
+UNSEEN = "(end not seen)"
+WITHOUT_CODE = {
+    Tool.CODE_WRITE_FILE: "The file would be empty.",
+    Tool.CODE_READ_FILE: "The agent gets what the file holds. No code runs.",
+    Tool.CODE_LIST_FILES: "The agent gets the names and sizes of the files. No code runs.",
+    Tool.CODE_CREATE_SANDBOX: "An empty sandbox without network. No code runs.",
+    Tool.CODE_DESTROY_SANDBOX: "The sandbox and everything in it are removed.",
+}
+
+
+class ReadingPane(QWidget):
+    """Code, changes, variables and input of what is under review."""
+
+    seen = Signal()
+    """The end of a part has come on the screen, or code has been set whose end has not."""
+
+    def __init__(self, look: Look, under_review: UnderReview, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._under_review = under_review
+        self._seen: set[Part] = set()
+        """Variables and input whose end has been on the screen."""
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName("Parts of the request")
+        self.tabs.setExpanding(False)
+        self.tabs.setDrawBase(False)
+        self.code = CodeView(look)
+        self.codeless = EmptyState(look, "folder", "", "")
+        self.codeless.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.changes = ChangesView(look)
+        self.extra = CodeView(look)
+        self.extra.setAccessibleName("Variables or input")
+        self.editor = CodeEditor(look)
+        self._parts = QStackedWidget()
+        for view in (self.code, self.codeless, self.changes, self.extra):
+            self._parts.addWidget(view)
+        self._place = QStackedWidget()
+        self._place.addWidget(self._parts)
+        self._place.addWidget(self.editor)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.tabs)
+        column.addWidget(self._place, 1)
+        self.tabs.currentChanged.connect(self._show_part)
+        self.code.seen_to_end.connect(self.seen)
+        self.extra.seen_to_end.connect(self._extra_seen)
+
+    # ---- what is shown ----
+
+    @property
+    def subject(self) -> QWidget:
+        """What is looked at before deciding: the code, or in words what is asked for where there is none."""
+        shown = self._under_review.shown
+        return self.code if shown is None or shown.request.code else self.codeless
+
+    def focus(self) -> None:
+        """Put the focus on the subject, where no key decides anything."""
+        self.subject.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def open(self, card: Card) -> None:
+        """Begin with the tabs of `card`: code and changes always, variables and input where there are any."""
+        self._seen = set()
+        self.tabs.blockSignals(True)
+        while self.tabs.count():
+            self.tabs.removeTab(0)
+        self.tabs.addTab(FIRST.get(card.request.tool, "Request"))
+        self.tabs.addTab("Changes")
+        for part in card.request.parts:
+            if part.name != CODE_PART:
+                self.tabs.setTabData(self.tabs.addTab(part.name), part)
+        self.tabs.setCurrentIndex(CODE)
+        self.tabs.blockSignals(False)
+        self.changes.show_asking()
+        self._parts.setCurrentWidget(self.subject)
+
+    def show_request(self, shown: Card) -> None:
+        """Show the code of `shown`, or in words what it asks for."""
+        request = shown.request
+        language = request.language or language_of("".join(request.files), request.code)
+        self.code.set_code(request.code, language or "", shown.assessment.findings if shown.assessment else ())
+        self.codeless.say(f"{phrases.title(request)}", WITHOUT_CODE.get(request.tool, ""))
+
+    def go_to(self, line: int) -> None:
+        """Bring `line` of the code into view, from 1."""
+        if self.editing:
+            self.editor.go_to(line)
+        else:
+            self.tabs.setCurrentIndex(CODE)
+            self.code.scroll_to(line)
+
+    @Slot(int)
+    def _show_part(self, tab: int) -> None:
+        if tab > CHANGES:
+            part = self.tabs.tabData(tab)
+            self.extra.set_code(part.text, "", ())
+            self.extra.setAccessibleName(f"{part.name}, {counted(self.extra.line_count, 'line')}")
+        self._parts.setCurrentWidget(self.subject if tab <= CODE else self.changes if tab == CHANGES else self.extra)
+
+    # ---- the editor in the place of the parts ----
+
+    @property
+    def editing(self) -> bool:
+        return self._place.currentWidget() is self.editor
+
+    def edit(self) -> None:
+        """Put the editor in the place of the parts."""
+        self.tabs.setCurrentIndex(CODE)
+        self._place.setCurrentWidget(self.editor)
+
+    def read(self) -> None:
+        """Put the parts back in their place."""
+        self._place.setCurrentWidget(self._parts)
+
+    # ---- what has been seen ----
+
+    @property
+    def unseen(self) -> list[str]:
+        """Names of the parts whose end has not been on the screen."""
+        shown = self._under_review.shown
+        return [] if shown is None else [part.name for part in shown.request.parts if not self._is_seen(part)]
+
+    def _is_seen(self, part: Part) -> bool:
+        return self.code.is_seen_to_end if part.name == CODE_PART else part in self._seen
+
+    @Slot(bool)
+    def _extra_seen(self, to_end: bool) -> None:
+        """Count this for the part on screen alone: another one begins with its end unseen."""
+        if to_end and self.extra.is_seen_to_end and self.tabs.currentIndex() > CHANGES:
+            self._seen.add(self.tabs.tabData(self.tabs.currentIndex()))
+            self.seen.emit()
+
+    def mark_unseen(self, card: Card, painted: bool) -> None:
+        """Say on each tab while its end has still to be looked at; on that of the code once it has been `painted`."""
+        unseen = self.unseen if card.waiting or card.missed else []
+        for tab in range(self.tabs.count()):
+            part = self.tabs.tabData(tab)
+            name = part.name if part is not None else CODE_PART if tab == CODE else ""
+            words = part.name if part is not None else FIRST.get(card.request.tool, "Request")
+            if not name:
+                continue
+            if name in unseen and (painted or tab != CODE):
+                words = f"{words} {UNSEEN}"
+            if self.tabs.tabText(tab) != words:
+                self.tabs.setTabText(tab, words)
