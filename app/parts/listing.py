@@ -43,6 +43,10 @@ class CodeListing:
         """Lines at which findings begin, in order."""
         return sorted(self._at)
 
+    def flags(self) -> list[tuple[int, Level]]:
+        """Return each line at which findings begin, and the highest level of those."""
+        return [(line, max(finding.level for finding in self._at[line])) for line in self.flagged]
+
     def findings_at(self, line: int) -> tuple[Finding, ...]:
         """The findings that begin at `line`."""
         return self._at.get(line, ())
@@ -62,6 +66,16 @@ class CodeListing:
             self._shown[line] = expose(text)
         return self._shown[line]
 
+    def word_at(self, line: int, column: int) -> tuple[int, int]:
+        """Return where the word around `column` begins and ends; both are `column` where there is none."""
+        text = self.lines[line]
+        start = end = column
+        while start > 0 and _in_word(text[start - 1]):
+            start -= 1
+        while end < len(text) and _in_word(text[end]):
+            end += 1
+        return start, end
+
     def marked(self, line: int) -> list[tuple[int, int, Level]]:
         """(start, end, level) of what findings point at in `line`, as columns of the source."""
         spans = []
@@ -71,6 +85,10 @@ class CodeListing:
                 (finding.span.column, finding.span.end_column if one_line else len(self.lines[line]), finding.level)
             )
         return spans
+
+
+def _in_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def remark(finding: Finding) -> str:

@@ -91,7 +91,7 @@ def test_what_a_program_prints_is_drawn_as_text(desk: Desk, drawn: list[str], op
     desk.qtbot.waitUntil(lambda: len(drawn) >= len(PRINTED))
     assert drawn[: len(PRINTED)] == list(PRINTED.values())
     for row in range(len(PRINTED)):
-        at = QPoint(pane._left + 10, row * pane._row_height + 5)
+        at = QPoint(pane._painting.left + 10, row * pane._painting.row_height + 5)
         desk.qtbot.mouseMove(pane.viewport(), at)
         desk.qtbot.mouseClick(pane.viewport(), Qt.MouseButton.LeftButton, pos=at)
         assert pane.viewport().cursor().shape() is Qt.CursorShape.IBeamCursor

@@ -113,10 +113,10 @@ def test_05_no_character_hides_a_part_of_the_code(desk: Desk, code: str) -> None
     view = desk.page.reading.code
     shown = view._listing.shown(0).text
     assert not any(_unseen(sign) for sign in shown)
-    pieces = view._page.pieces(0)
+    pieces = view._layout.pieces(0)
     assert [start for start, _ in pieces[1:]] == [end for _, end in pieces[:-1]]
     assert (pieces[0][0], pieces[-1][1]) == (0, len(shown)), "a part of the line is not on any row"
-    assert max(end - start for start, end in pieces) <= view._columns, "a part of the line is off to the side"
+    assert max(end - start for start, end in pieces) <= view._grid.columns, "a part of the line is off to the side"
     assert not any(_unseen(sign) for sign in desk.page.header.title.text())
 
 

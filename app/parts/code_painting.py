@@ -1,0 +1,168 @@
+"""Draws rows of code: line numbers, words in their colors, findings, and what is selected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPen, QTextCharFormat
+
+from app.parts.glyphs import Glyphs, Style
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QPainter
+
+    from app.look.look import Look
+    from app.parts.code_grid import CodeGrid
+    from app.parts.lexing import Lexing
+    from app.parts.listing import CodeLayout, CodeListing
+    from app.parts.selection import TextSelection
+
+_REMEMBERED = 1500
+"""Rows whose glyphs stay laid out."""
+
+
+class CodePainting:
+    """Owns the glyphs and formats of one code at a time; `begin` with each."""
+
+    def __init__(self, look: Look, grid: CodeGrid, lexing: Lexing, selection: TextSelection) -> None:
+        self._look = look
+        self._grid = grid
+        self._lexing = lexing
+        self._selection = selection
+        self._glyphs: dict[int, Glyphs] = {}
+        self._formats: dict[str, QTextCharFormat] = {}
+        self._listing: CodeListing
+        self._layout: CodeLayout
+
+    def begin(self, listing: CodeListing, layout: CodeLayout) -> None:
+        """Draw `listing` in the rows of `layout` from now on."""
+        self._listing = listing
+        self._layout = layout
+        self._glyphs.clear()
+
+    def restyle(self) -> None:
+        """Drop what has the colors of the theme before."""
+        self._formats.clear()
+        self._glyphs.clear()
+
+    def recolor(self, first: int, last: int) -> tuple[int, int]:
+        """Draw lines `first` to before `last` with the words they have now. Return their rows, the end included."""
+        rows = self._layout.rows
+        from_row, to_row = rows.row(first), rows.row(last - 1) + 1
+        for row in [row for row in self._glyphs if from_row <= row < to_row + len(self._layout.pieces(last - 1))]:
+            del self._glyphs[row]
+        return from_row, to_row
+
+    # ---- drawing ----
+
+    def draw(self, painter: QPainter, first: int, width: int, height: int, focused: bool) -> None:
+        """Draw the rows from `first` on, as many as `height` shows."""
+        tokens, row_height = self._look.tokens, self._grid.row_height
+        painter.fillRect(0, 0, width, height, QColor(tokens.code))
+        painter.fillRect(0, 0, self._grid.gutter, height, QColor(tokens.gutter))
+        last = min(self._layout.rows.total, first + height // row_height + 1)
+        for row in range(first, last):
+            self._draw_row(painter, row, (row - first) * row_height, width, focused)
+
+    def _draw_row(self, painter: QPainter, row: int, top: float, width: int, focused: bool) -> None:
+        line, nth = self._layout.rows.at(row)
+        tokens, grid = self._look.tokens, self._grid
+        level = self._listing.worst(line)
+        if level is not None:
+            painter.fillRect(QRectF(grid.gutter, top, width, grid.row_height), QColor(tokens.tint(level)))
+            painter.fillRect(QRectF(0, top, grid.bar, grid.row_height), QColor(tokens.ink(level)))
+        pieces = self._layout.pieces(line)
+        if nth >= len(pieces):
+            self._draw_below(painter, line, nth - len(pieces), top)
+            return
+        current = focused and line == self._selection.caret.line
+        self._draw_number(painter, line, nth, top, current, level is not None)
+        glyphs = self.glyphs(row, line, pieces[nth])
+        self._draw_selection(painter, glyphs, line, nth, top)
+        painter.setPen(QColor(tokens.text))
+        glyphs.draw(painter, grid.left, top + grid.baseline, grid.width)
+        for beside_level, text in self._layout.beside(line):
+            painter.setFont(grid.small)
+            painter.setPen(QColor(tokens.ink(beside_level)))
+            place = QRectF(grid.left, top, grid.width, grid.row_height)
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _draw_number(self, painter: QPainter, line: int, nth: int, top: float, current: bool, flagged: bool) -> None:
+        tokens, grid = self._look.tokens, self._grid
+        painter.setFont(grid.mono)
+        painter.setPen(QColor(tokens.text if flagged or current else tokens.muted))
+        place = QRectF(0, top, grid.gutter - grid.pad / 2, grid.row_height)
+        words = "\N{RIGHTWARDS ARROW WITH HOOK}" if nth else str(line + 1)
+        painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
+        if current:
+            painter.fillRect(QRectF(grid.gutter - 2, top, 2, grid.row_height), QColor(tokens.accent))
+
+    def _draw_below(self, painter: QPainter, line: int, nth: int, top: float) -> None:
+        """Draw a remark on a row of its own."""
+        level, text = self._layout.below(line)[nth]
+        grid = self._grid
+        painter.setFont(grid.small)
+        painter.setPen(QColor(self._look.tokens.ink(level)))
+        place = QRectF(grid.left + 2 * grid.cell, top, grid.width - 2 * grid.cell, grid.row_height)
+        shown = grid.remark_metrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+        hook = QRectF(grid.left, top, 2 * grid.cell, grid.row_height)
+        painter.drawText(
+            hook, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, "\N{BOX DRAWINGS LIGHT UP AND RIGHT}"
+        )
+
+    def _draw_selection(self, painter: QPainter, glyphs: Glyphs, line: int, nth: int, top: float) -> None:
+        selected = self._selection.within(line, len(self._listing.lines[line]))
+        if selected is None:
+            return
+        grid = self._grid
+        shown = self._listing.shown(line)
+        start, end = self._layout.pieces(line)[nth]
+        begin, finish = max(shown.place(selected[0]), start), min(shown.place(selected[1]), end)
+        box = glyphs.box(begin - start, max(begin, finish) - start, grid.left, top, grid.row_height, grid.width)
+        if line < self._selection.ends[1].line and end == len(shown.text):
+            box.setWidth(box.width() + grid.cell)  # the line break
+        painter.fillRect(box, QColor(self._look.tokens.selection))
+        painter.setPen(QPen(QColor(self._look.tokens.accent), 1))
+        painter.drawLine(box.bottomLeft() - QPointF(0, 1), box.bottomRight() - QPointF(0, 1))
+
+    # ---- laying out ----
+
+    def glyphs(self, row: int, line: int, piece: tuple[int, int]) -> Glyphs:
+        """Return what `row` shows: `piece` of the text of `line`."""
+        glyphs = self._glyphs.get(row)
+        if glyphs is None:
+            if len(self._glyphs) >= _REMEMBERED:
+                self._glyphs.clear()
+            start, end = piece
+            text = self._listing.shown(line).text[start:end]
+            glyphs = self._glyphs[row] = Glyphs(text, self._grid.mono, self._styles(line, start, end))
+        return glyphs
+
+    def _styles(self, line: int, start: int, end: int) -> list[Style]:
+        shown = self._listing.shown(line)
+        spans = [(shown.place(one), shown.place(two), self._format(kind)) for one, two, kind in self._lexing.line(line)]
+        for one, two, level in self._listing.marked(line):
+            spans.append((shown.place(one), shown.place(two), self._format(f"mark {level.name.lower()}")))
+        spans += [(one, two, self._format("escape")) for one, two in shown.escapes]
+        return [
+            (max(one, start) - start, min(two, end) - start, style)
+            for one, two, style in spans
+            if one < end and two > start
+        ]
+
+    def _format(self, name: str) -> QTextCharFormat:
+        if name not in self._formats:
+            made = QTextCharFormat()
+            tokens = self._look.tokens
+            if name == "escape":
+                made.setForeground(QColor(tokens.surface))
+                made.setBackground(QColor(tokens.critical))
+            elif name.startswith("mark "):
+                made.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
+                made.setUnderlineColor(QColor(getattr(tokens, name.removeprefix("mark "))))
+            else:
+                made.setForeground(QColor(getattr(tokens, name)))
+            self._formats[name] = made
+        return self._formats[name]

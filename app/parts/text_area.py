@@ -1,0 +1,39 @@
+"""The scroll area in which code and output are drawn, and the frame that shows its focus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPen
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QFocusEvent, QPainter
+
+    from app.look.look import Look
+
+
+class TextArea(QAbstractScrollArea):
+    """Text that is drawn by ourselves, without a frame of Qt's. It takes the focus and shows it."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.setProperty("pane", True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+
+    def draw_focus(self, painter: QPainter) -> None:
+        """Draw a frame around the viewport while it has the focus."""
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(self._look.tokens.accent), 2))
+            painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.viewport().update()
