@@ -221,27 +221,56 @@ class Cards(QObject):
 
     def _take(self, event: Event) -> None:
         match event:
+            case RequestArrived() | RequestAssessed() | RequestEdited() | RequestDecided() | RequestClosed():
+                self._take_request(event)
+            case QuestionAsked() | QuestionPaused() | ApprovalArmed() | ApprovalSpent():
+                self._take_question(event)
+            case RunStarted() | RunMeasured() | RunHeld() | RunFinished():
+                self._take_run(event)
+            case ModeChanged() | CallsRefused() | SandboxesChanged() | GatewayOpened() | EngineTroubled():
+                self._take_engine(event)
+            case TroubleCleared():
+                self.troubles.pop(event.room, None)
+            case AgentsChanged() | GrantsChanged():
+                pass
+            case _:
+                assert_never(event)
+
+    def _take_request(
+        self, event: RequestArrived | RequestAssessed | RequestEdited | RequestDecided | RequestClosed
+    ) -> None:
+        match event:
             case RequestArrived():
                 self._arrived(event.request)
             case RequestAssessed():
                 if card := self._cards.get(event.request_id):
                     card.assessment = event.assessment
-            case QuestionAsked():
-                self._asked(event)
+            case RequestEdited():
+                self._edited(event)
             case RequestDecided():
                 self._decided(event)
+            case RequestClosed():
+                self._closed(event.request_id)
+            case _:
+                assert_never(event)
+
+    def _take_question(self, event: QuestionAsked | QuestionPaused | ApprovalArmed | ApprovalSpent) -> None:
+        match event:
+            case QuestionAsked():
+                self._asked(event)
             case QuestionPaused():
                 if card := self._waiting.get(event.request_id):
                     card.deadline, card.window, card.paused = event.deadline, event.window, True
-            case RequestEdited():
-                self._edited(event)
             case ApprovalArmed():
                 if card := self._missed.get(event.request_id):
                     card.armed, card.window = event.deadline, event.window
             case ApprovalSpent():
                 self._spent(event)
-            case ModeChanged():
-                self.mode = event
+            case _:
+                assert_never(event)
+
+    def _take_run(self, event: RunStarted | RunMeasured | RunHeld | RunFinished) -> None:
+        match event:
             case RunStarted():
                 self._started(event)
             case RunMeasured():
@@ -251,8 +280,15 @@ class Cards(QObject):
                 self._held(event)
             case RunFinished():
                 self._finished(event)
-            case RequestClosed():
-                self._closed(event.request_id)
+            case _:
+                assert_never(event)
+
+    def _take_engine(
+        self, event: ModeChanged | CallsRefused | SandboxesChanged | GatewayOpened | EngineTroubled
+    ) -> None:
+        match event:
+            case ModeChanged():
+                self.mode = event
             case CallsRefused():
                 self.refusals.append(event)
                 self.refused_by_agent[event.agent] = self.refused_by_agent.get(event.agent, 0) + event.count
@@ -262,10 +298,6 @@ class Cards(QObject):
                 self.address = event.address
             case EngineTroubled():
                 self.troubles[event.room] = event
-            case TroubleCleared():
-                self.troubles.pop(event.room, None)
-            case AgentsChanged() | GrantsChanged():
-                pass
             case _:
                 assert_never(event)
 

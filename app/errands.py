@@ -116,7 +116,7 @@ def _work(post: _Post, waiting: queue.SimpleQueue[int | None]) -> None:
 def _outcome(work: Callable[[], Any]) -> tuple[bool, object]:
     try:
         return True, work()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - handed to whoever sent the errand
         # Without its frames, which hold what the errand holds.
         error.__context__ = error.__cause__ = None
         return False, error.with_traceback(None)

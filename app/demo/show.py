@@ -108,7 +108,7 @@ def play(story: Callable[[Stage], Coroutine[Any, Any, None]]) -> int:
     def perform() -> None:
         try:
             asyncio.run(story(stage))
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - reported below, in the window's thread
             failures.append(error)
         stage.over.emit()
 
@@ -163,7 +163,7 @@ class Stage(QObject):
         work, future = asked
         try:
             future.set_result(work())
-        except Exception as error:  # for whoever asked
+        except Exception as error:  # noqa: BLE001 - raised again where it was asked for
             future.set_exception(error)
 
     # ---- in the window's thread ----

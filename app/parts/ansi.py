@@ -16,6 +16,20 @@ _SEQUENCE = re.compile(
     r"|\x1b[ -/]*[0-~]?"
     r"|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]"
 )
+_STYLES: dict[int, dict[str, bool]] = {
+    1: {"bold": True},
+    2: {"faint": True},
+    3: {"italic": True},
+    4: {"underline": True},
+    7: {"swapped": True},
+    22: {"bold": False, "faint": False},
+    23: {"italic": False},
+    24: {"underline": False},
+    27: {"swapped": False},
+}
+_TEXT = {**{30 + n: n for n in range(8)}, **{90 + n: 8 + n for n in range(8)}, 39: None}
+_GROUND = {**{40 + n: n for n in range(8)}, **{100 + n: 8 + n for n in range(8)}, 49: None}
+"""What each code turns on or off, and the color of the theme that it names; None for the theme's own."""
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
@@ -72,39 +86,18 @@ def _changed(ink: Ink, codes: str) -> Ink:
     """`ink` after a "select graphic rendition" sequence (ECMA-48, 8.3.117); codes not known change nothing."""
     numbers = iter([int(code[:6] or 0) for code in codes.replace(":", ";").split(";")])
     for number in numbers:
-        match number:
-            case 0:
-                ink = PLAIN
-            case 1:
-                ink = replace(ink, bold=True)
-            case 2:
-                ink = replace(ink, faint=True)
-            case 3:
-                ink = replace(ink, italic=True)
-            case 4:
-                ink = replace(ink, underline=True)
-            case 7:
-                ink = replace(ink, swapped=True)
-            case 22:
-                ink = replace(ink, bold=False, faint=False)
-            case 23:
-                ink = replace(ink, italic=False)
-            case 24:
-                ink = replace(ink, underline=False)
-            case 27:
-                ink = replace(ink, swapped=False)
-            case 38 | 39:
-                ink = replace(ink, text=_color(numbers) if number == 38 else None)
-            case 48 | 49:
-                ink = replace(ink, ground=_color(numbers) if number == 48 else None)
-            case _ if 30 <= number <= 37:
-                ink = replace(ink, text=number - 30)
-            case _ if 40 <= number <= 47:
-                ink = replace(ink, ground=number - 40)
-            case _ if 90 <= number <= 97:
-                ink = replace(ink, text=number - 82)
-            case _ if 100 <= number <= 107:
-                ink = replace(ink, ground=number - 92)
+        if number == 0:
+            ink = PLAIN
+        elif number in _STYLES:
+            ink = replace(ink, **_STYLES[number])
+        elif number in _TEXT:
+            ink = replace(ink, text=_TEXT[number])
+        elif number in _GROUND:
+            ink = replace(ink, ground=_GROUND[number])
+        elif number == 38:
+            ink = replace(ink, text=_color(numbers))
+        elif number == 48:
+            ink = replace(ink, ground=_color(numbers))
     return ink
 
 

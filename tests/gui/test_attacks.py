@@ -58,7 +58,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             lines.append(self._text)
             super().draw(painter, left, baseline, room)
 
-    monkeypatch.setattr("app.parts.pane.Glyphs", Noted)
+    monkeypatch.setattr("app.parts.output_painting.Glyphs", Noted)
     return lines
 
 

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.notify.desktop import NAME, REVIEW, Said
 from app.notify.notices import Notices
-from app.parts.code import CodeView
+from app.parts.code_painting import CodePainting
 from runner.approval.draft import Draft
 from runner.approval.editing import Version
 from runner.model.assessment import Level, Touch
@@ -164,7 +164,7 @@ def test_13_a_prompt_that_fails_to_draw_approves_nothing(desk: Desk, monkeypatch
     def fails(*_: object) -> None:
         raise RuntimeError("cannot draw")
 
-    monkeypatch.setattr(CodeView, "_paint_row", fails)
+    monkeypatch.setattr(CodePainting, "_draw_row", fails)
     with desk.qtbot.capture_exceptions() as raised:
         desk.ask()
         desk.qtbot.waitUntil(lambda: bool(raised) and not desk.review.answering.resting)
