@@ -166,15 +166,10 @@ class CodeView(TextArea):
             # A painter that is left active takes the window with it.
             painter.end()
         rows_left = self._layout.rows.total - first
-        if not self._seen and rows_left * self._grid.row_height <= self._visible_height():
+        if not self._seen and rows_left * self._grid.row_height <= self.visible_height():
             self._seen = True
             # Said later: whoever listens may change widgets, which is not allowed while painting.
             QTimer.singleShot(0, self, self._announce_seen)
-
-    def _visible_height(self) -> int:
-        """Down to where nothing around this view cuts it off: what is scrolled away has not been seen."""
-        port = self.viewport()
-        return port.visibleRegion().boundingRect().bottom() + 1 if port.isVisible() else port.height()
 
     def _announce_seen(self) -> None:
         if self._seen:

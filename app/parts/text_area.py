@@ -32,6 +32,11 @@ class TextArea(QAbstractScrollArea):
             painter.setPen(QPen(QColor(self._look.tokens.accent), 2))
             painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
 
+    def visible_height(self) -> int:
+        """Return how far down nothing around this view cuts it off: what is scrolled away has not been seen."""
+        port = self.viewport()
+        return port.visibleRegion().boundingRect().bottom() + 1 if port.isVisible() else port.height()
+
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.viewport().update()
 

@@ -14,7 +14,7 @@ from runner.approval.editing import Version
 if TYPE_CHECKING:
     from app.bridge import Bridge
     from app.cards import Card, Cards
-    from app.review.editing import Editing
+    from app.review.editing import VersionEditing
     from app.review.guard import ClickGuard
     from app.review.page import RequestPage
     from app.review.under_review import UnderReview
@@ -37,7 +37,7 @@ class Answering(QObject):
         under_review: UnderReview,
         page: RequestPage,
         guard: ClickGuard,
-        editing: Editing,
+        editing: VersionEditing,
         bridge: Bridge,
         cards: Cards,
     ) -> None:

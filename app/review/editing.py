@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ASSESSING = "Assessing your version\N{HORIZONTAL ELLIPSIS}"
 
 
-class Editing(QObject):
+class VersionEditing(QObject):
     """Sends one version at a time to be assessed, and the newest once that has come back."""
 
     limits_chosen = Signal()

@@ -11,7 +11,7 @@ from app.parts.empty import EmptyState
 from app.parts.order import tab_in_reading_order
 from app.review.answering import Answering
 from app.review.comparing import Comparing
-from app.review.editing import Editing
+from app.review.editing import VersionEditing
 from app.review.guard import ClickGuard
 from app.review.interest import Interest
 from app.review.page import RequestPage
@@ -57,7 +57,7 @@ class ReviewPanel(QFrame):
         self.setProperty("card", True)
         self.page = RequestPage(look, self._under_review, self.guard)
         reading, foot = self.page.reading, self.page.foot
-        self.editing = Editing(self._under_review, reading, foot, bridge, self)
+        self.editing = VersionEditing(self._under_review, reading, foot, bridge, self)
         self.answering = Answering(self._under_review, self.page, self.guard, self.editing, bridge, cards)
         self.comparing = Comparing(self._under_review, reading, bridge, self)
         self._steady = Steady((foot.deny, foot.approve), self)
