@@ -104,7 +104,9 @@ def request(code: str, agent: str = "agent", tool: Tool = Tool.CODE_EXECUTE) -> 
     return Request("id", agent, tool, 0.0, Language.PYTHON, code)
 
 
-async def test_the_answer_is_that_of_the_classifier(assessor: Assessor) -> None:
+async def test_the_answer_is_that_of_the_classifier(assessor: Assessor, monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a busy machine a call may count as a long one, for which one more process is made ready.
+    monkeypatch.setattr("runner.risk.worker.assessor.LONG", GUARD)
     for code in ("print(1)", "import os; os.system('rm -rf /')", "'\ud800\u202e'", "def f(:"):
         assert await assessor.assess(request(code)) == weigh(request(code))
     assert await assessor.outline(Language.PYTHON, "print(1)") == "print(\0)"
