@@ -15,7 +15,7 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.audit.verify import Verdict
+    from runner.audit.verify import Verification
     from runner.identity.signer import Vouching
     from runner.system.places import Places
 
@@ -67,7 +67,7 @@ class Checking(QObject):
 
     # ---- on the thread ----
 
-    def _check(self) -> tuple[Verdict, str]:
+    def _check(self) -> tuple[Verification, str]:
         known = self._vouching()
         return signer.check_ledger(self._places, known, self._progress), known.problem
 
@@ -78,7 +78,7 @@ class Checking(QObject):
 
     # ---- back in the window ----
 
-    def _tell(self, outcome: tuple[Verdict, str]) -> None:
+    def _tell(self, outcome: tuple[Verification, str]) -> None:
         self._running = False
         self.found.emit(*told(*outcome))
 
@@ -91,7 +91,7 @@ class Checking(QObject):
             self.found.emit(Tone.BAD.value, f"The ledger could not be checked. {words}")
 
 
-def told(verdict: Verdict, problem: str = "") -> tuple[str, str]:
+def told(verdict: Verification, problem: str = "") -> tuple[str, str]:
     """Tone and words for what `verify` found; `problem` is what is wrong with the key."""
     if not verdict.ok:
         if verdict.altered and verdict.first_broken is None:

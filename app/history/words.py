@@ -15,7 +15,7 @@ from runner.requests.bounds import NAMES, told
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.audit.search import CaseRecord, Step
+    from runner.audit.search import CaseRecord, CaseStep
     from runner.model.result import Result
 
 KINDS = {
@@ -134,7 +134,7 @@ def artifact(record: CaseRecord) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _step(step: Step) -> str:
+def _step(step: CaseStep) -> str:
     kind = KINDS.get(step.entry.kind) or phrases.visible(step.entry.kind)
     return f"{kind}, {phrases.when(step.entry.seconds)}"
 

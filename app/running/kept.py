@@ -75,7 +75,7 @@ class KeptModel(QAbstractTableModel):
         return None
 
 
-class KeptSandboxes(QWidget):
+class KeptSandboxList(QWidget):
     """Hidden while there are none."""
 
     def __init__(self, cases: Cards, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:

@@ -27,7 +27,7 @@ from app.parts.lines import list_view
 from app.parts.meters import Meters
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
-from app.running.kept import KeptSandboxes
+from app.running.kept import KeptSandboxList
 from app.running.model import RunsModel
 from runner.model.events import RunFinished, RunHeld, RunMeasured
 
@@ -78,7 +78,7 @@ class RunningPanel(QWidget):
         self.files = FilesView(look, read)
         self.meters = Meters(look)
         self.told = plain_label(role="muted", wrap=True)
-        self.kept = KeptSandboxes(cases, bridge, look)
+        self.kept = KeptSandboxList(cases, bridge, look)
         self._make_stopping()
         self.nothing = EmptyState(
             look, "activity", "Nothing is running", "What you approve runs here, with its output."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.settings.words import title_of
 from runner.settings.declared import declared, level_values
-from runner.settings.loading import CEILINGS, Source
+from runner.settings.loading import CEILINGS, SettingSource
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,8 +77,8 @@ class Form:
         value: Value = getattr(self.loaded.settings, name)
         return value
 
-    def source(self, name: str) -> Source:
-        return self.loaded.sources.get(name, Source.DEFAULT)
+    def source(self, name: str) -> SettingSource:
+        return self.loaded.sources.get(name, SettingSource.DEFAULT)
 
     def changed(self, name: str) -> bool:
         return name in self._typed
@@ -92,24 +92,24 @@ class Form:
 
     def fixed(self, name: str) -> str:
         """Why it cannot be changed here; empty when it can."""
-        if self.source(name) is not Source.ENVIRONMENT:
+        if self.source(name) is not SettingSource.ENVIRONMENT:
             return ""
         return f"Set by the environment variable {self._variable(name)}, which counts more than the file."
 
     def can_reset(self, name: str) -> bool:
         """Whether the file has an entry that could go."""
-        return self.source(name) is Source.YAML and self._typed.get(name) is not Reset.RESET
+        return self.source(name) is SettingSource.YAML and self._typed.get(name) is not Reset.RESET
 
     def origin(self, name: str) -> str:
         """Where the value on screen comes from, in a few words."""
         if name in self._typed:
             return f"Not saved yet; now {self._offered[name].shown(self.in_force(name))}"
         match self.source(name):
-            case Source.DEFAULT:
+            case SettingSource.DEFAULT:
                 return "Default"
-            case Source.LEVEL:
+            case SettingSource.LEVEL:
                 return f"From security level {self.loaded.settings.security_level}"
-            case Source.YAML:
+            case SettingSource.YAML:
                 return f"Set in {self._file}"
             case _:
                 return self.fixed(name)
@@ -125,7 +125,7 @@ class Form:
 
     def _counts_already(self, name: str, raw: object) -> bool:
         if raw is Reset.RESET:
-            return self.source(name) is not Source.YAML
+            return self.source(name) is not SettingSource.YAML
         return not self._unreadable(name, raw) and self._offered[name].parse(raw) == self.in_force(name)
 
     def _unreadable(self, name: str, raw: object) -> str:
@@ -140,7 +140,7 @@ class Form:
         for limit, ceiling in CEILINGS:
             if name not in (limit, ceiling) or name not in self._typed:
                 continue
-            own = limit in self._typed or self.source(limit) in (Source.YAML, Source.ENVIRONMENT)
+            own = limit in self._typed or self.source(limit) in (SettingSource.YAML, SettingSource.ENVIRONMENT)
             if own and self.value(limit) > self.value(ceiling):
                 other = ceiling if name == limit else limit
                 words = "more" if name == limit else "less"

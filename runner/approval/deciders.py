@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.requests.case import Case
 
 
-class Deciding(Foreseeing, Protocol):
+class RequestDecider(Foreseeing, Protocol):
     """One that may decide: a decision ends the asking, an `Ask` is handed to the next, None passes it on."""
 
     @property
@@ -36,7 +36,7 @@ class Deciding(Foreseeing, Protocol):
         ...
 
 
-class Lockdown:
+class LockdownDecider:
     """Denies everything while the console is locked down."""
 
     unasked = False
@@ -52,7 +52,7 @@ class Lockdown:
         return Foresight() if denied is None else Foresight((Step("Mode", denied.reason),), denied)
 
 
-class Rules:
+class RulesDecider:
     """The person's rules and the levels of the settings: the only one whose question the others answer."""
 
     unasked = False
@@ -68,7 +68,7 @@ class Rules:
         return foresee_rules(self._policy(), request, assessment)
 
 
-class Trust:
+class TrustDecider:
     """Approves what a trusted agent asks."""
 
     unasked = True
@@ -85,7 +85,7 @@ class Trust:
         return Foresight() if trusted is None else Foresight((Step("Mode", trusted.reason),), trusted)
 
 
-class Person:
+class PersonDecider:
     """Asks, and waits for the answer."""
 
     unasked = False
@@ -126,6 +126,13 @@ def in_order(
     remembering: Remembering,
     desk: Desk,
     closing: Callable[[], str],
-) -> tuple[Deciding, ...]:
+) -> tuple[RequestDecider, ...]:
     """The list: what forbids comes first, what a person chose before comes before asking."""
-    return (Lockdown(modes), Rules(policy), late, remembering, Trust(modes), Person(desk, modes, closing))
+    return (
+        LockdownDecider(modes),
+        RulesDecider(policy),
+        late,
+        remembering,
+        TrustDecider(modes),
+        PersonDecider(desk, modes, closing),
+    )

@@ -40,8 +40,8 @@ GONE = MEANING[Taken.UNKNOWN]
 CHANGED = "Not accepted: what was on screen is not what would run. Look at it again."
 
 
-class Assess(Protocol):
-    """Assess a request, as the rules weigh it. `person`: it is a person's version, which goes before all else."""
+class AssessRequest(Protocol):
+    """Assess a request, as the rules weigh it. `person`: a person's own version, which goes before all else."""
 
     async def __call__(self, request: Request, *, person: bool = False) -> Assessment: ...
 
@@ -84,7 +84,7 @@ class Editing:
         cases: Cases,
         desk: Desk,
         door: Door,
-        assess: Assess,
+        assess: AssessRequest,
         assessor: Assessor,
         settings: Callable[[], Settings],
         policy: Callable[[], Policy],

@@ -55,7 +55,7 @@ class LateApprovals:
         self,
         record: Record,
         cases: Cases,
-        modes: Callable[[], Modes],
+        modes: Modes,
         policy: Callable[[], Policy],
         barred: Callable[[str, float], str],
         clock: Callable[[], float] = time.monotonic,
@@ -74,7 +74,7 @@ class LateApprovals:
     async def arm(self, request_id: str, digest: str) -> str:
         """Approve a missed request for later: empty when taken, else why not. Nothing runs by this."""
         case = self._cases.find(request_id)
-        generation = self._modes().generation
+        generation = self._modes.generation
         if why_not := self._why_not(case, digest, generation):
             return why_not
         assert case is not None
@@ -148,7 +148,7 @@ class LateApprovals:
         request = case.request
         if digest != request.digest:
             return "Not accepted: what was on screen is not the request that expired. Look at it again."
-        if self._modes().overruled(generation, by_trust=False):
+        if self._modes.overruled(generation, by_trust=False):
             return OVERRULED
         if why := self._barred(request.agent, request.received_at):
             return why

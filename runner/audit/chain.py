@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from runner.audit.anchor import Anchor
-from runner.audit.entry import KEY, SEALED, Draft, Entry, chained, stored_entry
+from runner.audit.entry import KEY, SEALED, Entry, NewEntry, chained, stored_entry
 from runner.audit.row import COLUMNS, Row, advance, from_columns, to_columns
 from runner.model.request import canonical
 
@@ -34,7 +34,7 @@ class Chain:
         self.anchor: Anchor | None = None
         """The newest head that is signed and durable; None before the first signature of this process."""
 
-    def write(self, drafts: Sequence[Draft]) -> list[int | Exception]:
+    def write(self, drafts: Sequence[NewEntry]) -> list[int | Exception]:
         """For each draft the number of its entry, or why it is none; durable on return.
 
         Raises sqlite3.Error when nothing at all could be written; the chain is then as it was.
@@ -65,7 +65,7 @@ class Chain:
         try:
             if seal.public != last_key(self._connection):
                 # With the head that it signs, in one transaction: a key recorded is a key that has signed.
-                (outcome,) = self.write([Draft(at, KEY, "", {"public": seal.public})])
+                (outcome,) = self.write([NewEntry(at, KEY, "", {"public": seal.public})])
                 if isinstance(outcome, Exception):
                     raise outcome
             else:
@@ -112,7 +112,7 @@ class _Page:
     def added(self) -> int:
         return len(self._entries)
 
-    def add(self, draft: Draft) -> int | Exception:
+    def add(self, draft: NewEntry) -> int | Exception:
         """The new entry's number. A draft that cannot be an entry is a bug of its sender and harms no other."""
         try:
             body = canonical(draft.body)
@@ -145,7 +145,7 @@ class _Page:
         return self._rows[request_id]
 
 
-def sealing(seal: Seal, head: Entry | None, at: int) -> Draft:
+def sealing(seal: Seal, head: Entry | None, at: int) -> NewEntry:
     """The entry that seals everything up to `head`."""
     assert head is not None, "a chain begins with its genesis entry"
     body: dict[str, object] = {
@@ -154,7 +154,7 @@ def sealing(seal: Seal, head: Entry | None, at: int) -> Draft:
         "key": seal.public,
         "signature": seal.sign(head.seq, head.hash),
     }
-    return Draft(at, SEALED, "", body)
+    return NewEntry(at, SEALED, "", body)
 
 
 def last_entry(connection: sqlite3.Connection) -> Entry | None:

@@ -46,7 +46,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class NewEntry:
     """An entry to be: what is known before its place in the chain is."""
 
     at: int
@@ -70,7 +70,7 @@ def stored_entry(columns: Iterable[Any]) -> Entry:
     raise DamagedEntry(f"Entry {seq!r} is damaged: a column has another type than was written.", "Run `assent verify`.")
 
 
-def chained(before: Entry | None, draft: Draft, body: bytes) -> Entry:
+def chained(before: Entry | None, draft: NewEntry, body: bytes) -> Entry:
     """The entry that `draft` becomes after `before`; `body` is the canonical JSON of its body."""
     seq, prev = (before.seq + 1, before.hash) if before else (1, NOTHING_BEFORE)
     body_sha256 = hashlib.sha256(body).hexdigest()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.chain import Chain
-from runner.audit.entry import RESERVED, Draft
+from runner.audit.entry import RESERVED, NewEntry
 from runner.audit.opening import Lock, open_or_begin, set_aside
 from runner.audit.seal import Seal
 from runner.audit.tables import DAMAGE, SET_ASIDE
@@ -44,7 +44,7 @@ class LedgerFailed(KnownError):
 class _Wanted:
     """A caller's wish and where to answer it."""
 
-    what: Draft | Seal | None
+    what: NewEntry | Seal | None
     """An entry, a key to seal with, or the end."""
     at: int
     loop: asyncio.AbstractEventLoop
@@ -103,7 +103,7 @@ class Ledger:
         if not (kind.isascii() and request_id.isascii()):
             raise ValueError("kinds and request ids are plain ASCII")
         at = self._now()
-        return await self._ask(Draft(at, kind, request_id, body), at)
+        return await self._ask(NewEntry(at, kind, request_id, body), at)
 
     async def seal_with(self, key: bytes, signed: Callable[[Anchor], None] | None = None) -> None:
         """Sign from now on with this Ed25519 private key (32 bytes). Raises KnownError, LedgerFailed.
@@ -129,7 +129,7 @@ class Ledger:
     def _now(self) -> int:
         return int(self._clock() * 1_000_000)
 
-    async def _ask(self, what: Draft | Seal | None, at: int, *, last: bool = False) -> int:
+    async def _ask(self, what: NewEntry | Seal | None, at: int, *, last: bool = False) -> int:
         if self._closing:
             raise LedgerFailed("The history is closed.", "Start Assent again.")
         self._closing = last
@@ -144,7 +144,7 @@ class Ledger:
         while not over:
             batch, then = self._collect()
             if batch:
-                _answer(batch, self._write([wanted.what for wanted in batch if isinstance(wanted.what, Draft)]))
+                _answer(batch, self._write([wanted.what for wanted in batch if isinstance(wanted.what, NewEntry)]))
             if then is not None:
                 over = then.what is None
                 _answer([then], [self._end(then.at) if over else self._take_key(then)])
@@ -153,7 +153,7 @@ class Ledger:
         """Everything queued up to the next wish that is not an entry, and that wish; waits for the first."""
         batch: list[_Wanted] = []
         wanted = self._queue.get()
-        while isinstance(wanted.what, Draft):
+        while isinstance(wanted.what, NewEntry):
             batch.append(wanted)
             if len(batch) == BATCH:
                 return batch, None
@@ -163,7 +163,7 @@ class Ledger:
                 return batch, None
         return batch, wanted
 
-    def _write(self, drafts: list[Draft]) -> list[int | Exception]:
+    def _write(self, drafts: list[NewEntry]) -> list[int | Exception]:
         try:
             outcomes = self._chain.write(drafts)
             self._tell_signed()
@@ -213,7 +213,7 @@ class Ledger:
         return LedgerFailed(f"The history could not be written: {what}", f"{remedy} Until then nothing is approved.")
 
 
-def _write_first(connection: sqlite3.Connection, genesis: Draft) -> None:
+def _write_first(connection: sqlite3.Connection, genesis: NewEntry) -> None:
     (outcome,) = Chain(connection, SEAL_EVERY).write([genesis])
     if isinstance(outcome, Exception):
         raise outcome

@@ -9,7 +9,7 @@ import secrets
 import time
 from typing import TYPE_CHECKING
 
-from runner.audit.entry import GENESIS, Draft
+from runner.audit.entry import GENESIS, NewEntry
 from runner.audit.tables import (
     DAMAGE,
     SET_ASIDE,
@@ -70,7 +70,7 @@ class Lock:
         os.close(self._file)
 
 
-def open_or_begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, Draft], None]) -> sqlite3.Connection:
+def open_or_begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, NewEntry], None]) -> sqlite3.Connection:
     """A connection for writing to the ledger at `path`; the caller holds the lock.
 
     Where nothing is there yet, `begin` writes the first entry into a new file, which gets its name only when it is
@@ -124,7 +124,7 @@ def unusable(path: Path, error: OSError) -> KnownError:
     )
 
 
-def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, Draft], None]) -> None:
+def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, NewEntry], None]) -> None:
     if has_journal(path):
         # SQLite would read the old file's journal into the new file.
         what = f"The ledger {path} is gone, but its journal {path.name}-wal is still there."
@@ -138,7 +138,7 @@ def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, Draft], 
         connection = connect_to_write(draft)
         try:
             lay_out(connection)
-            begin(connection, Draft(int(now * 1_000_000), GENESIS, "", genesis))
+            begin(connection, NewEntry(int(now * 1_000_000), GENESIS, "", genesis))
         finally:
             connection.close()
         draft.rename(path)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from runner.model.assessment import Assessment, Level
-from runner.model.codec import Unreadable, decode
+from runner.model.codec import UnreadableValue, decode
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.lifecycle import Phase, check
 from runner.model.request import Language, Request, Tool
@@ -57,7 +57,7 @@ PHASES = frozenset(Phase)
 def advance(row: Row | None, entry: Entry, body: Mapping[str, Any]) -> Row | None:
     """The row after `entry`, or None where the entry is about no request's phase.
 
-    Raises IllegalMove where the life-cycle table has no such step, Unreadable where the body is not what its kind
+    Raises IllegalMove where the life-cycle table has no such step, UnreadableValue where the body is not what its kind
     says, ValueError where the request never arrived.
     """
     if entry.kind not in PHASES:
@@ -93,7 +93,7 @@ def _news(phase: Phase, entry: Entry, body: Mapping[str, Any]) -> dict[str, Any]
 def _arrived(entry: Entry, body: Mapping[str, Any]) -> Row:
     request = decode(Request, body)
     if request.id != entry.request_id:
-        raise Unreadable(f"The entry is about request {entry.request_id}, its body about {request.id}.")
+        raise UnreadableValue(f"The entry is about request {entry.request_id}, its body about {request.id}.")
     return Row(
         seq=entry.seq,
         id=request.id,
@@ -109,7 +109,7 @@ def _arrived(entry: Entry, body: Mapping[str, Any]) -> Row:
 
 def _decided(entry: Entry, decision: Decision) -> dict[str, Any]:
     if decision.verdict.value != entry.kind:
-        raise Unreadable(f"The entry says {entry.kind}, its decision {decision.verdict}.")
+        raise UnreadableValue(f"The entry says {entry.kind}, its decision {decision.verdict}.")
     return {
         "verdict": decision.verdict,
         "decider": decision.by,
@@ -139,13 +139,13 @@ def to_columns(row: Row) -> tuple[object, ...]:
 
 
 def from_columns(values: tuple[Any, ...]) -> Row:
-    """Raises Unreadable where a column holds what this version does not know."""
+    """Raises UnreadableValue where a column holds what this version does not know."""
     data = dict(zip(COLUMNS, values, strict=True))
     try:
         if data["level"] is not None:
             data["level"] = Level(data["level"]).name
     except ValueError:
-        raise Unreadable(f"The history lists a level {data['level']!r}.", "Run `assent verify`.") from None
+        raise UnreadableValue(f"The history lists a level {data['level']!r}.", "Run `assent verify`.") from None
     return decode(Row, data)
 
 

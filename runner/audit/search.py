@@ -55,7 +55,7 @@ ANYTHING = Filter()
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CaseStep:
     """One entry about a request, with its body."""
 
     entry: Entry
@@ -71,7 +71,7 @@ class CaseRecord:
     assessment: Assessment | None
     decision: Decision | None
     result: Result | None
-    steps: tuple[Step, ...]
+    steps: tuple[CaseStep, ...]
     """All its entries, oldest first; bodies of kinds without a value of their own are read here."""
 
 
@@ -135,7 +135,8 @@ class History:
 
     def _record(self, row: Row) -> CaseRecord:
         steps = tuple(
-            Step(stored_entry(columns), _body(data, columns[0])) for *columns, data in self._all(_ENTRIES, (row.id,))
+            CaseStep(stored_entry(columns), _body(data, columns[0]))
+            for *columns, data in self._all(_ENTRIES, (row.id,))
         )
         bodies = {step.entry.kind: step.body for step in steps}
         decided = next((bodies[phase] for phase in DECIDED if phase in bodies), None)

@@ -47,7 +47,7 @@ _STRAY_ROW = (
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verification:
     """What `verify` found."""
 
     ok: bool
@@ -75,7 +75,7 @@ def verify(
     *,
     anchor: Anchor | None = None,
     evidence: Evidence | None = None,
-) -> Verdict:
+) -> Verification:
     """Check every entry, body, seal, the list of requests and the guards of the ledger at `path`.
 
     Reads one consistent state while others go on writing; memory does not grow with the ledger. With `public_key`
@@ -163,11 +163,11 @@ class _Walk:
     """Kind of the first entry after those that are vouched for."""
     last_kind: str = ""
 
-    def verdict(self, broken: _Broken | None) -> Verdict:
+    def verdict(self, broken: _Broken | None) -> Verification:
         good = self.last_seq
         if broken and broken.seq is not None:
             good = min(good, broken.seq - 1)
-        return Verdict(
+        return Verification(
             ok=broken is None and not self._altered,
             entries=good,
             first_broken=broken.seq if broken else None,

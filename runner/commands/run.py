@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.gateway import catalog
-from runner.gateway.bridge import MODERN, VERSION_KEY, Bridge, Client
+from runner.gateway.bridge import StdioBridge
+from runner.gateway.messages import MODERN, VERSION_KEY
+from runner.gateway.stdio import StdioClient
 from runner.model.errors import KnownError
 from runner.model.request import Language
 
@@ -40,7 +42,7 @@ PROGRAMS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "bash": Lang
 """Interpreters in a first line that begins with #!."""
 
 
-class Caller(Client):
+class RunClient(StdioClient):
     """Takes what comes back: says where the request stands, keeps the answer."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -102,8 +104,8 @@ def submit(places: Places, token: str, arguments: dict[str, object], say: Callab
 
     `arguments` are those of `code_execute`. Interrupted (Ctrl+C), what was asked is withdrawn.
     """
-    caller = Caller(say)
-    bridge = Bridge(places, token, PATIENCE, caller)
+    caller = RunClient(say)
+    bridge = StdioBridge(places, token, PATIENCE, caller)
     tool = catalog.CODE_EXECUTE
     while True:
         data = _call(bridge, caller, tool, arguments)
@@ -112,7 +114,7 @@ def submit(places: Places, token: str, arguments: dict[str, object], say: Callab
         tool, arguments = catalog.CODE_RESULT, {"id": data["request_id"], "wait": float(PATIENCE)}
 
 
-def _call(bridge: Bridge, caller: Caller, tool: str, arguments: dict[str, object]) -> dict[str, Any]:
+def _call(bridge: StdioBridge, caller: RunClient, tool: str, arguments: dict[str, object]) -> dict[str, Any]:
     meta = {
         VERSION_KEY: MODERN,
         "io.modelcontextprotocol/clientInfo": {"name": "assent run", "version": "1"},

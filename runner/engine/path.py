@@ -23,7 +23,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from runner.approval.deciders import Deciding
+    from runner.approval.deciders import RequestDecider
     from runner.approval.desk import Desk
     from runner.approval.door import Door
     from runner.engine.kept_sandboxes import KeptSandboxes
@@ -53,7 +53,7 @@ class Path:
         cases: Cases,
         desk: Desk,
         door: Door,
-        deciders: tuple[Deciding, ...],
+        deciders: tuple[RequestDecider, ...],
         runs: Runs,
         sandboxes: KeptSandboxes,
         assess: Callable[[Request], Coroutine[None, None, Assessment]],

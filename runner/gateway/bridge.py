@@ -7,32 +7,35 @@ running, the bridge itself answers enough for the client to start, and every too
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import http.client
 import json
 import os
-import socket
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from runner.gateway import catalog, door
+from runner.gateway.messages import (
+    HANDSHAKES,
+    MODERN,
+    Json,
+    asked_version,
+    events,
+    header_text,
+    modern,
+    modern_version,
+    refusal_text,
+    speaks_modern,
+)
+from runner.gateway.stdio import PATH, Exchange, StdioClient
 from runner.system.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Json = dict[str, Any]
-
-PATH = "/mcp"
-MODERN = "2026-07-28"
-"""The first protocol version without a handshake; each message then says which version it speaks."""
-HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
-CONNECT_SECONDS = 5.0
 GOODBYE_SECONDS = 0.5
-PARSE_ERROR, INVALID_REQUEST, OWN_ERROR = -32700, -32600, -32000
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 LEAST: Json = {"capabilities": {}, "clientInfo": {"name": "unknown", "version": "0"}}
 """What `initialize` has besides the version."""
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
@@ -58,70 +61,15 @@ class Unreachable(Exception):
     """The console cannot be spoken to; the text is for the agent."""
 
 
-class Client:
-    """The side with the standard streams. Messages are written whole, one a line."""
-
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
-        self._lock = threading.Lock()
-
-    def send(self, message: str) -> None:
-        with self._lock:
-            self._out.write(message.encode() + b"\n")
-            self._out.flush()
-
-    def result(self, request: Json, result: Json) -> None:
-        self.send(json.dumps({"jsonrpc": "2.0", "id": request.get("id"), "result": result}))
-
-    def error(self, request_id: object, code: int, text: str) -> None:
-        error = {"code": code, "message": text}
-        self.send(json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}))
-
-    def fail(self, request: Json, text: str) -> None:
-        """Answer a request that got no answer: for a tool call in a form that the model gets to read."""
-        if "id" not in request or "method" not in request:
-            return
-        if request["method"] != "tools/call":
-            self.error(request["id"], OWN_ERROR, text)
-            return
-        content = [{"type": "text", "text": text}]
-        data = {"status": "unavailable", "error": text}
-        self.result(request, {"content": content, "structuredContent": data, "isError": True, **_modern(request)})
-
-
-class Line:
-    """One HTTP exchange that can be cut from another thread."""
-
-    def __init__(self, host: str, port: int) -> None:
-        self._http = http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
-        self.cut_off = False
-
-    def open(self, method: str, body: bytes, headers: dict[str, str]) -> http.client.HTTPResponse:
-        """Send and wait for the head of the response, however long that takes. Raises OSError, HTTPException."""
-        self._http.connect()
-        self._http.sock.settimeout(None)
-        self._http.request(method, PATH, body, headers)
-        return self._http.getresponse()
-
-    def cut(self) -> None:
-        self.cut_off = True
-        if self._http.sock is not None:
-            with contextlib.suppress(OSError):
-                self._http.sock.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        self._http.close()
-
-
-class Bridge:
+class StdioBridge:
     """Everything between two streams and one address. `wait` is the client's patience in seconds, as text."""
 
-    def __init__(self, places: Places, token: str, wait: str, client: Client) -> None:
+    def __init__(self, places: Places, token: str, wait: str, client: StdioClient) -> None:
         self._places = places
         self._token = token
         self._wait = wait
         self._client = client
-        self._lines: dict[str, Line] = {}
+        self._lines: dict[str, Exchange] = {}
         self._lock = threading.Lock()
         self._session = ""
         self._version = ""
@@ -191,7 +139,7 @@ class Bridge:
             if message.get("method") == "initialize":
                 self._introduction = message
                 self._session = ""
-            elif not _speaks_modern(message) and self._introduction is not None and not self._session:
+            elif not speaks_modern(message) and self._introduction is not None and not self._session:
                 self._introduce()
             self._exchange(message, again=True)
         except Unreachable as why:
@@ -206,13 +154,13 @@ class Bridge:
     def _exchange(self, message: Json, *, again: bool) -> None:
         """Send one message and hand back all that comes. Raises Unreachable before, OSError after it was sent."""
         host, port = self._address()
-        line, key = Line(host, port), json.dumps(message.get("id"))
+        line, key = Exchange(host, port), json.dumps(message.get("id"))
         if "id" in message:
             with self._lock:
                 self._lines[key] = line
         try:
             response = self._opened(line, message)
-            if response.status == 404 and again and not _speaks_modern(message) and self._introduction is not None:
+            if response.status == 404 and again and not speaks_modern(message) and self._introduction is not None:
                 # The console was started anew since; it does not know this session.
                 self._session = ""
                 self._introduce()
@@ -229,7 +177,7 @@ class Bridge:
                     del self._lines[key]
             line.close()
 
-    def _opened(self, line: Line, message: Json) -> http.client.HTTPResponse:
+    def _opened(self, line: Exchange, message: Json) -> http.client.HTTPResponse:
         try:
             return line.open("POST", json.dumps(message).encode(), self._headers(message))
         except ConnectionRefusedError:
@@ -241,7 +189,7 @@ class Bridge:
         kind = (response.getheader("content-type") or "").split(";")[0]
         if kind == "text/event-stream":
             answered = False
-            for data in _events(response):
+            for data in events(response):
                 self._note(message, data)
                 self._client.send(data)
                 answered = answered or '"id"' in data
@@ -275,19 +223,19 @@ class Bridge:
                 return
             host, port = self._address()
             # What the client left out it was told by `_greet`, or the console refused it.
-            version = _asked_version(self._introduction) or self._version or HANDSHAKES[-1]
+            version = asked_version(self._introduction) or self._version or HANDSHAKES[-1]
             params = self._introduction.get("params")
             complete = {**LEAST, **(params if isinstance(params, dict) else {}), "protocolVersion": version}
             for message in (
                 {**self._introduction, "id": "assent-bridge", "params": complete},
                 {"jsonrpc": "2.0", "method": "notifications/initialized"},
             ):
-                line = Line(host, port)
+                line = Exchange(host, port)
                 try:
                     response = self._opened(line, message)
                     text = response.read().decode("utf-8", "replace")
                     if response.status not in (200, 202):
-                        raise Unreachable(_told(text))
+                        raise Unreachable(refusal_text(text))
                     self._session = response.getheader("mcp-session-id") or self._session
                 finally:
                     line.close()
@@ -313,11 +261,11 @@ class Bridge:
         if self._wait:
             headers["Assent-Hold"] = self._wait
         method = str(message.get("method", ""))
-        if version := _modern_version(message):
+        if version := modern_version(message):
             headers["MCP-Protocol-Version"] = version
-            headers["Mcp-Method"] = _header_text(method)
+            headers["Mcp-Method"] = header_text(method)
             if (named := NAMED.get(method)) and named in message["params"]:
-                headers["Mcp-Name"] = _header_text(str(message["params"][named]))
+                headers["Mcp-Name"] = header_text(str(message["params"][named]))
         elif method != "initialize":
             if self._version:
                 headers["MCP-Protocol-Version"] = self._version
@@ -346,12 +294,12 @@ class Bridge:
             },
         }
         if "id" in message and (answer := alone.get(str(message.get("method")))) is not None:
-            self._client.result(message, {**answer(message), **_modern(message)})
+            self._client.result(message, {**answer(message), **modern(message)})
         else:
             self._client.fail(message, why)
 
     def _greet(self, request: Json) -> Json:
-        asked = _asked_version(request)
+        asked = asked_version(request)
         self._version = asked if asked in HANDSHAKES else HANDSHAKES[-1]
         return {
             "protocolVersion": self._version,
@@ -367,8 +315,10 @@ def main(argv: list[str]) -> int:
         sys.stderr.write("assent mcp takes no arguments. An MCP client starts it and speaks to it on stdin.\n")
         return 2
     environment = os.environ
-    client = Client(sys.stdout.buffer)
-    bridge = Bridge(Places.standard(), environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", ""), client)
+    client = StdioClient(sys.stdout.buffer)
+    bridge = StdioBridge(
+        Places.standard(), environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", ""), client
+    )
     try:
         bridge.run(sys.stdin.buffer)
     except (BrokenPipeError, KeyboardInterrupt):
@@ -376,57 +326,6 @@ def main(argv: list[str]) -> int:
     # Not sys.exit: threads that wait for an answer nobody will read must not keep the process.
     sys.stderr.flush()
     os._exit(0)
-
-
-def _asked_version(introduction: Json) -> str:
-    """The protocol version that an `initialize` asks for; empty where it names none."""
-    params = introduction.get("params")
-    asked = params.get("protocolVersion") if isinstance(params, dict) else None
-    return asked if isinstance(asked, str) else ""
-
-
-def _events(response: http.client.HTTPResponse) -> Any:
-    """The data of each server-sent event that has any."""
-    data: list[str] = []
-    for raw in response:
-        line = raw.decode("utf-8").rstrip("\r\n")
-        if line.startswith("data:"):
-            data.append(line[5:].removeprefix(" "))
-        elif not line and data:
-            if text := "\n".join(data):
-                yield text
-            data = []
-
-
-def _modern_version(message: Json) -> str:
-    """The protocol version a message of the modern era names itself; else empty."""
-    params = message.get("params")
-    meta = params.get("_meta") if isinstance(params, dict) else None
-    version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
-    return _header_text(version) if isinstance(version, str) else ""
-
-
-def _speaks_modern(message: Json) -> bool:
-    return bool(_modern_version(message))
-
-
-def _modern(request: Json) -> Json:
-    """What results of the modern era carry besides."""
-    return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if _speaks_modern(request) else {}
-
-
-def _header_text(value: str) -> str:
-    """As the protocol writes values that do not fit a header: base64 between marks."""
-    if value.isascii() and value.isprintable() and value.strip() == value:
-        return value
-    return f"=?base64?{base64.b64encode(value.encode('utf-8', 'surrogatepass')).decode()}?="
-
-
-def _told(text: str) -> str:
-    try:
-        return str(json.loads(text)["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return f"Assent did not open a session: {text[:200]}"
 
 
 if __name__ == "__main__":

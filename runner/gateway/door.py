@@ -24,7 +24,7 @@ MOST_BYTES = 10_000
 """Of a door file."""
 
 
-class Door(NamedTuple):
+class ConsoleAddress(NamedTuple):
     host: str
     port: int
     pid: int
@@ -47,7 +47,7 @@ class _Listener(NamedTuple):
     inode: str
 
 
-def write(places: Places, door: Door) -> None:
+def write(places: Places, door: ConsoleAddress) -> None:
     """Tell where the console listens; readable by its owner alone. Raises OSError where no path can be written."""
     failures = []
     for path in places.doors:
@@ -59,7 +59,7 @@ def write(places: Places, door: Door) -> None:
         raise failures[0]
 
 
-def read(places: Places) -> Door | None:
+def read(places: Places) -> ConsoleAddress | None:
     """Where a console listens; where none does, one that listened last. None where nothing readable is written."""
     found = [door for door in map(_read, places.known_doors) if door is not None]
     return next(filter(_alive, found), found[0] if found else None)
@@ -94,7 +94,7 @@ def holder(port: int) -> Holder | None:
     return None
 
 
-def _write(path: Path, door: Door) -> None:
+def _write(path: Path, door: ConsoleAddress) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     temporary = path.with_name(f"{path.name}.{door.pid}.new")
     try:
@@ -107,7 +107,7 @@ def _write(path: Path, door: Door) -> None:
         raise
 
 
-def _read(path: Path) -> Door | None:
+def _read(path: Path) -> ConsoleAddress | None:
     """What is written at `path` by this account and writable by no other."""
     try:
         # Not to wait for ever where the path is a pipe.
@@ -119,12 +119,12 @@ def _read(path: Path) -> Door | None:
             data = json.loads(os.read(descriptor, MOST_BYTES))
         finally:
             os.close(descriptor)
-        return Door(str(data["host"]), int(data["port"]), int(data["pid"]), float(data["started"]))
+        return ConsoleAddress(str(data["host"]), int(data["port"]), int(data["pid"]), float(data["started"]))
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 
-def _alive(door: Door) -> bool:
+def _alive(door: ConsoleAddress) -> bool:
     """Whether the process that wrote `door` listens there."""
     sockets = _sockets(Path("/proc", str(door.pid)))
     return any(listener.user == os.getuid() and listener.inode in sockets for listener in _reached(door.port))

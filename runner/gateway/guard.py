@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from runner.gateway.limits import Limits
+    from runner.gateway.limits import CallLimits
     from runner.identity.agents import Agents
 
 CALLER = "assent.caller"
@@ -50,7 +50,7 @@ class Doorway:
     hosts: frozenset[bytes]
     """Exact values of `Host`, with port: a page of another name cannot reach us by rebinding it."""
     agents: Agents
-    limits: Limits
+    limits: CallLimits
     refused: Callable[[str, str], None]
     body_limit: int
     hold: float

@@ -53,7 +53,7 @@ class Bucket:
         return 0.0
 
 
-class Limits:
+class CallLimits:
     """One set of buckets per agent. `clock` is `time.monotonic`, in seconds."""
 
     def __init__(

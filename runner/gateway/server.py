@@ -25,7 +25,7 @@ from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextConte
 from runner.gateway import catalog, door
 from runner.gateway.connection import Connection
 from runner.gateway.guard import CALLER, Doorway, Guard
-from runner.gateway.limits import Limits, Terms
+from runner.gateway.limits import CallLimits, Terms
 from runner.gateway.tools import Tools, UnknownTool
 from runner.gateway.waiting import Waiting
 from runner.model.errors import KnownError
@@ -79,7 +79,7 @@ class Gateway:
         self._settings = settings
         self._places = places
         self._waiting = Waiting()
-        self._limits = Limits(settings, counter.waiting)
+        self._limits = CallLimits(settings, counter.waiting)
         self._tools = Tools(counter, self._limits, self._waiting, settings.max_output_kb)
         self._guard: Guard | None = None
         self._server: _Server | None = None
@@ -117,7 +117,7 @@ class Gateway:
     def _announce(self) -> None:
         port = int(self.address.removesuffix(PATH).rpartition(":")[2])
         try:
-            door.write(self._places, door.Door(HOST, port, os.getpid(), time.time()))
+            door.write(self._places, door.ConsoleAddress(HOST, port, os.getpid(), time.time()))
         except OSError as error:
             what = f"The address could not be written to {self._places.door}: {error.strerror}."
             fix = "Agents with the stdio bridge cannot find Assent. Make that possible, then start Assent again."

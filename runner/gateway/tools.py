@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.approval.ticket import Ticket
-    from runner.gateway.limits import Limits
+    from runner.gateway.limits import CallLimits
     from runner.gateway.replies import Reply
     from runner.gateway.waiting import Caller, Report, Waiting
     from runner.model.answer import Answer
@@ -65,7 +65,7 @@ class UnknownTool(Refused):
 class Tools:
     """Calls by name. `limit_kb` is how much output an agent is given, in KiB."""
 
-    def __init__(self, counter: Counter, limits: Limits, waiting: Waiting, limit_kb: int) -> None:
+    def __init__(self, counter: Counter, limits: CallLimits, waiting: Waiting, limit_kb: int) -> None:
         self._counter = counter
         self._limits = limits
         self._waiting = waiting

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runner.audit.anchor import MISMATCH, Anchor, parsed
 from runner.audit.evidence import Evidence
 from runner.audit.seal import Seal, new_key
-from runner.audit.verify import Verdict, verify
+from runner.audit.verify import Verification, verify
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError
 from runner.settings.loading import load
@@ -55,7 +55,9 @@ def vouching(places: Places) -> Vouching:
         return Vouching(problem=str(error))
 
 
-def check_ledger(places: Places, known: Vouching, progress: Callable[[int], None] = lambda entries: None) -> Verdict:
+def check_ledger(
+    places: Places, known: Vouching, progress: Callable[[int], None] = lambda entries: None
+) -> Verification:
     """Verify the ledger of this installation, and the files of its runs, by what is `known` from elsewhere.
 
     Raises KnownError where it cannot be read.

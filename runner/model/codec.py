@@ -23,7 +23,7 @@ DEEPEST = 100
 """Levels of nesting kept of data that code handed back; json itself gives up at about 1,000."""
 
 
-class Unreadable(KnownError):
+class UnreadableValue(KnownError):
     """Stored data that this version cannot turn into a value."""
 
 
@@ -42,13 +42,13 @@ def decode(kind: type[T], data: object) -> T:
     """The value of type `kind` that `encode` made `data` from.
 
     Names that `kind` does not have are passed over, and missing ones take their defaults, so that records of newer
-    and older versions can be read. Raises Unreadable, naming the field, for anything else that does not fit.
+    and older versions can be read. Raises UnreadableValue, naming the field, for anything else that does not fit.
     """
     try:
         return cast("T", _reader(cast("Hashable", kind))(data))
     except _Misfit as misfit:
         remedy = "The record is damaged or was written by a newer Assent: run `assent verify`, or update."
-        raise Unreadable(f"{kind.__name__}{misfit.where} {misfit.what}.", remedy) from None
+        raise UnreadableValue(f"{kind.__name__}{misfit.where} {misfit.what}.", remedy) from None
 
 
 def _plain(value: object, depth: int) -> object:

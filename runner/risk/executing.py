@@ -221,12 +221,16 @@ def _javascript(code: str) -> str:
             called.append(node)
     if plain.count("constructor") > constructors:
         return "constructor"
-    for node in called:
-        function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
-        if function is None or _picks(function) or function.text in picked:
-            return "it calls what it picks by a name that is not fixed"
-        if function.type == "call_expression" or (function.text in (b"require", b"import") and not _fixed(node)):
-            return "it calls or loads what is not fixed"
+    return next(filter(None, (_calls_unknown(node, picked) for node in called)), "")
+
+
+def _calls_unknown(node: Node, picked: set[bytes]) -> str:
+    """Why a call may be of anything; empty where it is of something known. `picked` are names of what was picked."""
+    function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
+    if function is None or _picks(function) or function.text in picked:
+        return "it calls what it picks by a name that is not fixed"
+    if function.type == "call_expression" or (function.text in (b"require", b"import") and not _fixed(node)):
+        return "it calls or loads what is not fixed"
     return ""
 
 

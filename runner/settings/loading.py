@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.settings.declaration import Declared, Value
     from runner.system.places import Places
 
-__all__ = ["HITL_RULES", "SCHEMA", "Loaded", "Settings", "Source", "declared", "load", "save"]
+__all__ = ["HITL_RULES", "SCHEMA", "Loaded", "SettingSource", "Settings", "declared", "load", "save"]
 
 SCHEMA = 1
 HITL_RULES = "security.sandbox.hitl.rules"
@@ -34,7 +34,7 @@ NOT_SETTINGS = frozenset({"ASSENT_HOME", "ASSENT_TOKEN", "ASSENT_REQUIRE_ALL"})
 """Variables with our prefix that are no settings."""
 
 
-class Source(StrEnum):
+class SettingSource(StrEnum):
     DEFAULT = "default"
     LEVEL = "security level"
     YAML = "file"
@@ -50,7 +50,7 @@ class Loaded:
     """What is wrong, a sentence each. While there is one, everything is asked (spec O6)."""
     remarks: tuple[str, ...] = ()
     """What is worth knowing and changes nothing."""
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, SettingSource] = field(default_factory=dict)
     """Where each field's value comes from."""
     rules: Node | None = None
     """What stands under `security.sandbox.hitl.rules`, for `runner.policy.rules`."""
@@ -73,7 +73,7 @@ class _Loading:
         self._problems: list[str] = []
         self._remarks: list[str] = []
         self._values: dict[str, Value] = {}
-        self._sources: dict[str, Source] = {}
+        self._sources: dict[str, SettingSource] = {}
         self._where: dict[str, str] = {}
         self._refused: list[tuple[str, Declared]] = []
 
@@ -81,10 +81,10 @@ class _Loading:
         found = self._found(places)
         self._refuse_unasked(found.get(HITL_ENABLED))
         for one in declared():
-            self._sources[one.name] = Source.DEFAULT
+            self._sources[one.name] = SettingSource.DEFAULT
             self._from_file(one, found)
             self._from_environment(one, environment)
-            if one.later and self._sources[one.name] is not Source.DEFAULT:
+            if one.later and self._sources[one.name] is not SettingSource.DEFAULT:
                 self._remarks.append(f"{one.yaml[0]} is kept for later: it counts once Assent has {one.later}.")
         self._name_strangers(environment)
         self._apply_level()
@@ -142,7 +142,7 @@ class _Loading:
             self._remarks.append(f"{self._at(found[path])}: {path} gives way to {given[0]}.")
         if given:
             node = found[given[0]]
-            self._take(one, node, f"{self._at(node)}: {given[0]}", Source.YAML)
+            self._take(one, node, f"{self._at(node)}: {given[0]}", SettingSource.YAML)
 
     def _refuse_unasked(self, node: Node | None) -> None:
         if node is not None and str(node.value).lower() not in ("true", "yes", "on", "1", "none"):
@@ -158,7 +158,7 @@ class _Loading:
     def _from_environment(self, one: Declared, environment: Mapping[str, str]) -> None:
         for name in one.environment:
             if raw := environment.get(name, "").strip():
-                self._take(one, raw, name, Source.ENVIRONMENT)
+                self._take(one, raw, name, SettingSource.ENVIRONMENT)
                 return
 
     def _name_strangers(self, environment: Mapping[str, str]) -> None:
@@ -169,7 +169,7 @@ class _Loading:
 
     # ---- both ----
 
-    def _take(self, one: Declared, raw: Node | str, where: str, source: Source) -> None:
+    def _take(self, one: Declared, raw: Node | str, where: str, source: SettingSource) -> None:
         try:
             self._values[one.name] = one.parse(_plain(raw) if isinstance(raw, Node) else raw)
         except ValueError as error:
@@ -181,9 +181,9 @@ class _Loading:
     def _apply_level(self) -> None:
         level = str(self._values.get("security_level", Settings().security_level))
         for name, value in level_values(level).items():
-            if self._sources[name] is Source.DEFAULT:
+            if self._sources[name] is SettingSource.DEFAULT:
                 self._values[name] = value
-                self._sources[name] = Source.LEVEL
+                self._sources[name] = SettingSource.LEVEL
 
     def _hold_to_ceilings(self) -> None:
         known = {one.name: one for one in declared()}

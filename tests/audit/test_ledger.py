@@ -17,7 +17,7 @@ from runner.audit.chain import Chain
 from runner.audit.ledger import BATCH, Ledger, LedgerFailed
 from runner.audit.search import History
 from runner.audit.verify import verify
-from runner.model.codec import Unreadable
+from runner.model.codec import UnreadableValue
 from runner.model.lifecycle import IllegalMove
 from runner.system.tasks import spawn
 from tests.audit.story import KEY, RESULT, approved, denied, opening, request, tamper, tell, write
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from runner.audit.entry import Draft
+    from runner.audit.entry import NewEntry
 
 pytestmark = pytest.mark.asyncio
 
@@ -71,7 +71,7 @@ async def test_a_thousand_queued_at_once_share_their_flushes(ledger: Ledger, mon
     flushed: list[int] = []
     write = Chain.write
 
-    def counted(chain: Chain, drafts: list[Draft]) -> list[int | Exception]:
+    def counted(chain: Chain, drafts: list[NewEntry]) -> list[int | Exception]:
         flushed.append(len(drafts))
         return write(chain, drafts)
 
@@ -116,7 +116,7 @@ async def test_a_caller_that_makes_no_sense_harms_no_other(ledger: Ledger, path:
         return_exceptions=True,
     )
     assert [type(answer) for answer in answers] == [
-        int, IllegalMove, ValueError, Unreadable, Unreadable, TypeError, int,
+        int, IllegalMove, ValueError, UnreadableValue, UnreadableValue, TypeError, int,
     ]  # fmt: skip
     assert answers[-1] == answers[0] + 1  # type: ignore[operator]
     assert verify(path).ok
@@ -135,7 +135,7 @@ async def test_no_request_runs_without_a_recorded_approval(ledger: Ledger) -> No
     await tell(ledger, opening(request("r1")))
     with pytest.raises(IllegalMove):
         await ledger.append("running", "r1", {})
-    with pytest.raises(Unreadable, match="its decision denied"):
+    with pytest.raises(UnreadableValue, match="its decision denied"):
         await ledger.append("approved", "r1", denied(request("r1"))[3][2])
 
 

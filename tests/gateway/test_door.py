@@ -119,9 +119,9 @@ def test_without_a_folder_of_the_session_everything_stands_in_the_state_folder(
 
 def test_a_door_that_leads_nowhere_is_passed_over(session: Places, listener: socket.socket) -> None:
     first, second = session.doors
-    closed = door.Door("127.0.0.1", 1, os.getpid(), 1.0)
-    dead = door.Door("127.0.0.1", port_of(listener), GONE, 2.0)
-    live = door.Door("127.0.0.1", port_of(listener), os.getpid(), 3.0)
+    closed = door.ConsoleAddress("127.0.0.1", 1, os.getpid(), 1.0)
+    dead = door.ConsoleAddress("127.0.0.1", port_of(listener), GONE, 2.0)
+    live = door.ConsoleAddress("127.0.0.1", port_of(listener), os.getpid(), 3.0)
     for stale in (closed, dead):
         door.write(session, live)
         first.write_text(json.dumps(stale._asdict()))
@@ -139,7 +139,7 @@ def test_a_door_that_leads_nowhere_is_passed_over(session: Places, listener: soc
 def test_a_door_that_others_could_have_written_is_not_believed(
     session: Places, listener: socket.socket, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    live = door.Door("127.0.0.1", port_of(listener), os.getpid(), 3.0)
+    live = door.ConsoleAddress("127.0.0.1", port_of(listener), os.getpid(), 3.0)
     door.write(session, live)
     first, second = session.doors
     second.unlink()
@@ -166,7 +166,7 @@ def test_a_door_that_others_could_have_written_is_not_believed(
 
 
 def test_one_path_is_enough_and_none_is_an_error(session: Places) -> None:
-    here = door.Door("127.0.0.1", 1, os.getpid(), time.time())
+    here = door.ConsoleAddress("127.0.0.1", 1, os.getpid(), time.time())
     for path in session.doors:
         (path / "in the way").mkdir(parents=True)
     with pytest.raises(OSError, match="directory"):

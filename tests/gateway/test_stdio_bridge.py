@@ -151,7 +151,7 @@ async def test_a_console_that_died_counts_as_none(tmp_path: Path, era: str) -> N
     places = Places.under(tmp_path)
     async with staged(tmp_path) as stage:
         port = stage.port
-    door.write(places, door.Door("127.0.0.1", port, 1, 0.0))
+    door.write(places, door.ConsoleAddress("127.0.0.1", port, 1, 0.0))
     async with bridged(tmp_path, "assent_x", era) as client:
         assert START in text(await client.call_tool("code_execute", PRINT))
 
@@ -260,7 +260,7 @@ async def test_a_handshake_without_a_version_is_completed_for_a_console_that_sta
 async def test_a_bug_in_the_bridge_answers_the_request(tmp_path: Path) -> None:
     """No request may be left without an answer, or the client waits for ever."""
     out = io.BytesIO()
-    bridge = carrier.Bridge(Places.under(tmp_path), "token", "", carrier.Client(out))
+    bridge = carrier.StdioBridge(Places.under(tmp_path), "token", "", carrier.StdioClient(out))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bridge, "_exchange", lambda _message, again: {}["protocolVersion"])
         bridge.carry(CALL)

@@ -15,7 +15,7 @@ from app.parts.confirm import ConfirmDialog
 from app.settings.form import Form
 from app.settings.panel import SettingsPanel
 from app.settings.words import TITLES
-from runner.settings.loading import Settings, Source, declared, load
+from runner.settings.loading import Settings, SettingSource, declared, load
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -246,8 +246,8 @@ def test_reset_takes_the_entry_out_of_the_file(
     assert field(panel, "memory_mb").text() == "512"
     saved(qtbot, panel)
     found = load(places, {})
-    assert found.sources["memory_mb"] is Source.DEFAULT
-    assert found.sources["disk_mb"] is Source.YAML
+    assert found.sources["memory_mb"] is SettingSource.DEFAULT
+    assert found.sources["disk_mb"] is SettingSource.YAML
     assert not row.reset.isVisibleTo(panel)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.model.assessment import Assessment, Level, Span
-from runner.model.codec import DEEPEST, Unreadable, decode, encode
+from runner.model.codec import DEEPEST, UnreadableValue, decode, encode
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.request import Limits, NetworkMode, Request, canonical
 from runner.model.result import Meta, Result
@@ -58,14 +58,14 @@ def test_fields_of_a_newer_version_are_passed_over_and_missing_ones_take_their_d
     ],
 )
 def test_what_does_not_fit_is_named(change: dict[str, object], named: str) -> None:
-    with pytest.raises(Unreadable, match=named):
+    with pytest.raises(UnreadableValue, match=named):
         decode(Assessment, encode(ASSESSMENT) | change)
 
 
 @pytest.mark.parametrize(("kind", "data"), [(Span, {"line": True}), (Span, {"line": 1.5}), (Meta, {"versions": [1]})])
 def test_numbers_and_mappings_are_not_bent(kind: type, data: dict[str, object]) -> None:
     whole = {"line": 1, "column": 1, "end_line": 1, "end_column": 1} if kind is Span else {}
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableValue):
         decode(kind, whole | data)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from runner.model.errors import KnownError
 from runner.settings.declaration import Declared, Kind
-from runner.settings.loading import CEILINGS, Loaded, Settings, Source, declared, load, save
+from runner.settings.loading import CEILINGS, Loaded, Settings, SettingSource, declared, load, save
 from runner.system import durable
 from runner.system.places import Places
 
@@ -155,7 +155,7 @@ def test_each_of_its_variables_sets_it(one: Declared, places: Places) -> None:
     for name in one.environment:
         found = load(places, {name: text})
         assert getattr(found.settings, one.name) == value
-        assert found.sources[one.name] is Source.ENVIRONMENT
+        assert found.sources[one.name] is SettingSource.ENVIRONMENT
         assert found.problems == ()
 
 
@@ -165,7 +165,7 @@ def test_each_of_its_places_in_the_file_sets_it(one: Declared, places: Places) -
     for path in one.yaml:
         found = loaded(places, nested(path, text))
         assert getattr(found.settings, one.name) == value
-        assert found.sources[one.name] is Source.YAML
+        assert found.sources[one.name] is SettingSource.YAML
         assert found.problems == ()
 
 
@@ -195,7 +195,7 @@ def test_what_the_dialog_saves_is_read_back(one: Declared, places: Places) -> No
     assert getattr(found.settings, one.name) == value
     assert found.problems == ()
     save(places, {one.name: None})
-    assert load(places, {}).sources[one.name] is Source.DEFAULT
+    assert load(places, {}).sources[one.name] is SettingSource.DEFAULT
 
 
 def test_no_two_declarations_share_a_name() -> None:
@@ -243,10 +243,13 @@ def test_environment_over_file_over_level_over_default(places: Places) -> None:
     text = "security:\n  level: strict\n  sandbox:\n    limits: {max_memory_mb: 300, max_execution_time: 7}\n"
     found = loaded(places, text, {"SANDBOX_TIMEOUT_SEC": "8"})
     assert found.problems == ()
-    assert (found.settings.timeout_seconds, found.sources["timeout_seconds"]) == (8.0, Source.ENVIRONMENT)
-    assert (found.settings.memory_mb, found.sources["memory_mb"]) == (300, Source.YAML)
-    assert (found.settings.weakest_isolation_high, found.sources["weakest_isolation_high"]) == ("docker", Source.LEVEL)
-    assert (found.settings.disk_mb, found.sources["disk_mb"]) == (1024, Source.DEFAULT)
+    assert (found.settings.timeout_seconds, found.sources["timeout_seconds"]) == (8.0, SettingSource.ENVIRONMENT)
+    assert (found.settings.memory_mb, found.sources["memory_mb"]) == (300, SettingSource.YAML)
+    assert (found.settings.weakest_isolation_high, found.sources["weakest_isolation_high"]) == (
+        "docker",
+        SettingSource.LEVEL,
+    )
+    assert (found.settings.disk_mb, found.sources["disk_mb"]) == (1024, SettingSource.DEFAULT)
 
 
 @pytest.mark.parametrize(

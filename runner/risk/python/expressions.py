@@ -85,7 +85,7 @@ class PythonExpressions(PythonNames):
         if self.depth > DEEPEST:
             raise TooDeep
         try:
-            return cast(Value, handler(self, node))
+            return cast("Value", handler(self, node))
         finally:
             self.depth -= 1
 

@@ -31,7 +31,7 @@ class Python(PythonExpressions):
 
     def enter(self, function: Function) -> None:
         if function.simple:
-            self.returned[-1].append(self.value(cast(ast.expr, function.body)))
+            self.returned[-1].append(self.value(cast("ast.expr", function.body)))
         else:
             self.block(cast("Sequence[ast.stmt]", function.body))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from runner.model.assessment import Assessment  # noqa: TC001 - the codec resolves the annotations
-from runner.model.codec import Unreadable, decode, encode
+from runner.model.codec import UnreadableValue, decode, encode
 from runner.model.difference import Change  # noqa: TC001 - the codec resolves the annotations
 from runner.model.request import Language, Request  # noqa: TC001 - the codec resolves the annotations
 from runner.risk.imported import Import  # noqa: TC001 - the codec resolves the annotations
@@ -123,5 +123,5 @@ def unpack(kind: type[T], body: bytes) -> T | CallFailed:
         if data["kind"] != expected.__name__:
             raise Garbage(f"{data['kind']!r} in place of {kind.__name__}"[:200])
         return decode(expected, data["values"])
-    except (ValueError, TypeError, KeyError, RecursionError, Unreadable) as error:
+    except (ValueError, TypeError, KeyError, RecursionError, UnreadableValue) as error:
         raise Garbage(f"{type(error).__name__}: {error}"[:200]) from error

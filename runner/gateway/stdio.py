@@ -1,0 +1,71 @@
+"""The client's side of the stdio bridge, and one exchange with the console. Standard library only."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import socket
+import threading
+from typing import BinaryIO
+
+from runner.gateway.messages import Json, modern
+
+PATH = "/mcp"
+CONNECT_SECONDS = 5.0
+OWN_ERROR = -32000
+
+
+class StdioClient:
+    """The side with the standard streams. Messages are written whole, one a line."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._lock = threading.Lock()
+
+    def send(self, message: str) -> None:
+        with self._lock:
+            self._out.write(message.encode() + b"\n")
+            self._out.flush()
+
+    def result(self, request: Json, result: Json) -> None:
+        self.send(json.dumps({"jsonrpc": "2.0", "id": request.get("id"), "result": result}))
+
+    def error(self, request_id: object, code: int, text: str) -> None:
+        error = {"code": code, "message": text}
+        self.send(json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}))
+
+    def fail(self, request: Json, text: str) -> None:
+        """Answer a request that got no answer: for a tool call in a form that the model gets to read."""
+        if "id" not in request or "method" not in request:
+            return
+        if request["method"] != "tools/call":
+            self.error(request["id"], OWN_ERROR, text)
+            return
+        content = [{"type": "text", "text": text}]
+        data = {"status": "unavailable", "error": text}
+        self.result(request, {"content": content, "structuredContent": data, "isError": True, **modern(request)})
+
+
+class Exchange:
+    """One HTTP exchange that can be cut from another thread."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._http = http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+        self.cut_off = False
+
+    def open(self, method: str, body: bytes, headers: dict[str, str]) -> http.client.HTTPResponse:
+        """Send and wait for the head of the response, however long that takes. Raises OSError, HTTPException."""
+        self._http.connect()
+        self._http.sock.settimeout(None)
+        self._http.request(method, PATH, body, headers)
+        return self._http.getresponse()
+
+    def cut(self) -> None:
+        self.cut_off = True
+        if self._http.sock is not None:
+            with contextlib.suppress(OSError):
+                self._http.sock.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._http.close()
