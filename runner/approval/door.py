@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from runner.approval.desk import Taken
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Ask, Decider, Decision, Verdict
+from runner.sandbox.contract import NotPermitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +99,11 @@ class Door:
         if decision.digest != request.digest:
             raise AssertionError(f"{request.id}: approved {decision.digest}, would run {request.digest}")
         return self._refusal(case, request, case.weighed, by_trust=decision.rule == TRUST_RULE)
+
+    def require(self, case: Case, decision: Decision) -> None:
+        """Raise NotPermitted where an approval may not stand: the last look, with nothing awaited after it."""
+        if (refusal := self.refuses(case, decision)) is not None:
+            raise NotPermitted(refusal.reason, "Nothing was run.")
 
     def ended(self, case: Case) -> Decision | None:
         """The decision about a request whose caller has gone or that is denied with all others; else None."""

@@ -34,6 +34,8 @@ UNUSED = "It was not used for too long."
 TOO_OLD = "Its time was over."
 ASKED = "Its agent removed it."
 ENDED = "It ended by itself."
+CLOSING_SECONDS = 1.0
+"""For sandboxes that are being made when the console closes."""
 MADE, GONE = "sandbox-made", "sandbox-gone"
 """Kinds of ledger entries."""
 
@@ -118,8 +120,11 @@ class KeptSandboxes:
                 elif request.sandbox in self._open:
                     self._wind(one, in_use=False)
 
-    async def do(self, request: Request) -> dict[str, object]:
-        """What the tools other than `code_execute` are asked for; what to tell the agent. Raises KnownError."""
+    async def do(self, request: Request, permit: Callable[[], None]) -> dict[str, object]:
+        """Do what a tool other than `code_execute` is asked for; return the agent's answer. Raises KnownError.
+
+        `permit` raises NotPermitted where the approval counts no more; called when nothing is left to wait for.
+        """
         match request.tool:
             case Tool.CODE_CREATE_SANDBOX:
                 return await self._create(request)
@@ -129,13 +134,16 @@ class KeptSandboxes:
                 return {"sandbox_id": request.sandbox, "removed": True}
             case Tool.CODE_LIST_FILES:
                 async with self.used(request) as session:
+                    permit()
                     return _listed(request, await session.files(request.files[0]))
             case Tool.CODE_READ_FILE:
                 async with self.used(request) as session:
+                    permit()
                     return _read(request, await session.read(request.files[0], request.offset, request.most_bytes))
             case Tool.CODE_WRITE_FILE:
                 data = request.code.encode()
                 async with self.used(request) as session:
+                    permit()
                     await session.write(request.files[0], data, executable=request.executable)
                 return {"path": request.files[0], "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
@@ -162,8 +170,10 @@ class KeptSandboxes:
     async def close(self, why: str) -> None:
         """Remove them all; what is being made ends by itself, as the console is closing."""
         await asyncio.gather(*(self.remove(id, why) for id in list(self._open)))
-        async with self._made:
-            await self._made.wait_for(lambda: not self._making.total())
+        # One whose engine hangs is left to its sandbox, which closes next.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_SECONDS), self._made:
+                await self._made.wait_for(lambda: not self._making.total())
 
     # ---- making ----
 

@@ -153,22 +153,20 @@ class Path:
         """The answer of a tool that runs no code, or why there is none. What a file holds is kept as its hash."""
         facts: dict[str, object] | None = None
         problem = ""
-        if (refusal := self._door.refuses(case, decision)) is not None:
-            problem = refusal.reason
-        else:
-            try:
-                facts = await self._facts(case.approved)
-            except KnownError as error:
-                problem = str(error)
+        try:
+            facts = await self._facts(case, decision)
+        except KnownError as error:
+            problem = str(error)
         recorded = {name: value for name, value in (facts or {}).items() if name != CONTENT}
         await self._record.persist(case, Phase.FINISHED, {"facts": recorded, "problem": problem}, None)
         return facts, problem
 
-    async def _facts(self, request: Request) -> dict[str, object]:
-        """Raises KnownError."""
-        if request.tool is Tool.CODE_SANDBOX_INFO:
+    async def _facts(self, case: Case, decision: Decision) -> dict[str, object]:
+        """Raises KnownError, and NotPermitted where the approval counts no more."""
+        self._door.require(case, decision)
+        if case.request.tool is Tool.CODE_SANDBOX_INFO:
             return await self._parts.sandboxes.facts()
-        return await self._sandboxes.do(request)
+        return await self._sandboxes.do(case.approved, lambda: self._door.require(case, decision))
 
     async def _store(self, case: Case, result: Result) -> dict[str, object]:
         """Keep the artifact as the settings say: its path and hash. A full disk is a trouble; the run stands."""

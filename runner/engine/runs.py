@@ -60,7 +60,7 @@ class Runs:
         """Raises NotPermitted where the approval counts no more, and KnownError where `place` does not work."""
         request, chosen = case.approved, self._parts.sandboxes
         protections = (await chosen.sandbox.check()).protections
-        self._permit(case, decision)
+        self._door.require(case, decision)
         body = {"protections": list(protections), "chosen": chosen.why}
         await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
         job = self._job(case, decision, await self._imported(request))
@@ -75,11 +75,6 @@ class Runs:
         finally:
             del self._runs[request.id]
             self._held.discard(request.id)
-
-    def _permit(self, case: Case, decision: Decision) -> None:
-        """The last look before the code starts. Raises NotPermitted."""
-        if (refusal := self._door.refuses(case, decision)) is not None:
-            raise NotPermitted(refusal.reason, "Nothing was run.")
 
     def _job(self, case: Case, decision: Decision, imported: tuple[Import, ...] | None) -> Job:
         request = case.approved
@@ -96,7 +91,7 @@ class Runs:
             network=request.network,
             image=request.image,
             collect=self._collect(request.id),
-            permit=lambda: self._permit(case, decision),
+            permit=lambda: self._door.require(case, decision),
         )
 
     async def _imported(self, request: Request) -> tuple[Import, ...] | None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import sqlite3
+import time
 from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,13 +19,18 @@ from runner.approval.late_approval import ARMED, DROPPED, USED
 from runner.approval.modes import LOCKED, Mode
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.verify import verify
+from runner.engine.kept_sandboxes import _Open
 from runner.identity.agents import Agents
 from runner.model.answer import Status
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
+from runner.model.kept_sandbox import Kept
 from runner.model.lifecycle import Phase
+from runner.model.request import Isolation, Language, Tool
 from runner.model.result import Outcome
+from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
+from tests.doubles import HeldSession
 from tests.engine.test_engine import HELLO, Stage
 
 if TYPE_CHECKING:
@@ -182,6 +188,20 @@ async def test_a_lockdown_denies_what_is_still_being_assessed(stage: Stage, monk
     assert first is not None and first.status is Status.WITHDRAWN
     assert second is not None and second.decision.reason == LOCKED
     assert stage.phases(tickets[1].request_id) == ["arrived", "denied", "closed"]
+
+
+async def test_a_write_that_waits_for_its_sandbox_is_not_done_in_lockdown(stage: Stage) -> None:
+    session = HeldSession()
+    one = _Open(Kept("k1", "claude", Language.PYTHON, Isolation.LOCAL, 0.0), session, time.monotonic() + 600)
+    stage.engine.sandboxes._open["k1"] = one
+    write = Submission("claude", Tool.CODE_WRITE_FILE, sandbox_id="k1", file_path="notes.txt", content="x")
+    ticket = await stage.asked(write)
+    async with one.lock:
+        approve(stage, ticket)
+        await stage.until(lambda: ticket.phase is Phase.APPROVED)
+        await stage.engine.modes.lock()
+    answer = await ticket.answered(5)
+    assert answer is not None and answer.problem.startswith(LOCKED)
 
 
 # ---- edited versions ----
