@@ -227,7 +227,7 @@ async def test_a_key_that_is_no_key_is_told(places: Places, capsys: pytest.Captu
     assert (code, "damaged where secrets are kept" in said) == (2, True)
     console = Console(places)
     await console.engine.start(gateway=False)
-    await console.until(lambda: "secrets" in console.engine._troubles)
+    await console.until(lambda: console.engine._bulletin.standing("secrets"))
     await console.close()
 
 

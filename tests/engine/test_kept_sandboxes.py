@@ -16,7 +16,7 @@ from runner.model.answer import Status
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError, Refused
-from runner.model.events import QuestionAsked, RequestAssessed, SandboxesChanged
+from runner.model.events import QuestionAsked, RequestAssessed, RunMeasured, SandboxesChanged
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
@@ -258,12 +258,16 @@ async def test_it_is_removed_when_nobody_uses_it(house: House) -> None:
 
 
 async def test_it_is_removed_when_its_time_is_over_whatever_runs_in_it(house: House) -> None:
-    house.set(sandbox_lifetime_seconds=0.5)
     id = await house.create()
-    answer = await house.call(
-        Tool.CODE_EXECUTE, language=Language.PYTHON, code="import time; time.sleep(60)", sandbox_id=id
-    )
-    assert answer.status is Status.FAILED
+    code = "import time; time.sleep(60)"
+    given = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, code, sandbox_id=id)
+    ticket = await house.engine.submit(given)
+    await house.until(lambda: any(isinstance(event, RunMeasured) for event in house.heard))
+    one = house.engine.sandboxes._open[id]
+    one.ends_for_good = 0.0
+    house.engine.sandboxes._wind(one, in_use=True)
+    answer = await ticket.answered(10)
+    assert answer is not None and answer.status is Status.FAILED
     assert answer.result is not None and "destroyed" in answer.result.error
     await house.until(lambda: not house.engine.sandboxes.listed())
 
