@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from runner.model.answer import Answer, Status, shorten
 from runner.model.decision import Decider, Decision, Verdict
-from runner.model.result import Outcome, Result
+from runner.model.result import Meta, Outcome, Result
+from runner.sandbox.output import Stream, Transcript
 
 APPROVED = Decision(Verdict.APPROVED, Decider.PERSON, "")
 
@@ -50,3 +53,22 @@ def test_long_output_keeps_head_and_tail_and_counts_what_is_missing() -> None:
 
 def test_cutting_never_splits_a_character() -> None:
     assert "�" not in shorten("ü" * 2000, 1001)
+
+
+def test_output_that_is_cut_twice_counts_all_that_is_missing() -> None:
+    transcript = Transcript(4_000)
+    transcript.append(Stream.OUT, b"0123456789" * 1_000)
+    stdout, dropped = transcript.text(Stream.OUT)
+    answer = finished(stdout=stdout, meta=Meta(truncated=True, dropped_stdout=dropped))
+    short = answer.bounded(1_000).result
+    assert short is not None
+    left = re.sub(r"\n\.\.\. \(output truncated: .*\n", "", short.stdout)
+    assert short.meta.dropped_stdout == 10_000 - len(left)
+    assert f"{short.meta.dropped_stdout:,} bytes left out" in short.stdout
+
+
+def test_an_answer_that_is_kept_has_bounded_output_and_says_what_was_cut() -> None:
+    answer = finished(stdout="x" * 100_000, stderr="y" * 10, value=["z" * 50_000]).bounded(1_000)
+    assert answer.result is not None and answer.size() < 5_000
+    assert answer.result.meta.truncated and answer.result.meta.dropped_stdout > 98_000
+    assert answer.result.stderr == "y" * 10
