@@ -1,9 +1,10 @@
-"""Engine events become Qt signals, clicks become engine calls: the only file that knows both sides."""
+"""Engine events become Qt signals, questions to the engine become futures: the only file that knows both sides."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
@@ -12,10 +13,13 @@ from runner.model.errors import KnownError
 from runner.requests.bounds import bounds
 
 if TYPE_CHECKING:
+    from asyncio import Future
     from collections.abc import Callable, Coroutine, Mapping
-    from concurrent.futures import Future
+    from concurrent.futures import Future as EngineFuture
 
-    from runner.approval.editing import Version
+    from runner.approval.draft import Draft
+    from runner.approval.editing import Earlier, Version
+    from runner.approval.hindsight import Preview, Suggestion
     from runner.engine.engine import Engine
     from runner.engine.thread import EngineThread
     from runner.identity.agents import Agent
@@ -23,59 +27,58 @@ if TYPE_CHECKING:
     from runner.model.events import Event
     from runner.model.request import Request
     from runner.model.submission import Submission
+    from runner.policy.explain import Explanation
     from runner.policy.grants import Choice, Grant
     from runner.policy.rules import Rules
     from runner.requests.bounds import Bound
     from runner.sandbox.output import Transcript
 
+T = TypeVar("T")
 
 STOPPED = "Stopped by a person."
 REMOVED = "A person removed it."
 REVOKED = "Revoked by a person."
+STARTING = "Assent is still starting. Try again in a moment."
 ENDED = "The engine of Assent is not running, so nothing can be done: see the fault log, then start Assent again."
+ASKED = "in the engine, asked by the window"
 
 
-class Bridge(QObject):
-    """Lives in the window's thread. Every slot returns at once; what comes of it arrives by signal."""
+class InternalFault(KnownError):
+    """A bug that is in the fault log already: whoever asked only has to say that nothing came of it."""
+
+    def __init__(self) -> None:
+        super().__init__("This failed inside Assent.", "What happened was written down.")
+
+
+class EngineLink(QObject):
+    """The engine as the window's thread reaches it.
+
+    A method that gives a future has the engine begin at once; await the future for what comes of it. It raises
+    KnownError and nothing else: a bug is recorded first. Letting go of a future does not stop the engine's work.
+    """
 
     happened = Signal(object)
     """tuple[Event, ...]: what happened since the last time, in order."""
-    declined = Signal(str, str)
-    """Request id and why an answer to it was not taken."""
-    agent_added = Signal(str, str)
-    """Name and token of a new agent; the token is not to be had again."""
-    sandbox_seen = Signal(object)
-    """What `code_sandbox_info` tells agents, asked for with `ask_sandbox`."""
-    previewed = Signal(str, object, object)
-    """Request id, Choice, and the Preview of it or why there is none."""
-    remembered = Signal(str, object)
-    """Request id, and the Grant that was made of it or why not."""
-    explained = Signal(int, object)
-    """The number that was asked with, and the Explanation or why there is none."""
-    suggested = Signal(object)
-    """tuple[Suggestion, ...], asked for with `ask_suggestions`."""
-    drafted = Signal(str, object, object)
-    """Request id, a person's Version of it, and the Draft it makes or why there is none."""
-    earlier_known = Signal(str, object)
-    """Request id, and the Earlier version that was approved, or None."""
-    reloaded = Signal()
-    """Saved settings count, asked for with `reload_settings`."""
-    all_held = Signal(bool, object)
-    """True for paused, False for going on again; and the ids of the runs that cannot be paused."""
-    failed = Signal(str)
-    """A sentence about something asked for that could not be done."""
     _rung = Signal()
     _returned = Signal(object, object)
 
-    def __init__(self, host: EngineThread, parent: QObject | None = None) -> None:
+    def __init__(
+        self, host: EngineThread, record: Callable[[BaseException, str], None], parent: QObject | None = None
+    ) -> None:
+        """`record` writes a bug to the fault log; called in the window's thread."""
         super().__init__(parent)
         self._host = host
+        self._record = record
         self._lock = threading.Lock()
         self._batch: list[Event] = []
+        self.decisions = Decisions(self)
+        self.runs = RunControl(self)
+        self.memory = Memory(self)
+        self.agents = AgentRegistry(self)
         self._rung.connect(self._drain, Qt.ConnectionType.QueuedConnection)
         self._returned.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
-    # ---- from the engine ----
+    # ---- events ----
 
     def hear(self, event: Event) -> None:
         """The engine's listener, called in its thread: one signal per batch however many events come."""
@@ -91,241 +94,278 @@ class Bridge(QObject):
             batch, self._batch = tuple(self._batch), []
         self.happened.emit(batch)
 
-    # ---- decisions ----
+    # ---- calls ----
 
-    def approve(self, request_id: str, digest: str) -> None:
-        """Approve exactly what `digest` stands for; `declined` says why where that was not taken."""
-        self._answer(request_id, digest, Verdict.APPROVED, "")
+    @property
+    def engine(self) -> Engine | None:
+        """For what can be read at once; None before it is there."""
+        return self._host.engine if self._host.started else None
 
-    def deny(self, request_id: str, digest: str, reason: str) -> None:
-        self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
+    def call(self, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Have the engine do `work` now. The future is resolved in the window's thread, after earlier events."""
+        answer: Future[T] = asyncio.get_running_loop().create_future()
+        try:
+            if not self._host.started:
+                raise KnownError(ENDED if self._host.ended else STARTING)
+            begun = self._host.call(work)
+        except KnownError as error:
+            _fail(answer, error)
+        else:
+            begun.add_done_callback(lambda done: self._returned.emit(done, answer))
+        return answer
 
-    def look_at(self, request_id: str) -> None:
-        """A person does something with an open request: its countdown pauses."""
-        self._host.post(lambda engine: engine.look_at(request_id))
+    def post(self, work: Callable[[Engine], object]) -> None:
+        """Have the engine do something short of which nothing comes back."""
+        self._host.post(work)
 
-    def bounds(self, request: Request) -> Mapping[str, Bound]:
-        """How far the limits of `request` may be changed; nothing before the engine is there."""
-        return bounds(request, self._host.engine.parts.configuration.settings) if self._host.started else {}
+    @Slot(object, object)
+    def _deliver(self, done: EngineFuture[Any], answer: Future[Any]) -> None:
+        error = None if done.cancelled() else done.exception()
+        if error is not None and not isinstance(error, KnownError):
+            # Also where nobody waits any more.
+            self._record(error, ASKED)
+            error = InternalFault()
+        if answer.done():
+            return
+        if done.cancelled():
+            answer.cancel()
+        elif error is not None:
+            _fail(answer, error)
+        else:
+            answer.set_result(done.result())
 
-    def draft(self, request_id: str, version: Version) -> None:
-        """Assess a person's version; `drafted` tells what it makes."""
-        self._try(
-            lambda engine: engine.editing.draft(request_id, version.code, version.limits),
-            lambda found: self.drafted.emit(request_id, version, found),
-        )
+    # ---- the engine as a whole ----
 
-    def approve_edited(self, request_id: str, digest: str, version: Version, edited: str) -> None:
-        """Approve a person's version in place of the request; `digest` is the request's, `edited` the version's."""
-
-        async def work(engine: Engine) -> str:
-            return await engine.editing.approve(request_id, digest, version.code, edited, version.limits)
-
-        self._tell_declined(request_id, work)
-
-    def arm(self, request_id: str, digest: str) -> None:
-        """Approve a missed request for when its agent comes back."""
-        self._tell_declined(request_id, lambda engine: engine.late.arm(request_id, digest))
-
-    def ask_earlier(self, request_id: str) -> None:
-        """`earlier_known` tells what was approved before for the same purpose."""
-        self._ask(
-            lambda engine: engine.editing.earlier(request_id), lambda found: self.earlier_known.emit(request_id, found)
-        )
-
-    def stop(self, request_id: str, why: str = STOPPED) -> None:
-        """End one run; `why` goes into its result."""
-        self._host.post(lambda engine: engine.runs.stop(request_id, why))
-
-    def hold(self, request_id: str, held: bool) -> None:
-        """Pause one run, or let it go on."""
-        self._host.post(lambda engine: engine.runs.hold(request_id, held))
-
-    def hold_all(self, held: bool) -> None:
-        """Pause every run, or let all go on; `all_held` tells."""
-
-        async def work(engine: Engine) -> tuple[str, ...]:
-            return engine.runs.hold_all(held)
-
-        self._ask(work, lambda left: self.all_held.emit(held, left))
-
-    def stop_all(self) -> None:
-        """End every run and deny every open question."""
-        self._host.post(lambda engine: engine.stop_all())
-
-    def remove_sandbox(self, id: str) -> None:
-        """Remove a sandbox that an agent keeps, with everything in it."""
-        self._ask(lambda engine: engine.sandboxes.remove(id, REMOVED), lambda _: None)
-
-    # ---- modes ----
-
-    def guard(self) -> None:
+    def guard(self) -> Future[None]:
         """Ask about everything again."""
-        self._ask(lambda engine: engine.modes.guard(), lambda _: None)
+        return self.call(lambda engine: engine.modes.guard())
 
-    def lock(self) -> None:
+    def lock(self) -> Future[None]:
         """Deny everything from now on."""
-        self._ask(lambda engine: engine.modes.lock(), lambda _: None)
+        return self.call(lambda engine: engine.modes.lock())
 
-    def trust(self, agent: str, seconds: float) -> None:
-        """Approve what `agent` asks up to HIGH for `seconds`; `failed` says why not."""
-        self._ask(lambda engine: engine.modes.trust(agent, seconds), lambda _: None)
+    def trust(self, agent: str, seconds: float) -> Future[None]:
+        """Approve what `agent` asks up to HIGH for `seconds`."""
+        return self.call(lambda engine: engine.modes.trust(agent, seconds))
 
-    # ---- what is remembered ----
-
-    def grants(self) -> tuple[Grant, ...]:
-        """Those that count now; none before the engine is there."""
-        return self._host.engine.parts.configuration.grants.all() if self._host.started else ()
-
-    def grants_problem(self) -> str:
-        """Why nothing is remembered, where the file cannot be read."""
-        return self._host.engine.parts.configuration.grants.problem if self._host.started else ""
-
-    def rules(self) -> Rules | None:
-        """The rules of the files; None before the engine is there."""
-        return self._host.engine.parts.configuration.rules if self._host.started else None
-
-    def preview(self, request_id: str, choice: Choice) -> None:
-        """`previewed` tells what would have been covered."""
-        self._try(
-            lambda engine: engine.hindsight.preview(request_id, choice),
-            lambda found: self.previewed.emit(request_id, choice, found),
-        )
-
-    def remember(self, request_id: str, digest: str, choice: Choice) -> None:
-        """Remember what was chosen about exactly the request that `digest` stands for; `remembered` tells."""
-        self._try(
-            lambda engine: engine.remembering.add(request_id, digest, choice),
-            lambda made: self.remembered.emit(request_id, made),
-        )
-
-    def revoke_grant(self, name: str) -> None:
-        self._ask(lambda engine: engine.remembering.revoke((name,), REVOKED), lambda _: None)
-
-    def begin_grants_anew(self) -> None:
-        """Set a grants file that cannot be read aside."""
-        self._ask(lambda engine: engine.remembering.begin_anew(), lambda _: None)
-
-    def explain_past(self, number: int, request_id: str) -> None:
-        """What would happen to this call today; `explained` tells, with `number`."""
-        self._try(
-            lambda engine: engine.hindsight.explain_past(request_id), lambda found: self.explained.emit(number, found)
-        )
-
-    def explain_program(self, number: int, submission: Submission) -> None:
-        """What would happen to a call that nobody made; `explained` tells, with `number`."""
-        self._try(
-            lambda engine: engine.hindsight.explain_program(submission),
-            lambda found: self.explained.emit(number, found),
-        )
-
-    def ask_suggestions(self) -> None:
-        """`suggested` tells what might be remembered."""
-        self._ask(lambda engine: engine.hindsight.suggestions(), self.suggested.emit)
-
-    # ---- agents and the ledger ----
-
-    def add_agent(self, name: str) -> None:
-        async def work(engine: Engine) -> str:
-            return await engine.membership.add(name)
-
-        self._ask(work, lambda token: self.agent_added.emit(name, token))
-
-    def send_test(self, agent: str) -> None:
-        """Ask for something harmless in the name of `agent`, so that a person sees what asking is like."""
-        self._ask(lambda engine: engine.submit(test_request(agent)), lambda _: None)
-
-    def revoke_agent(self, name: str) -> None:
-        self._ask(lambda engine: engine.membership.revoke(name), lambda _: None)
-
-    def agents(self) -> tuple[Agent, ...]:
-        """Registered agents, revoked ones too; none before the engine is there."""
-        return self._host.engine.parts.agents.all() if self._host.started else ()
-
-    def ask_sandbox(self) -> None:
-        """`sandbox_seen` tells what runs get here."""
-        self._ask(lambda engine: engine.parts.sandboxes.facts(), self.sandbox_seen.emit)
-
-    def look_for_sandbox(self) -> None:
-        """Choose again what runs get from now on; `sandbox_seen` tells."""
-
-        async def work(engine: Engine) -> dict[str, object]:
-            await engine.look_for_sandbox()
-            return await engine.parts.sandboxes.facts()
-
-        self._ask(work, self.sandbox_seen.emit)
-
-    def renew_ledger(self) -> None:
+    def renew_ledger(self) -> Future[None]:
         """Set a ledger that cannot be read aside and begin a new one."""
-        self._ask(lambda engine: engine.renew_ledger(), lambda _: None)
+        return self.call(lambda engine: engine.renew_ledger())
+
+    def reload_settings(self) -> Future[None]:
+        """Take up saved settings that need no restart."""
+        if self._host.started:
+            return self.call(lambda engine: engine.take_up_settings())
+        # It may have read them before they were saved.
+        self._host.post(lambda engine: engine.reload())
+        answer: Future[None] = asyncio.get_running_loop().create_future()
+        answer.set_result(None)
+        return answer
 
     def sounds(self) -> bool:
         """Whether notices that stay are to be heard; not before the engine is there."""
-        return self._host.started and self._host.engine.parts.configuration.settings.notice_sound
-
-    def reload_settings(self) -> None:
-        """Take up saved settings that need no restart."""
-        if not self._host.started:
-            # It may have read them before they were saved.
-            self._host.post(lambda engine: engine.reload())
-            self.reloaded.emit()
-            return
-        self._ask(lambda engine: engine.take_up_settings(), lambda _: self.reloaded.emit())
+        engine = self.engine
+        return engine is not None and engine.parts.configuration.settings.notice_sound
 
     def secrets(self) -> Secrets | None:
         """Where the engine keeps its secrets; None before it is there."""
-        return self._host.engine.parts.secrets if self._host.started else None
-
-    def transcript(self, request_id: str) -> Transcript | None:
-        """Live output of a run; None before it runs."""
-        return self._host.engine.transcript(request_id) if self._host.started else None
+        engine = self.engine
+        return engine.parts.secrets if engine is not None else None
 
     def close(self, why: str, timeout: float = 2.0) -> bool:
         """Close the engine; blocks for at most `timeout` seconds. False when it took longer."""
         return self._host.close(why, timeout)
 
-    # ---- inside ----
 
-    def _answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> None:
+class Decisions:
+    """Answers to requests, and what a person looks at before answering."""
+
+    def __init__(self, link: EngineLink) -> None:
+        self._link = link
+
+    def approve(self, request_id: str, digest: str) -> Future[str]:
+        """Approve exactly what `digest` stands for. Gives why that was not taken, or nothing."""
+        return self._answer(request_id, digest, Verdict.APPROVED, "")
+
+    def deny(self, request_id: str, digest: str, reason: str) -> Future[str]:
+        """Deny it. Gives why that was not taken, or nothing."""
+        return self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
+
+    def approve_edited(self, request_id: str, digest: str, version: Version, edited: str) -> Future[str]:
+        """Approve a person's version in place of the request; `digest` is the request's, `edited` the version's."""
+
+        async def work(engine: Engine) -> str:
+            return await engine.editing.approve(request_id, digest, version.code, edited, version.limits)
+
+        return self._link.call(work)
+
+    def arm(self, request_id: str, digest: str) -> Future[str]:
+        """Approve a missed request for when its agent comes back. Gives why that was not taken, or nothing."""
+        return self._link.call(lambda engine: engine.late.arm(request_id, digest))
+
+    def look_at(self, request_id: str) -> None:
+        """Pause the countdown of an open request: a person does something with it."""
+        self._link.post(lambda engine: engine.look_at(request_id))
+
+    def bounds(self, request: Request) -> Mapping[str, Bound]:
+        """How far the limits of `request` may be changed; nothing before the engine is there."""
+        engine = self._link.engine
+        return bounds(request, engine.parts.configuration.settings) if engine is not None else {}
+
+    def draft(self, request_id: str, version: Version) -> Future[Draft]:
+        """Assess a person's version of a request."""
+        return self._link.call(lambda engine: engine.editing.draft(request_id, version.code, version.limits))
+
+    def earlier(self, request_id: str) -> Future[Earlier | None]:
+        """What was approved before for the same purpose."""
+        return self._link.call(lambda engine: engine.editing.earlier(request_id))
+
+    def _answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> Future[str]:
         async def work(engine: Engine) -> str:
             return engine.answer(request_id, digest, verdict, reason)
 
-        self._tell_declined(request_id, work)
+        return self._link.call(work)
 
-    def _tell_declined(self, request_id: str, work: Callable[[Engine], Coroutine[Any, Any, str]]) -> None:
-        """Do `work`, which gives why an answer was not taken, or nothing."""
 
-        def told(why_not: str) -> None:
-            if why_not:
-                self.declined.emit(request_id, why_not)
+class RunControl:
+    """Runs, the sandboxes that agents keep, and what sandboxes give here."""
 
-        self._ask(work, told)
+    def __init__(self, link: EngineLink) -> None:
+        self._link = link
 
-    def _try(self, work: Callable[[Engine], Coroutine[Any, Any, Any]], told: Callable[[Any], None]) -> None:
-        """Like `_ask`, but what the world does not allow is told in a sentence in place of what was asked for."""
+    def stop(self, request_id: str, why: str = STOPPED) -> None:
+        """End one run; `why` goes into its result."""
+        self._link.post(lambda engine: engine.runs.stop(request_id, why))
 
-        async def tried(engine: Engine) -> object:
-            try:
-                return await work(engine)
-            except KnownError as error:
-                return str(error)
+    def hold(self, request_id: str, held: bool) -> None:
+        """Pause one run, or let it go on."""
+        self._link.post(lambda engine: engine.runs.hold(request_id, held))
 
-        self._ask(tried, told)
+    def hold_all(self, held: bool) -> Future[tuple[str, ...]]:
+        """Pause every run, or let all go on. Gives the ids of those that cannot be paused."""
 
-    def _ask(self, work: Callable[[Engine], Coroutine[Any, Any, Any]], told: Callable[[Any], None]) -> None:
-        if not self._host.started:
-            self.failed.emit(ENDED if self._host.ended else "Assent is still starting. Try again in a moment.")
-            return
-        self._host.call(work).add_done_callback(lambda future: self._returned.emit(future, told))
+        async def work(engine: Engine) -> tuple[str, ...]:
+            return engine.runs.hold_all(held)
 
-    @Slot(object, object)
-    def _deliver(self, future: Future[Any], told: Callable[[Any], None]) -> None:
-        if future.cancelled():
-            return
-        if (error := future.exception()) is not None:
-            self.failed.emit(str(error))
-            return
-        told(future.result())
+        return self._link.call(work)
+
+    def stop_all(self) -> None:
+        """End every run and deny every open question."""
+        self._link.post(lambda engine: engine.stop_all())
+
+    def remove_sandbox(self, id: str) -> Future[None]:
+        """Remove a sandbox that an agent keeps, with everything in it."""
+
+        async def work(engine: Engine) -> None:
+            await engine.sandboxes.remove(id, REMOVED)
+
+        return self._link.call(work)
+
+    def sandbox_facts(self) -> Future[dict[str, object]]:
+        """What `code_sandbox_info` tells agents."""
+        return self._link.call(lambda engine: engine.parts.sandboxes.facts())
+
+    def look_for_sandbox(self) -> Future[dict[str, object]]:
+        """Choose again what runs get from now on. Gives the facts of that."""
+
+        async def work(engine: Engine) -> dict[str, object]:
+            await engine.look_for_sandbox()
+            return await engine.parts.sandboxes.facts()
+
+        return self._link.call(work)
+
+    def transcript(self, request_id: str) -> Transcript | None:
+        """Live output of a run; None before it runs."""
+        engine = self._link.engine
+        return engine.transcript(request_id) if engine is not None else None
+
+
+class Memory:
+    """What a person had remembered, the rules beside it, and what both mean for a call."""
+
+    def __init__(self, link: EngineLink) -> None:
+        self._link = link
+
+    def grants(self) -> tuple[Grant, ...]:
+        """Those that count now; none before the engine is there."""
+        engine = self._link.engine
+        return engine.parts.configuration.grants.all() if engine is not None else ()
+
+    def grants_problem(self) -> str:
+        """Why nothing is remembered, where the file cannot be read."""
+        engine = self._link.engine
+        return engine.parts.configuration.grants.problem if engine is not None else ""
+
+    def rules(self) -> Rules | None:
+        """The rules of the files; None before the engine is there."""
+        engine = self._link.engine
+        return engine.parts.configuration.rules if engine is not None else None
+
+    def preview(self, request_id: str, choice: Choice) -> Future[Preview]:
+        """What a grant would have covered."""
+        return self._link.call(lambda engine: engine.hindsight.preview(request_id, choice))
+
+    def remember(self, request_id: str, digest: str, choice: Choice) -> Future[Grant]:
+        """Remember what was chosen about exactly the request that `digest` stands for."""
+        return self._link.call(lambda engine: engine.remembering.add(request_id, digest, choice))
+
+    def revoke_grant(self, name: str) -> Future[None]:
+        """Have one grant count no more."""
+
+        async def work(engine: Engine) -> None:
+            await engine.remembering.revoke((name,), REVOKED)
+
+        return self._link.call(work)
+
+    def renew_grants(self) -> Future[None]:
+        """Set a grants file that cannot be read aside."""
+        return self._link.call(lambda engine: engine.remembering.begin_anew())
+
+    def explain_past(self, request_id: str) -> Future[Explanation]:
+        """What would happen to this call today."""
+        return self._link.call(lambda engine: engine.hindsight.explain_past(request_id))
+
+    def explain_program(self, submission: Submission) -> Future[Explanation]:
+        """What would happen to a call that nobody made."""
+        return self._link.call(lambda engine: engine.hindsight.explain_program(submission))
+
+    def suggestions(self) -> Future[tuple[Suggestion, ...]]:
+        """What might be remembered."""
+        return self._link.call(lambda engine: engine.hindsight.suggestions())
+
+
+class AgentRegistry:
+    """Who may ask."""
+
+    def __init__(self, link: EngineLink) -> None:
+        self._link = link
+
+    def all(self) -> tuple[Agent, ...]:
+        """Registered agents, revoked ones too; none before the engine is there."""
+        engine = self._link.engine
+        return engine.parts.agents.all() if engine is not None else ()
+
+    def add_agent(self, name: str) -> Future[str]:
+        """Register an agent. Gives its token, which is not to be had again."""
+        return self._link.call(lambda engine: engine.membership.add(name))
+
+    def send_test(self, agent: str) -> Future[None]:
+        """Ask for something harmless in the name of `agent`, so that a person sees what asking is like."""
+
+        async def work(engine: Engine) -> None:
+            await engine.submit(test_request(agent))
+
+        return self._link.call(work)
+
+    def revoke_agent(self, name: str) -> Future[None]:
+        """Have a token count no more."""
+        return self._link.call(lambda engine: engine.membership.revoke(name))
+
+
+def _fail(answer: Future[Any], error: BaseException) -> None:
+    answer.set_exception(error)
+    # Read already: one that nobody awaits any more is no fault of its own.
+    answer.exception()
 
 
 def test_request(agent: str) -> Submission:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.agents.model import AgentsModel
 from app.agents.welcome import Welcome
+from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
@@ -27,11 +28,14 @@ from app.parts.fold import FoldingRow
 from app.parts.plain import plain_label
 from app.parts.roles import clearable
 from runner.identity.agents import NAME
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
+    from asyncio import Future
+
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
 
@@ -45,12 +49,17 @@ class AgentsPanel(QWidget):
 
     tested = Signal()
     """A test request is on its way to the queue."""
+    failed = Signal(str)
+    """Why no test request could be sent."""
 
-    def __init__(self, cases: Cards, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
         self._look = look
+        self._tasks = PageTasks("agents", self)
+        self._adding = False
+        """One at a time: a token is shown once, and a second one must not take its place unseen."""
         self.model = AgentsModel(cases, self)
         self.view = self._make_view()
         self.name = QLineEdit()
@@ -83,7 +92,7 @@ class AgentsPanel(QWidget):
     @Slot()
     def look_again(self) -> None:
         """Ask for the list anew."""
-        self._cases.know_agents(self._bridge.agents())
+        self._cases.know_agents(self._bridge.agents.all())
 
     @Slot()
     def _refresh(self) -> None:
@@ -101,11 +110,24 @@ class AgentsPanel(QWidget):
     @Slot()
     def _add(self) -> None:
         name = self.name.text().strip()
+        if self._adding:
+            return
         if not NAME.fullmatch(name):
             self._say(f"This name cannot be used. {RULE}", "bad")
             return
         self._say("Adding\N{HORIZONTAL ELLIPSIS}", "muted")
-        self._bridge.add_agent(name)
+        self._adding = True
+        self._tasks.start("add", self._add_as(name, self._bridge.agents.add_agent(name)))
+
+    async def _add_as(self, name: str, answer: Future[str]) -> None:
+        try:
+            token = await answer
+        except KnownError as error:
+            self._say(str(error), "bad")
+        else:
+            self._show_token(name, token)
+        finally:
+            self._adding = False
 
     @Slot(str)
     def _typed(self, text: str) -> None:
@@ -113,8 +135,7 @@ class AgentsPanel(QWidget):
         wrong = bool(text.strip()) and not NAME.fullmatch(text.strip())
         self._say(RULE if wrong else "", "bad" if wrong else "muted")
 
-    @Slot(str, str)
-    def _added(self, name: str, token: str) -> None:
+    def _show_token(self, name: str, token: str) -> None:
         self.name.clear()
         self._say("", "muted")
         self.welcome.welcome(name, token, self._cases.address)
@@ -123,13 +144,8 @@ class AgentsPanel(QWidget):
 
     @Slot(str)
     def _test(self, name: str) -> None:
-        self._bridge.send_test(name)
+        self._tasks.attempt("test", self._bridge.agents.send_test(name), self.failed.emit)
         self.tested.emit()
-
-    @Slot(str)
-    def _failed(self, why: str) -> None:
-        if self.told.text():
-            self._say(why, "bad")
 
     @Slot()
     def _done(self) -> None:
@@ -158,7 +174,8 @@ class AgentsPanel(QWidget):
 
     def _revoke_if(self, yes: bool, name: str) -> None:
         if yes:
-            self._bridge.revoke_agent(name)
+            answer = self._bridge.agents.revoke_agent(name)
+            self._tasks.attempt("revoke", answer, lambda why: self._say(why, "bad"))
 
     @Slot()
     def _choice_changed(self) -> None:
@@ -231,8 +248,6 @@ class AgentsPanel(QWidget):
         self.model.modelReset.connect(self._choice_changed)
         self._seen.timeout.connect(self.look_again)
         self._cases.agents_known.connect(self._refresh)
-        self._bridge.agent_added.connect(self._added)
-        self._bridge.failed.connect(self._failed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -1,4 +1,4 @@
-"""What stands in the frame: toolbar, banners, navigation and pages. A page is built when it is first visited."""
+"""What stands in the frame: toolbar, banners, navigation and pages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from app.chrome.banners import Banners
 from app.chrome.commands import Commands
 from app.chrome.focus import Focus
 from app.chrome.navigation import PAGES, Navigation
+from app.chrome.overall import OverallCommands
+from app.chrome.pages import PageShelf
 from app.chrome.toolbar import Toolbar
 from app.chrome.vault import BANNER as VAULT
 from app.chrome.vault import VaultNotice
-from app.parts.amounts import counted
-from app.parts.fold import Pages, Room
+from app.page_tasks import PageTasks
+from app.parts.fold import Room
 from app.parts.notice import Tone
 from app.parts.roles import install
 from app.remembering.fatigue import Fatigue
@@ -29,7 +31,7 @@ from runner.model.events import AgentsChanged, GatewayOpened, RunFinished, Troub
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Cards
     from app.chrome.frame import Frame
     from app.look.look import Look
@@ -40,18 +42,15 @@ if TYPE_CHECKING:
 
 NARROW = 1120
 """Width below which the navigation is a rail."""
-READ = frozenset({"Agents", "Rules", "Settings", "Doctor", "Help"})
-"""Pages on which words at the left belong to what stands at the right: on a very wide window they stay together."""
-WIDEST = 1280
 
 
 class Window(QWidget):
-    """Everything a person sees and touches. Pages never know each other; this is what switches between them."""
+    """Everything a person sees and touches, put together."""
 
     painted = Signal()
     """For the first time."""
 
-    def __init__(self, cases: Cards, bridge: Bridge, look: Look, places: Places, frame: Frame) -> None:
+    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, places: Places, frame: Frame) -> None:
         super().__init__(frame)
         install()
         self.frame = frame
@@ -59,7 +58,6 @@ class Window(QWidget):
         self._bridge = bridge
         self._look = look
         self._places = places
-        self._pages: dict[str, QWidget] = {}
         self._painted = False
         self.toolbar = Toolbar(cases, look)
         self.banners = Banners(cases, look)
@@ -67,11 +65,14 @@ class Window(QWidget):
         self.navigation = Navigation(look)
         self.fatigue = Fatigue(cases, parent=self)
         self.deciding = Deciding(cases, bridge, look)
-        self.commands = Commands(self, cases, bridge, look)
+        self.pages = PageShelf(cases, bridge, look, places, self)
+        self.overall = OverallCommands(self, cases, bridge)
+        leave = frame.close_wanted.emit
+        self.commands = Commands(self, cases, look, self.pages, self.overall, self._show_request, leave)
         self.announcing = Announcing(cases, self)
         self.focus_ring = Focus(look, self)
-        self._stack = Pages()
-        self._add_page("Queue", self.deciding)
+        self._tasks = PageTasks("window", self)
+        self.pages.add("Queue", self.deciding)
         self._lay_out()
         self._connect()
         self.show_page("Queue")
@@ -81,99 +82,20 @@ class Window(QWidget):
 
     def page(self, name: str) -> QWidget:
         """The page called `name`, built now if it was not before."""
-        if name not in self._pages:
-            self._add_page(name, self._makers()[name]())
-        return self._pages[name]
+        return self.pages.page(name)
 
     @Slot(str)
     def show_page(self, name: str) -> None:
-        page = self.page(name)
-        self.navigation.mark(name)
-        self._stack.setCurrentWidget(page)
+        self.pages.show(name)
 
     @property
     def shown_page(self) -> str:
-        return next(name for name, page in self._pages.items() if page is self._stack.currentWidget())
+        return self.pages.current
 
-    def _makers(self) -> dict[str, Callable[[], QWidget]]:
-        return {
-            "Running": self._make_running,
-            "History": self._make_history,
-            "Agents": self._make_agents,
-            "Rules": self._make_rules,
-            "Settings": self._make_settings,
-            "Doctor": self._make_doctor,
-            "Help": self._make_help,
-        }
-
-    def _make_running(self) -> QWidget:
-        from app.running.panel import RunningPanel
-        from runner.audit import captures
-
-        return RunningPanel(self._cases, self._bridge, self._look, partial(captures.read, self._places))
-
-    def _make_history(self) -> QWidget:
-        from app.history.panel import HistoryPanel
-
-        panel = HistoryPanel(self._cases, self._look, self._places)
-        panel.detail.try_wanted.connect(self._try_request)
-        return panel
-
-    def _make_agents(self) -> QWidget:
-        from app.agents.panel import AgentsPanel
-
-        panel = AgentsPanel(self._cases, self._bridge, self._look)
-        panel.tested.connect(partial(self.show_page, "Queue"))
-        return panel
-
-    def _make_rules(self) -> QWidget:
-        from app.remembering.panel import RulesPanel
-
-        panel = RulesPanel(self._cases, self._bridge, self._look, self._places)
-        panel.remember.connect(self._remember)
-        return panel
-
-    def _make_settings(self) -> QWidget:
-        from app.settings.panel import SettingsPanel
-
-        panel = SettingsPanel(self._bridge, self._look, self._places)
-        self._bridge.reloaded.connect(self.vault.look_again)
-        return panel
-
-    def _make_doctor(self) -> QWidget:
-        from app.doctor.panel import DoctorPanel
-
-        panel = DoctorPanel(self._look, self._places)
-        panel.built.connect(self._bridge.look_for_sandbox)
-        return panel
-
-    def _make_help(self) -> QWidget:
-        from app.help.panel import HelpPanel
-
-        return HelpPanel(self._look)
-
-    def _add_page(self, name: str, page: QWidget) -> None:
-        if name in READ:
-            page.setMaximumWidth(self._look.px(WIDEST))
-        self._pages[name] = page
-        self._stack.addWidget(page)
-
-    @Slot()
-    def show_add_agent(self) -> None:
-        self.show_page("Agents")
-        self.page("Agents").begin_adding()  # type: ignore[attr-defined]
-
-    def _show_secrets(self) -> None:
-        """Where the person may agree to a file."""
-        self.show_page("Settings")
-        self.page("Settings").reveal("secrets_file")  # type: ignore[attr-defined]
-
-    @Slot()
-    def _refresh_page(self) -> None:
-        """F5: a page that shows something from outside looks again."""
-        refresh = getattr(self._stack.currentWidget(), "look_again", None)
-        if refresh is not None:
-            refresh()
+    def _show_request(self, request_id: str) -> None:
+        """Brings it on screen; the guard rests as for anything that appears there."""
+        self.show_page("Queue")
+        self.deciding.show_request(request_id)
 
     # ---- what happens ----
 
@@ -186,9 +108,9 @@ class Window(QWidget):
         if title != self.frame.windowTitle():
             self.frame.setWindowTitle(title)
         if any(isinstance(event, (AgentsChanged, GatewayOpened)) for event in events):
-            self._cases.know_agents(self._bridge.agents())
+            self._cases.know_agents(self._bridge.agents.all())
         if any(isinstance(event, (GatewayOpened, TroubleCleared, RunFinished)) for event in events):
-            self._bridge.ask_sandbox()
+            self.overall.ask_sandbox()
 
     @Slot(str)
     def _failed(self, why: str) -> None:
@@ -206,7 +128,7 @@ class Window(QWidget):
         """The button of a banner."""
         match name:
             case "ledger":
-                self._confirm_new_ledger()
+                self.overall.ask_new_ledger()
             case "sandbox" | "secrets":
                 self.show_page("Doctor")
             case "settings":
@@ -217,62 +139,16 @@ class Window(QWidget):
                 self.banners.unsay(name)
                 self.show_page("Rules")
             case _ if name == VAULT:
-                self._show_secrets()
+                # Where the person may agree to a file.
+                self.pages.show_setting("secrets_file")
             case _:
                 pass
 
-    # ---- Pause all, Stop all and other questions ----
-
-    @Slot()
-    def hold_all(self) -> None:
-        """Pause every run that can be, or let all go on; it takes nothing away, so nobody is asked."""
-        if self._cases.count_running():
-            self._bridge.hold_all(not self._cases.all_held)
-
-    @Slot(bool, object)
-    def _all_held(self, held: bool, left: tuple[str, ...]) -> None:
-        """Say which runs go on all the same."""
-        cards = [card for one in left if (card := self._cases.card(one)) is not None and card.running]
-        if not held or not cards:
-            return
-        first = f"{phrases.visible(cards[0].request.agent)}'s in the {phrases.isolation(cards[0].request.isolation)}"
-        more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
-        self.toolbar.say(f"{counted(len(cards), 'run')} cannot be paused: {first}{more}.")
-
-    @Slot()
-    def stop_all(self) -> None:
-        """Ask once, then stop every run and deny every question."""
-        waiting, running = self._cases.count_waiting(), self._cases.count_running()
-        if not waiting and not running:
-            return
-        parts = []
-        if running:
-            parts.append(f"{counted(running, 'run')} will be stopped.")
-        if waiting:
-            parts.append(f"{counted(waiting, 'question')} will be denied.")
-        self.ask("Stop all?", " ".join(parts), "Stop all", self._stop_all_if)
-
-    def _stop_all_if(self, yes: bool) -> None:
-        if yes:
-            self._bridge.stop_all()
-
-    def _confirm_new_ledger(self) -> None:
-        what = "The history that cannot be read is kept under another name. A new one begins and says so."
-        self.ask("Begin a new history?", what, "Begin a new one", self._new_ledger_if)
-
-    def _new_ledger_if(self, yes: bool) -> None:
-        if yes:
-            self._bridge.renew_ledger()
-
-    def ask(self, title: str, what: str, yes: str, told: Callable[[bool], None]) -> None:
-        """Put a question over the window without stopping anything; only the button itself means yes."""
-        from app.parts.confirm import ConfirmDialog
-
-        ConfirmDialog(self, title, what, yes, told).open()
+    # ---- leaving ----
 
     def ask_to_quit(self, what: str, told: Callable[[bool], None]) -> None:
         self.frame.bring_to_front()
-        self.ask("Quit Assent?", what, "Quit", told)
+        self.overall.ask("Quit Assent?", what, "Quit", told)
 
     # ---- what is remembered ----
 
@@ -292,20 +168,13 @@ class Window(QWidget):
     def _remember(self, about: About) -> None:
         from app.remembering.dialog import RememberDialog
 
-        RememberDialog(self, about, self._bridge, self._look).open()
+        RememberDialog(self, about, self._bridge, self._look, self._tasks.start, self._remembered).open()
 
-    @Slot(str, str)
-    def _try_request(self, request_id: str, words: str) -> None:
-        self.show_page("Rules")
-        self.page("Rules").try_request(request_id, words)  # type: ignore[attr-defined]
+    def _remembered(self, made: Grant) -> None:
+        from app.remembering import words
 
-    @Slot(str, object)
-    def _remembered(self, _request_id: str, made: Grant | str) -> None:
-        if not isinstance(made, str):
-            from app.remembering import words
-
-            # Not as a banner: that would move the buttons of the request that still waits.
-            self.toolbar.say(f"Remembered, see Rules. {words.ends(made)}")
+        # Not as a banner: that would move the buttons of the request that still waits.
+        self.toolbar.say(f"Remembered, see Rules. {words.ends(made)}")
 
     @Slot(str)
     def _tired(self, what: str) -> None:
@@ -322,11 +191,11 @@ class Window(QWidget):
     def stop_all_in_front(self) -> None:
         """From the tray: the question is asked where it can be seen."""
         self.frame.bring_to_front()
-        self.stop_all()
+        self.overall.stop_all()
 
     def lock_in_front(self) -> None:
         self.frame.bring_to_front()
-        self.commands.ask_lock()
+        self.overall.ask_lock()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -360,32 +229,39 @@ class Window(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(self._look.px(8))
         column.addWidget(self.banners)
-        column.addWidget(self._stack, 1)
+        column.addWidget(self.pages.stack, 1)
         return inside
 
     def _connect(self) -> None:
         self.navigation.wanted.connect(self.show_page)
-        self.toolbar.hold_all.connect(self.hold_all)
-        self.toolbar.stop_all.connect(self.stop_all)
-        self.toolbar.looked_at.connect(self._bridge.ask_sandbox)
-        self._bridge.all_held.connect(self._all_held)
+        self.toolbar.hold_all.connect(self.overall.hold_all)
+        self.toolbar.stop_all.connect(self.overall.stop_all)
+        self.toolbar.looked_at.connect(self.overall.ask_sandbox)
+        self.toolbar.go.connect(self.commands.open_palette)
+        self.toolbar.mode.guard.connect(self.overall.guard)
+        self.toolbar.mode.lock.connect(self.overall.ask_lock)
+        self.toolbar.mode.trust.connect(self.overall.ask_trust)
+        self.overall.remarked.connect(self.toolbar.say)
+        self.overall.failed.connect(self._failed)
         self.banners.wanted.connect(self._act)
-        self.deciding.add_agent.connect(self.show_add_agent)
+        self.deciding.add_agent.connect(self.pages.show_add_agent)
+        self.deciding.declined.connect(self._declined)
         self.deciding.review.remember_wanted.connect(self._remember_shown)
-        self._bridge.remembered.connect(self._remembered)
+        self.pages.shown.connect(self.navigation.mark)
+        self.pages.remember.connect(self._remember)
+        self.pages.failed.connect(self._failed)
+        self.pages.settings_taken_up.connect(self.vault.look_again)
+        self.pages.sandbox_built.connect(self.overall.look_for_sandbox)
         self.fatigue.noticed.connect(self._tired)
         self._cases.happened.connect(self._take)
-        self._bridge.failed.connect(self._failed)
-        self._bridge.declined.connect(self._declined)
-        self._bridge.sandbox_seen.connect(self._cases.know_sandbox)
         for number, page in enumerate(PAGES, 1):
             self._key(f"Ctrl+{number}", partial(self.show_page, page.name))
         self._key("F1", partial(self.show_page, "Help"))
-        self._key("F5", self._refresh_page)
+        self._key("F5", self.pages.refresh)
         self._key("Ctrl+K", self.commands.open_palette)
         self._key("?", self.commands.open_keys)
-        self._key("Ctrl+Shift+H", self.hold_all)
-        self._key("Ctrl+Shift+S", self.stop_all)
+        self._key("Ctrl+Shift+H", self.overall.hold_all)
+        self._key("Ctrl+Shift+S", self.overall.stop_all)
         self._key("Ctrl+Q", self.frame.close_wanted.emit)
 
     def _key(self, keys: str, act: Callable[[], object]) -> None:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import traceback
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
@@ -95,30 +94,30 @@ def play(story: Callable[[Stage], Coroutine[Any, Any, None]]) -> int:
     single.claim()
     app = application()
     opening = Opening(app, places, Faults(places), single)
-    end = time.monotonic() + PATIENCE
-    while (console := opening.console) is None:
-        app.processEvents()
-        if time.monotonic() > end:
-            raise KnownError("The console did not open.", "What is above says why.")
-    console.frame.resize(1280, 800)
-    console.frame.move(0, 0)
-    stage = Stage(console)
     failures: list[BaseException] = []
+    actors: list[threading.Thread] = []
 
-    def perform() -> None:
+    def perform(stage: Stage) -> None:
         try:
             asyncio.run(story(stage))
         except BaseException as error:  # noqa: BLE001 - reported below, in the window's thread
             failures.append(error)
         stage.over.emit()
 
-    stage.over.connect(console.leave.now, Qt.ConnectionType.QueuedConnection)
-    actor = threading.Thread(target=perform, name="demo", daemon=True)
-    actor.start()
-    app.exec()
+    def begin(console: Console) -> None:
+        console.frame.resize(1280, 800)
+        console.frame.move(0, 0)
+        stage = Stage(console)
+        stage.over.connect(console.leave.now, Qt.ConnectionType.QueuedConnection)
+        actor = threading.Thread(target=perform, args=(stage,), name="demo", daemon=True)
+        actors.append(actor)
+        actor.start()
+
+    opening.run(begin)
     opening.close()
     single.release()
-    actor.join(PATIENCE)
+    for actor in actors:
+        actor.join(PATIENCE)
     if failures:
         sys.stderr.write("It failed.\n")
         traceback.print_exception(failures[0])

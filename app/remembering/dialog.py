@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QStringListModel, Qt, QTimer, Slot
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QHBoxLayout, QListView, QPushButton, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from app import phrases
+from app.page_tasks import PageTasks
 from app.parts.badge import Badge
 from app.parts.fold import Room, fit
 from app.parts.notice import Notice, Tone
@@ -18,9 +20,14 @@ from app.remembering import words
 from app.remembering.choosing import Choosing
 from app.review.guard import REST_SECONDS
 from runner.model.decision import Verdict
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
-    from app.bridge import Bridge
+    from asyncio import Future
+    from collections.abc import Callable, Coroutine
+    from typing import Any
+
+    from app.bridge import EngineLink
     from app.look.look import Look
     from runner.approval.hindsight import Preview
     from runner.model.assessment import Level
@@ -48,8 +55,20 @@ class About:
 class RememberDialog(QDialog):
     """Opened with `open`. It remembers and decides nothing: the request at hand still waits for its answer."""
 
-    def __init__(self, parent: QWidget, about: About, bridge: Bridge, look: Look) -> None:
+    def __init__(
+        self,
+        parent: QWidget,
+        about: About,
+        bridge: EngineLink,
+        look: Look,
+        wait: Callable[[str, Coroutine[Any, Any, None]], None],
+        remembered: Callable[[Grant], None],
+    ) -> None:
+        """`wait` starts a task that outlives the dialog; `remembered` hears what was made, also after it was closed."""
         super().__init__(parent)
+        self._wait = wait
+        self._remembered = remembered
+        self._tasks = PageTasks("remember", self)
         self._about = about
         self._bridge = bridge
         self._look = look
@@ -84,15 +103,24 @@ class RememberDialog(QDialog):
 
     @Slot()
     def _ask(self) -> None:
-        self._bridge.preview(self._about.id, self.choosing.choice)
+        choice = self.choosing.choice
+        self._tasks.start("preview", self._preview(choice, self._bridge.memory.preview(self._about.id, choice)))
 
-    @Slot(str, object, object)
-    def _previewed(self, request_id: str, choice: Choice, found: Preview | str) -> None:
-        if request_id != self._about.id or choice != self.choosing.choice or self._sent:
+    async def _preview(self, choice: Choice, answer: Future[Preview]) -> None:
+        try:
+            found = await answer
+        except KnownError as error:
+            if self._still_asks(choice):
+                self._say(str(error))
             return
-        if isinstance(found, str):
-            self._say(found)
-            return
+        if self._still_asks(choice):
+            self._show_preview(choice, found)
+
+    def _still_asks(self, choice: Choice) -> bool:
+        """Nothing else has been chosen since `choice` was asked about."""
+        return choice == self.choosing.choice and not self._sent
+
+    def _show_preview(self, choice: Choice, found: Preview) -> None:
         self.told.hide()
         self.covers.setText(f"{words.covered(found.grant)} {words.ends(found.grant)}")
         denied = sum(one.verdict is Verdict.DENIED for one in found.covered)
@@ -115,24 +143,20 @@ class RememberDialog(QDialog):
             return
         self._sent = True
         self.save.setEnabled(False)
-        self._bridge.remember(self._about.id, self._about.digest, choice)
+        self._wait("remember", self._finish(self._bridge.memory.remember(self._about.id, self._about.digest, choice)))
 
-    @Slot(str, object)
-    def _remembered(self, request_id: str, made: Grant | str) -> None:
-        if not self._sent or request_id != self._about.id:
+    async def _finish(self, answer: Future[Grant]) -> None:
+        """Close with what was made, or say why nothing was. The person may have closed the dialog meanwhile."""
+        try:
+            made = await answer
+        except KnownError as error:
+            if isValid(self):
+                self._sent = False
+                self._say(str(error))
             return
-        if isinstance(made, str):
-            self._sent = False
-            self._say(made)
-        else:
+        self._remembered(made)
+        if isValid(self):
             self.accept()
-
-    @Slot(str)
-    def _failed(self, why: str) -> None:
-        """Something asked for could not be done: this, if it is what is waited for."""
-        if self._sent or self._shown is None:
-            self._sent = False
-            self._say(why)
 
     def _say(self, why: str) -> None:
         """Why there is no preview, or why nothing was remembered; another choice begins anew."""
@@ -204,9 +228,6 @@ class RememberDialog(QDialog):
         self.cancel.clicked.connect(self.reject)
         self.save.clicked.connect(self._save)
         self.choosing.changed.connect(self._changed)
-        self._bridge.previewed.connect(self._previewed)
-        self._bridge.remembered.connect(self._remembered)
-        self._bridge.failed.connect(self._failed)
 
 
 def _summary(found: Preview, denied: int) -> str:

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app import phrases
+from app.page_tasks import PageTasks
 from app.parts.column import ScrollColumn
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.remembering.dialog import About
 from app.remembering.rows import RuleRow, grant_row, rule_row, suggestion_row
 from app.remembering.trial import Trial
+from runner.model.errors import KnownError
 from runner.model.events import EngineTroubled, GatewayOpened, GrantsChanged, RequestDecided, TroubleCleared
 
 if TYPE_CHECKING:
+    from asyncio import Future
     from collections.abc import Iterable
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
     from runner.approval.hindsight import Past, Suggestion
@@ -52,12 +56,21 @@ class RulesPanel(QWidget):
 
     remember = Signal(object)
     """About: a suggestion was taken up."""
+    reloaded = Signal()
+    """The engine has taken up what was changed in the files."""
+    failed = Signal(str)
+    """Why something asked for here could not be done."""
 
-    def __init__(self, cases: Cards, bridge: Bridge, look: Look, places: Places, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, cases: Cards, bridge: EngineLink, look: Look, places: Places, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._look = look
         self._places = places
+        self._tasks = PageTasks("rules", self)
+        self._asked = 0
+        """How often suggestions were asked for: only the newest answer is shown."""
         self._listed: object = None
         self.problem = Notice(look, Tone.BAD, "", "Begin anew")
         self.wrong = Notice(look, Tone.BAD, "")
@@ -77,14 +90,13 @@ class RulesPanel(QWidget):
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(SOON_MS)
-        self._soon.timeout.connect(bridge.ask_suggestions)
+        self._soon.timeout.connect(self._ask_suggestions)
         self._lay_out()
         self.otherwise.say(OTHERWISE)
         self.again.clicked.connect(self.look_again)
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
-        self.problem.acted.connect(bridge.begin_grants_anew)
+        self.problem.acted.connect(self._renew)
         self._tick.timeout.connect(self._show)
-        bridge.suggested.connect(self._know_suggestions)
         cases.happened.connect(self._take)
         self._know_suggestions(())
         self._show()
@@ -92,10 +104,40 @@ class RulesPanel(QWidget):
     @Slot()
     def look_again(self) -> None:
         """Read the files again; what they say is shown with the suggestions, which are asked for after that."""
-        self._bridge.reload_settings()
-        self._bridge.ask_suggestions()
+        self._tasks.start("reload", self._reload(self._bridge.reload_settings()))
+        self._ask_suggestions()
         if self.trial.isVisible():
             self.trial.look_again()
+
+    async def _reload(self, answer: Future[None]) -> None:
+        try:
+            await answer
+        except KnownError as error:
+            self.failed.emit(str(error))
+        else:
+            self.reloaded.emit()
+
+    @Slot()
+    def _ask_suggestions(self) -> None:
+        self._asked += 1
+        self._tasks.start("suggestions", self._suggest(self._asked, self._bridge.memory.suggestions()))
+
+    async def _suggest(self, number: int, answer: Future[tuple[Suggestion, ...]]) -> None:
+        try:
+            found = await answer
+        except KnownError as error:
+            self.failed.emit(str(error))
+            return
+        if number == self._asked:
+            self._know_suggestions(found)
+
+    @Slot()
+    def _renew(self) -> None:
+        """Set the file of grants that cannot be read aside."""
+        self._tasks.attempt("renew grants", self._bridge.memory.renew_grants(), self.failed.emit)
+
+    def _revoke(self, name: str) -> None:
+        self._tasks.attempt("revoke", self._bridge.memory.revoke_grant(name), self.failed.emit)
 
     def try_request(self, request_id: str, words: str) -> None:
         """What would happen to a past request now."""
@@ -114,7 +156,8 @@ class RulesPanel(QWidget):
     @Slot()
     def _show(self) -> None:
         """What is in force now; rows are made anew only where something is different."""
-        rules, grants, problem = self._bridge.rules(), self._bridge.grants(), self._bridge.grants_problem()
+        memory = self._bridge.memory
+        rules, grants, problem = memory.rules(), memory.grants(), memory.grants_problem()
         if (rules, grants, problem) == self._listed:
             return
         self._listed = (rules, grants, problem)
@@ -130,10 +173,9 @@ class RulesPanel(QWidget):
         )
         rows = [grant_row(self._look, grant) for grant in grants]
         for row, grant in zip(rows, grants, strict=True):
-            row.acted.connect(lambda name=grant.name: self._bridge.revoke_grant(name))
+            row.acted.connect(partial(self._revoke, grant.name))
         self.grants.show_rows(rows, "Nothing." if problem else NO_GRANTS)
 
-    @Slot(object)
     def _know_suggestions(self, found: tuple[Suggestion, ...]) -> None:
         self._show()
         rows = [suggestion_row(self._look, one) for one in found]
@@ -183,7 +225,7 @@ class RulesPanel(QWidget):
         self._tick.start()
         if not event.spontaneous():
             self._show()
-            self._bridge.ask_suggestions()
+            self._ask_suggestions()
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import phrases
 from app.history.reader import Reader
+from app.page_tasks import PageTasks
 from app.parts.badge import Badge
 from app.parts.code import CodeView
 from app.parts.column import ScrollColumn
@@ -27,15 +28,17 @@ from app.parts.plain import plain_label
 from app.parts.sections import Listed, Pairs
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
+from runner.model.errors import KnownError
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 
 if TYPE_CHECKING:
+    from asyncio import Future
     from pathlib import Path
 
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
     from runner.audit.row import Row
@@ -50,12 +53,16 @@ NOBODY = "an-agent"
 class Trial(QWidget):
     """Asks the engine the same questions it asks of a request."""
 
-    def __init__(self, cases: Cards, bridge: Bridge, look: Look, ledger: Path, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, cases: Cards, bridge: EngineLink, look: Look, ledger: Path, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
         self._look = look
+        self._tasks = PageTasks("dry run", self)
         self._number = 0
+        """Of the question on screen: an answer to an earlier one is not shown."""
         self._wanted = ("", "")
         self.reader = Reader(ledger, "trial", self)
         self.which = _combo("Which request")
@@ -157,20 +164,27 @@ class Trial(QWidget):
     def _ask(self) -> None:
         self._forget()
         if request_id := self.which.currentData():
-            self._bridge.explain_past(self._number, request_id)
+            self._wait(self._bridge.memory.explain_past(request_id))
             return
         language = Language(self.language.currentData())
         pasted = Submission(self.agent.currentText(), Tool.CODE_EXECUTE, language, self.code.toPlainText())
-        self._bridge.explain_program(self._number, pasted)
+        self._wait(self._bridge.memory.explain_program(pasted))
 
-    @Slot(int, object)
-    def _explained(self, number: int, found: Explanation | str) -> None:
-        if number != self._number:
+    def _wait(self, answer: Future[Explanation]) -> None:
+        self._tasks.start("explanation", self._explain(self._number, answer))
+
+    async def _explain(self, number: int, answer: Future[Explanation]) -> None:
+        try:
+            found = await answer
+        except KnownError as error:
+            if number == self._number:
+                self.told.say(Tone.BAD, str(error))
+                self.told.show()
             return
-        if isinstance(found, str):
-            self.told.say(Tone.BAD, found)
-            self.told.show()
-            return
+        if number == self._number:
+            self._show_explanation(found)
+
+    def _show_explanation(self, found: Explanation) -> None:
         self.badge.set_level(found.assessment.level)
         self.verdict.setText(_words(found.verdict))
         self.steps.show_pairs((step.name, phrases.visible(step.said)) for step in found.steps)
@@ -232,7 +246,6 @@ class Trial(QWidget):
         self.code.textChanged.connect(self._forget)
         self.code.textChanged.connect(self._allow)
         self.ask.clicked.connect(self._ask)
-        self._bridge.explained.connect(self._explained)
         self.destroyed.connect(self.reader.close)
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from app.page_tasks import PageTasks
 from app.review import approval
 from app.review.editing import ASSESSING
 from app.review.guard import REST_SECONDS
 from runner.approval.editing import Version
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
-    from app.bridge import Bridge
+    from asyncio import Future
+
+    from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.review.editing import VersionEditing
     from app.review.guard import ClickGuard
@@ -29,6 +33,8 @@ _REST_MS = round(REST_SECONDS * 1000) + 10
 class Answering(QObject):
     """Owns the rest of the guard and the sentence beside the buttons. An answer carries the digest of what is shown."""
 
+    declined = Signal(str, str)
+    """Request id, and why the person's answer to it was not taken."""
     remember_wanted = Signal()
     """What is on screen is to be remembered; that answers nothing."""
 
@@ -38,7 +44,7 @@ class Answering(QObject):
         page: RequestPage,
         guard: ClickGuard,
         editing: VersionEditing,
-        bridge: Bridge,
+        bridge: EngineLink,
         cards: Cards,
     ) -> None:
         super().__init__(page)
@@ -48,6 +54,9 @@ class Answering(QObject):
         self._guard = guard
         self._editing = editing
         self._bridge = bridge
+        self._tasks = PageTasks("answering", self)
+        self._answers = 0
+        """How often an answer was sent: what comes of an earlier one does not count for the newest."""
         self._cards = cards
         self._invited = False
         """A key for a request that was not on screen has brought it here."""
@@ -133,12 +142,13 @@ class Answering(QObject):
         self._under_review.sent = True
         self.show_state()
         if card.missed:
-            self._bridge.arm(card.id, card.digest)
+            answer = self._bridge.decisions.arm(card.id, card.digest)
         elif shown is not card:
             version = Version(shown.request.code, shown.request.limits)
-            self._bridge.approve_edited(card.id, card.digest, version, shown.digest)
+            answer = self._bridge.decisions.approve_edited(card.id, card.digest, version, shown.digest)
         else:
-            self._bridge.approve(card.id, card.digest)
+            answer = self._bridge.decisions.approve(card.id, card.digest)
+        self._wait_for(card.id, answer)
 
     @Slot()
     def ask_reason(self) -> None:
@@ -155,7 +165,26 @@ class Answering(QObject):
         self._under_review.sent = True
         self._page.leave(True)
         self.show_state()
-        self._bridge.deny(card.id, card.digest, reason)
+        self._wait_for(card.id, self._bridge.decisions.deny(card.id, card.digest, reason))
+
+    def _wait_for(self, request_id: str, answer: Future[str]) -> None:
+        self._answers += 1
+        self._tasks.start("answer", self._await_answer(self._answers, request_id, answer))
+
+    async def _await_answer(self, number: int, request_id: str, answer: Future[str]) -> None:
+        """Say why the engine did not take an answer: here where it is on screen, and to whoever listens."""
+        try:
+            why_not = await answer
+        except KnownError as error:
+            why_not = str(error)
+        if not why_not:
+            return
+        card = self._under_review.card
+        if number == self._answers and card is not None and card.id == request_id:
+            self._under_review.sent = False
+            self._page.warn(why_not)
+            self.rearm()
+        self.declined.emit(request_id, why_not)
 
     @Slot()
     def _back(self) -> None:

@@ -24,11 +24,10 @@ from runner.model.events import EngineTroubled, RequestAssessed, RequestDecided,
 from runner.model.request import CODE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from PySide6.QtGui import QShowEvent
 
-    from app.bridge import Bridge
     from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.assessment import Finding
@@ -45,10 +44,18 @@ class Batch(QDialog):
 
     approved = Signal()
 
-    def __init__(self, parent: QWidget, cases: Cards, bridge: Bridge, look: Look, chosen: Iterable[str]) -> None:
+    def __init__(
+        self,
+        parent: QWidget,
+        cases: Cards,
+        approve: Callable[[str, str], None],
+        look: Look,
+        chosen: Iterable[str],
+    ) -> None:
+        """`approve` takes the id and the digest of a request, and says why where it was not taken."""
         super().__init__(parent)
         self._cases = cases
-        self._bridge = bridge
+        self._approve_one = approve
         self.listed: list[Card] = []
         self.skipped: list[tuple[Card, str]] = []
         self._digests: dict[str, str] = {}
@@ -133,7 +140,7 @@ class Batch(QDialog):
         if self._why_not():
             return
         for card in self.listed:
-            self._bridge.approve(card.id, self._digests[card.id])
+            self._approve_one(card.id, self._digests[card.id])
         self.approved.emit()
         self.accept()
 

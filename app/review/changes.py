@@ -46,6 +46,11 @@ class ChangesView(QPlainTextEdit):
         self._shown = None
         self.setPlainText(ASKING)
 
+    def show_problem(self, why: str) -> None:
+        """Nothing can be compared."""
+        self._shown = None
+        self.setPlainText(why)
+
     def show_earlier(self, earlier: Earlier | None, findings: tuple[Finding, ...]) -> None:
         """`findings` are those of the new version."""
         self._shown = (earlier, findings)

@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
+from app.page_tasks import PageTasks
 from app.review.changes import sums
 from app.review.reading import CHANGES
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
-    from app.bridge import Bridge
+    from asyncio import Future
+
+    from app.bridge import EngineLink
+    from app.cards import Card
     from app.review.reading import ReadingPane
     from app.review.under_review import UnderReview
     from runner.approval.editing import Earlier
@@ -22,16 +27,16 @@ COMPARING_MS = 100
 class Comparing(QObject):
     """Fills the tab of changes, a moment after a request has come on screen."""
 
-    def __init__(self, under_review: UnderReview, pane: ReadingPane, bridge: Bridge, parent: QObject) -> None:
+    def __init__(self, under_review: UnderReview, pane: ReadingPane, bridge: EngineLink, parent: QObject) -> None:
         super().__init__(parent)
         self._under_review = under_review
         self._pane = pane
         self._bridge = bridge
+        self._tasks = PageTasks("earlier version", self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(COMPARING_MS)
         self._timer.timeout.connect(self._ask)
-        bridge.earlier_known.connect(self.show_earlier)
 
     def start(self) -> None:
         """Ask for the earlier version in a moment."""
@@ -39,15 +44,19 @@ class Comparing(QObject):
 
     @Slot()
     def _ask(self) -> None:
-        if self._under_review.card is not None:
-            self._bridge.ask_earlier(self._under_review.card.id)
-
-    @Slot(str, object)
-    def show_earlier(self, request_id: str, earlier: Earlier | None) -> None:
-        """Show what has changed since `earlier`, where `request_id` is still on screen."""
         card = self._under_review.card
-        if card is None or card.id != request_id:
+        if card is not None:
+            self._tasks.start("compare", self._compare(card, self._bridge.decisions.earlier(card.id)))
+
+    async def _compare(self, card: Card, answer: Future[Earlier | None]) -> None:
+        """Show what has changed since the earlier version, where `card` is still on screen by then."""
+        try:
+            earlier = await answer
+        except KnownError as error:
+            if self._under_review.card is card:
+                self._pane.changes.show_problem(str(error))
             return
-        findings = card.assessment.findings if card.assessment else ()
-        self._pane.changes.show_earlier(earlier, findings)
-        self._pane.tabs.setTabText(CHANGES, f"Changes {sums(earlier)}".strip())
+        if self._under_review.card is card:
+            findings = card.assessment.findings if card.assessment else ()
+            self._pane.changes.show_earlier(earlier, findings)
+            self._pane.tabs.setTabText(CHANGES, f"Changes {sums(earlier)}".strip())

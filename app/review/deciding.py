@@ -8,16 +8,19 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from app.page_tasks import PageTasks
 from app.parts.fold import Folding, in_sight, reveal
 from app.queue.panel import QueuePanel
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
+from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked
 
 if TYPE_CHECKING:
+    from asyncio import Future
     from collections.abc import Callable
 
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
     from runner.model.events import Event
@@ -30,11 +33,14 @@ class Deciding(QWidget):
     """Nothing that arrives changes what is under review; only an answer or the person moves on."""
 
     add_agent = Signal()
+    declined = Signal(str, str)
+    """Request id, and why an answer to it was not taken."""
 
-    def __init__(self, cases: Cards, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
+        self._tasks = PageTasks("deciding", self)
         self._look = look
         self.queue = QueuePanel(cases, look)
         self.review = ReviewPanel(cases, bridge, look)
@@ -52,6 +58,7 @@ class Deciding(QWidget):
         self.queue.batch.connect(self._ask_batch)
         self.queue.add_agent.connect(self.add_agent)
         self.review.answered.connect(self._next)
+        self.review.answer_declined.connect(self.declined)
         self.review.move_on.connect(self._next)
         cases.happened.connect(self._take)
         self.keystrokes = Keystrokes(self)
@@ -111,9 +118,22 @@ class Deciding(QWidget):
         """Put the list over the window; only its own button approves."""
         from app.review.batch import Batch
 
-        batch = Batch(self, self._cases, self._bridge, self._look, chosen)
+        batch = Batch(self, self._cases, self._approve_one, self._look, chosen)
         batch.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         batch.open()
+
+    def _approve_one(self, request_id: str, digest: str) -> None:
+        """For a batch, which is closed before the engine answers."""
+        answer = self._bridge.decisions.approve(request_id, digest)
+        self._tasks.start("approve", self._wait_for(request_id, answer))
+
+    async def _wait_for(self, request_id: str, answer: Future[str]) -> None:
+        try:
+            why_not = await answer
+        except KnownError as error:
+            why_not = str(error)
+        if why_not:
+            self.declined.emit(request_id, why_not)
 
     @Slot()
     def _next(self) -> None:

@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.review.editor import can_edit
 from runner.approval.draft import Draft
 from runner.approval.editing import Version
+from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
-    from app.bridge import Bridge
+    from asyncio import Future
+
+    from app.bridge import EngineLink
     from app.cards import Card
     from app.review.foot import Foot
     from app.review.reading import ReadingPane
@@ -39,7 +43,7 @@ class VersionEditing(QObject):
     """The editor is to be left."""
 
     def __init__(
-        self, under_review: UnderReview, pane: ReadingPane, foot: Foot, bridge: Bridge, parent: QObject
+        self, under_review: UnderReview, pane: ReadingPane, foot: Foot, bridge: EngineLink, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._under_review = under_review
@@ -47,6 +51,7 @@ class VersionEditing(QObject):
         self._editor = pane.editor
         self._foot = foot
         self._bridge = bridge
+        self._tasks = PageTasks("version", self)
         self._limits: Limits | None = None
         """Those that the person chose; None for the request's own."""
         self._assessing: Version | None = None
@@ -60,7 +65,6 @@ class VersionEditing(QObject):
         self._editor.changed.connect(self._edited)
         self._editor.done.connect(self._finish)
         self._editor.discarded.connect(self._discard)
-        bridge.drafted.connect(self._drafted)
 
     @property
     def assessing(self) -> bool:
@@ -164,7 +168,8 @@ class VersionEditing(QObject):
             self._take(None)
         else:
             self._assessing = wanted
-            self._bridge.draft(card.id, wanted)
+            answer = self._bridge.decisions.draft(card.id, wanted)
+            self._tasks.start("draft", self._await_draft(card.id, wanted, answer))
             self._say()
 
     def _wanted(self, card: Card) -> Version:
@@ -173,8 +178,15 @@ class VersionEditing(QObject):
         code = self._editor.code if self._pane.editing else shown.request.code
         return Version(code, self._limits or card.request.limits)
 
-    @Slot(str, object, object)
-    def _drafted(self, request_id: str, version: Version, found: object) -> None:
+    async def _await_draft(self, request_id: str, version: Version, answer: Future[Draft]) -> None:
+        found: Draft | str
+        try:
+            found = await answer
+        except KnownError as error:
+            found = str(error)
+        self._drafted(request_id, version, found)
+
+    def _drafted(self, request_id: str, version: Version, found: Draft | str) -> None:
         card = self._under_review.card
         if card is None or card.id != request_id or version != self._assessing:
             return
@@ -187,7 +199,7 @@ class VersionEditing(QObject):
             self._take(found)
         else:
             self._finishing = False
-            self._refuse(str(found))
+            self._refuse(found)
 
     def _take(self, found: Draft | None) -> None:
         """Let header, digest, badge and facts be those of the person's version from here on."""

@@ -32,7 +32,7 @@ from runner.model.request import Tool
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.events import Event
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 class ReviewPanel(QFrame):
     """Shows one card at a time and follows what becomes of it."""
 
+    answer_declined = Signal(str, str)
+    """Request id, and why the person's answer to it was not taken."""
     answered = Signal(str)
     """The person's answer to this request has been recorded: time for the next."""
     remember_wanted = Signal()
@@ -48,7 +50,7 @@ class ReviewPanel(QFrame):
     move_on = Signal()
     """The person is through with a request that is over."""
 
-    def __init__(self, cards: Cards, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cards: Cards, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cards = cards
         self._bridge = bridge
@@ -80,6 +82,7 @@ class ReviewPanel(QFrame):
         self.page.limits.changed.connect(self.editing.choose_limits)
         self._steady.moved.connect(self.rearm)
         self._interest.shown.connect(self._under_review.pause_countdown)
+        self.answering.declined.connect(self.answer_declined)
         self.answering.remember_wanted.connect(self.remember_wanted)
         self.editing.limits_chosen.connect(self.rearm)
         self.editing.version_changed.connect(self._show_version)
@@ -88,8 +91,6 @@ class ReviewPanel(QFrame):
         self.editing.ended.connect(self._leave_editor)
         self._cards.happened.connect(self.take)
         self._cards.sandbox_known.connect(self._sandbox_known)
-        self._bridge.declined.connect(self.declined)
-        self._bridge.failed.connect(self.failed)
 
     # ---- what is shown ----
 
@@ -163,7 +164,7 @@ class ReviewPanel(QFrame):
         card = self.card
         assert card is not None
         self.page.facts.show_card(shown, self._cards.sandbox)
-        allowed = self._bridge.bounds(card.request) if card.waiting and not self._under_review.sent else {}
+        allowed = self._bridge.decisions.bounds(card.request) if card.waiting and not self._under_review.sent else {}
         self.page.limits.offer(card, shown, allowed)
 
     # ---- a person's version ----
@@ -237,21 +238,6 @@ class ReviewPanel(QFrame):
         self.rearm()
         if mine:
             self.answered.emit(card.id)
-
-    @Slot(str, str)
-    def declined(self, request_id: str, why: str) -> None:
-        """Say why the engine did not take the answer; another one can be given."""
-        if self.card is None or self.card.id != request_id:
-            return
-        self._under_review.sent = False
-        self.page.warn(why)
-        self.rearm()
-
-    @Slot(str)
-    def failed(self, why: str) -> None:
-        """Say what could not be done, where an answer under way did not arrive because of it."""
-        if self._under_review.sent and self.card is not None:
-            self.declined(self.card.id, why)
 
     @Slot()
     def _go_on(self) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Card
     from runner.approval.draft import Draft
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class UnderReview:
     """The request on screen. `card` and `sent` are for reading elsewhere; `change` begins with another request."""
 
-    def __init__(self, bridge: Bridge) -> None:
+    def __init__(self, bridge: EngineLink) -> None:
         self._bridge = bridge
         self.card: Card | None = None
         self.draft: Card | None = None
@@ -61,4 +61,4 @@ class UnderReview:
         card = self.card
         if card is not None and card.waiting and not card.paused and not self._paused:
             self._paused = True
-            self._bridge.look_at(card.id)
+            self._bridge.decisions.look_at(card.id)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer, Slot
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
+from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.lines import HEIGHT, SUMMARY, Summary, list_view
 from app.parts.plain import plain_label
 from runner.model.events import SandboxesChanged
 
 if TYPE_CHECKING:
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
     from runner.model.events import Event
@@ -78,10 +79,14 @@ class KeptModel(QAbstractTableModel):
 class KeptSandboxList(QWidget):
     """Hidden while there are none."""
 
-    def __init__(self, cases: Cards, bridge: Bridge, look: Look, parent: QWidget | None = None) -> None:
+    failed = Signal(str)
+    """Why one could not be removed."""
+
+    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
+        self._tasks = PageTasks("kept sandboxes", self)
         self.model = KeptModel(self)
         self.view = list_view(look, self.model, "Sandboxes that agents keep")
         self.view.setFixedHeight(look.px(HEIGHT))
@@ -162,7 +167,7 @@ class KeptSandboxList(QWidget):
     @Slot()
     def _remove(self) -> None:
         if (kept := self.model.kept(self.view.currentIndex().row())) is not None:
-            self._bridge.remove_sandbox(kept.id)
+            self._tasks.attempt("remove", self._bridge.runs.remove_sandbox(kept.id), self.failed.emit)
         self._rest()
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.events import Event
@@ -53,7 +53,7 @@ class RunningPanel(QWidget):
     def __init__(
         self,
         cases: Cards,
-        bridge: Bridge,
+        bridge: EngineLink,
         look: Look,
         read: Callable[[CapturedFile], bytes],
         parent: QWidget | None = None,
@@ -135,7 +135,7 @@ class RunningPanel(QWidget):
 
     def _transcript(self, request_id: str) -> Transcript | None:
         """Held for as long as the run is listed: the engine lets go of it when the run is over."""
-        if request_id not in self._transcripts and (found := self._bridge.transcript(request_id)) is not None:
+        if request_id not in self._transcripts and (found := self._bridge.runs.transcript(request_id)) is not None:
             self._transcripts[request_id] = found
         return self._transcripts.get(request_id)
 
@@ -220,7 +220,7 @@ class RunningPanel(QWidget):
     def turn(self) -> None:
         """Pause the run that is shown, or let it go on, where it can be paused."""
         if self._card is not None and self._card.can_hold:
-            self._bridge.hold(self._card.id, self._card.held is None)
+            self._bridge.runs.hold(self._card.id, self._card.held is None)
 
     @Slot()
     def _ask_stop(self) -> None:
@@ -231,7 +231,7 @@ class RunningPanel(QWidget):
     @Slot()
     def _stop(self) -> None:
         if self._card is not None and self._card.result is None:
-            self._bridge.stop(self._card.id, phrases.cleaned(self.reason.text()))
+            self._bridge.runs.stop(self._card.id, phrases.cleaned(self.reason.text()))
         self._show_stopping(False)
 
     @Slot()

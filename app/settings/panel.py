@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.errands import Errands
 from app.look.look import Motion, Theme
+from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.confirm import ConfirmDialog
@@ -33,11 +34,12 @@ from runner.model.errors import KnownError
 from runner.settings.loading import Loaded, load, save
 
 if TYPE_CHECKING:
+    from asyncio import Future
     from collections.abc import Mapping
 
     from PySide6.QtGui import QResizeEvent, QShowEvent
 
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.look.look import Look
     from runner.system.places import Places
 
@@ -50,15 +52,18 @@ class SettingsPanel(QWidget):
     """Reads and writes the file on a thread of its own. What was typed stays until it is saved or reverted."""
 
     saved = Signal()
-    """Other settings count now."""
+    """They are in the file."""
+    reloaded = Signal()
+    """The engine has taken up those that need no restart."""
 
-    def __init__(self, bridge: Bridge, look: Look, places: Places, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: EngineLink, look: Look, places: Places, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._look = look
         self._places = places
         self._environment: Mapping[str, str] = dict(os.environ)
         self._errands = Errands("settings", self)
+        self._tasks = PageTasks("settings", self)
         self._form: Form | None = None
         self._saving = False
         self._wanted = ""
@@ -199,7 +204,7 @@ class SettingsPanel(QWidget):
     def _saved(self, loaded: Loaded, restart: list[str]) -> None:
         self._saving = False
         self._loaded(loaded)
-        self._bridge.reload_settings()
+        self._tasks.start("reload", self._reload(self._bridge.reload_settings()))
         self._show_theme()
         self._look.next_scale = int(loaded.settings.text_size) / 100
         words = "Saved."
@@ -207,6 +212,14 @@ class SettingsPanel(QWidget):
             words = f"Saved. Start Assent again for {_listed(restart)} to count."
         _tell(self.told, Tone.INFO if restart else Tone.GOOD, words)
         self.saved.emit()
+
+    async def _reload(self, answer: Future[None]) -> None:
+        try:
+            await answer
+        except KnownError as error:
+            _tell(self.told, Tone.BAD, f"Saved, but not in use yet: {error}")
+        else:
+            self.reloaded.emit()
 
     def _not_saved(self, error: Exception) -> None:
         self._saving = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QIcon, QPalette, QSessionManager
 
-from app.bridge import Bridge
+from app.bridge import EngineLink
 from app.cards import Cards
 from app.chrome.window import Window
 from app.errands import Errands
@@ -55,7 +55,7 @@ class Console(QObject):
         app.setWindowIcon(QIcon(self.look.pixmap("shield-check", "accent", 64)))
         self.cases = Cards(self)
         self.host = EngineThread(self._build, faults.engine_failed)
-        self.bridge = Bridge(self.host, self)
+        self.bridge = EngineLink(self.host, faults.record, self)
         self.bridge.happened.connect(self.cases.take)
         self.window = Window(self.cases, self.bridge, self.look, places, frame)
         self.leave = Leave(self.cases, self.bridge, self.window.ask_to_quit, end_at_once, self)
@@ -72,7 +72,6 @@ class Console(QObject):
         self.window.painted.connect(self._start)
         self.frame.close_wanted.connect(self.leave.wish)
         self.leave.leaving.connect(self._vanish)
-        self.leave.gone.connect(self._app.quit)
         self._faults.happened.connect(self._fault)
         # Directly: the session manager waits for the slot, so it has to be over when everything is closed.
         self._app.commitDataRequest.connect(self._session_ends, Qt.ConnectionType.DirectConnection)

@@ -10,11 +10,12 @@ import sys
 import threading
 import time
 import traceback
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, Slot, qInstallMessageHandler
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
     from pathlib import Path
     from types import TracebackType
 
@@ -92,6 +93,11 @@ class Faults(QObject):
         self._write(where, text)
 
     # ---- the hooks ----
+
+    def task_failed(self, _loop: AbstractEventLoop, context: dict[str, Any]) -> None:
+        """The handler of the window's loop: errors of tasks and callbacks that nobody awaits."""
+        what = str(context.get("message", ""))
+        self.record(context.get("exception") or RuntimeError(what), f"in the window's loop: {what}")
 
     def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if not issubclass(kind, KeyboardInterrupt):

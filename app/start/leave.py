@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-    from app.bridge import Bridge
+    from app.bridge import EngineLink
     from app.cards import Cards
 
 CLOSED = "The console was closed. Nothing was run; ask again when it is back."
@@ -37,7 +37,7 @@ class Leave(QObject):
     def __init__(
         self,
         cases: Cards,
-        bridge: Bridge,
+        bridge: EngineLink,
         ask: Callable[[str, Callable[[bool], None]], None],
         hurry: Callable[[], None],
         parent: QObject | None = None,

@@ -1,4 +1,4 @@
-"""Opens the console: crash hooks, the one window's frame, and once that is painted everything in it."""
+"""Opens the console: crash hooks, the one window's frame, and once that is painted the loop and everything in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from runner.model.errors import KnownError
 from runner.system.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from app.start.console import Console
 
@@ -34,7 +34,10 @@ Without a window, questions are asked on the terminal by: python -m runner
 
 
 class Opening(QObject):
-    """The first moments: a frame in the right color, then the console in it."""
+    """A frame in the right color, then the console in it, until that has been left.
+
+    The frame is painted by Qt alone: the loop in which pages await the engine takes a while to load.
+    """
 
     def __init__(self, app: QApplication, places: Places, faults: Faults, single: Single) -> None:
         super().__init__()
@@ -49,11 +52,41 @@ class Opening(QObject):
         self._logging = ExitStack()
         self.frame = Frame(self._remembered)
         self.frame.setPalette(_ground(app, self._remembered.get("theme")))
-        self.frame.painted.connect(self._furnish)
+        self._painted = False
+        self.frame.painted.connect(self._know_painted)
         self.frame.show()
 
     @Slot()
-    def _furnish(self) -> None:
+    def _know_painted(self) -> None:
+        self._painted = True
+
+    def run(self, opened: Callable[[Console], None] | None = None) -> None:
+        """Stay open until the console has been left; `opened` is called once it is there."""
+        if not self._painted:
+            # Not quit: that would ask the frame to close.
+            self.frame.painted.connect(self._app.exit)
+            self._app.exec()
+        if self._painted:
+            from app.start.loop import run
+
+            run(self._app, self._live(opened), self._faults.task_failed)
+
+    async def _live(self, opened: Callable[[Console], None] | None) -> None:
+        from asyncio import Event
+
+        over = Event()
+        console = self.furnish()
+        console.leave.gone.connect(over.set)
+        if opened is not None:
+            opened(console)
+        try:
+            await over.wait()
+        finally:
+            # Also where something else has ended the loop.
+            console.leave.now()
+
+    def furnish(self) -> Console:
+        """Put the console into the frame; within the window's loop."""
         from app.start.console import Console
         from runner.system.log import logged
 
@@ -64,6 +97,7 @@ class Opening(QObject):
         self._single.watch()
         if self._earlier:
             self.console.tell_of_earlier(self._earlier)
+        return self.console
 
     def close(self) -> None:
         """After the last event: nothing listens and nothing is logged any more."""
@@ -99,11 +133,11 @@ def main() -> int:
         return _raise_first(single)
     app = application()
     opening = Opening(app, places, faults, single)
-    code = app.exec()
+    opening.run()
     opening.close()
     single.release()
     faults.remove()
-    return code
+    return 0
 
 
 def has_display(environment: Mapping[str, str]) -> bool:

@@ -27,7 +27,7 @@ sys.exit(app.exec())
 FRAME = """
 import sys
 sys.argv = ["assent"]
-from app import opening
+from app.start import opening
 class Frame(opening.Frame):
     def __init__(self, remembered):
         super().__init__(remembered)
@@ -38,11 +38,12 @@ sys.exit(opening.main())
 FILLED = """
 import sys
 sys.argv = ["assent"]
-from app import opening
+from app.start import opening
 class Opening(opening.Opening):
-    def _furnish(self):
-        super()._furnish()
-        self.console.window.painted.connect(lambda: print("painted", flush=True))
+    def furnish(self):
+        console = super().furnish()
+        console.window.painted.connect(lambda: print("painted", flush=True))
+        return console
 opening.Opening = Opening
 sys.exit(opening.main())
 """

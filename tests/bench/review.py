@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from tests.bench.row import Row, percentile
-from tests.bench.window import Bench, Gaps, of_process
+from tests.bench.window import Bench, Gaps, furnished, of_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -158,11 +158,14 @@ class Reviewing(Bench):
         self.review.editing.press()
         drafts = 0
 
-        def count(*_: object) -> None:
+        take = self.review.editing._drafted
+
+        def count(*given: Any) -> None:
             nonlocal drafts
             drafts += 1
+            take(*given)
 
-        self.console.bridge.drafted.connect(count)
+        self.review.editing._drafted = count
         plain = self.bare(1000)
         floor = self._typed(plain)
         plain.close()
@@ -171,7 +174,7 @@ class Reviewing(Bench):
         yield Row("a key in the editor until painted (p95)", value, "ms", floor, at_most=6.0)
         yield Row("versions assessed meanwhile, off the window's thread", drafts)
         QTest.keyClick(self.review.page.reading.editor, Qt.Key.Key_Escape)
-        self.console.bridge.stop_all()
+        self.console.bridge.runs.stop_all()
         self.until(lambda: not (card := self.console.cases.card(request.id)) or not card.waiting)
 
     def _typed(self, view: Any) -> float:
@@ -236,9 +239,8 @@ def _main() -> None:
     single.claim()
     app = application()
     opening = Opening(app, places, Faults(places), single)
-    while (console := opening.console) is None:
-        app.processEvents()
-    bench = Reviewing(console, app)
+    bench = Reviewing(furnished(opening, app), app)
+    console = bench.console
     bench.until(lambda: console.cases.address)
     console.frame.resize(1280, 800)
     bench.live(1.0)

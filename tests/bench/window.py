@@ -16,7 +16,10 @@ from tests.bench.row import Row, attempt, percentile, received, send
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from PySide6.QtWidgets import QApplication
+
     from app.start.console import Console
+    from app.start.opening import Opening
 
 WAITING = 1000
 SAMPLES = 200
@@ -162,7 +165,7 @@ class Bench:
         yield Row("accepted to card painted, 1,000 waiting (p99)", value, "ms", floor, at_most=4.0)
         viewport.removeEventFilter(paints)
         self.console.cases.happened.disconnect(taken)
-        self.console.bridge.stop_all()
+        self.console.bridge.runs.stop_all()
         self.until(lambda: not self.console.cases.count_waiting())
 
     def _bare_list(self) -> list[float]:
@@ -275,6 +278,16 @@ def _resident() -> float:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
+def furnished(opening: Opening, app: QApplication) -> Console:
+    """The console in its frame, with the loop of the window running."""
+    from asyncio.events import _set_running_loop
+
+    from app.start.loop import make_loop
+
+    _set_running_loop(make_loop(app))
+    return opening.furnish()
+
+
 def _main() -> None:
     from app.start.crash import Faults
     from app.start.opening import Opening, application
@@ -286,9 +299,8 @@ def _main() -> None:
     single.claim()
     app = application()
     opening = Opening(app, places, Faults(places), single)
-    while (console := opening.console) is None:
-        app.processEvents()
-    bench = Bench(console, app)
+    bench = Bench(furnished(opening, app), app)
+    console = bench.console
     bench.until(lambda: console.cases.address)
     bench.live(1.0)
     bench.send(bench.cards, bench.callers, bench.flood)

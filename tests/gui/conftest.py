@@ -15,8 +15,10 @@ from app.chrome.window_state import Remembered
 from app.errands import Errands
 from app.look.look import Look, Theme
 from runner.identity.agents import Agent
+from runner.model.errors import KnownError
 from runner.system.places import Places
 from tests.gui import feed
+from tests.gui.loop import in_loop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +46,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def the_look(qapp: QApplication) -> Look:
     return Look(qapp, Theme.LIGHT)
+
+
+@pytest.fixture(autouse=True)
+def window_loop(qapp: QApplication) -> Iterator[None]:
+    """One loop for each test."""
+    with in_loop(qapp):
+        yield
 
 
 @pytest.fixture
@@ -91,6 +100,14 @@ class Desk:
         one = one or feed.request()
         self.hear(feed.asked(one, *assessed, **how))
         return one
+
+    def give(self, name: str, value: Any = None) -> None:
+        """The window has asked, and the engine answers with `value`, or that it could not be done."""
+        self.qtbot.waitUntil(lambda: self.bridge.waits(name))
+        if isinstance(value, KnownError):
+            self.bridge.fail(name, value)
+        else:
+            self.bridge.give(name, value)
 
     def rested(self) -> None:
         """The guard has rested and the code has been painted."""

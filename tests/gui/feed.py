@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import itertools
 import time
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from app.bridge import Bridge
+from PySide6.QtCore import QCoreApplication
+
+from app.bridge import EngineLink
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.events import (
@@ -27,14 +31,15 @@ from runner.requests.bounds import bounds
 from runner.settings.loading import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from asyncio import Future
+    from collections.abc import Callable, Iterator
 
     from runner.engine.thread import EngineThread
     from runner.identity.agents import Agent
     from runner.identity.secrets import Secrets
+    from runner.model.errors import KnownError
     from runner.policy.grants import Grant
     from runner.policy.rules import Rules
-    from runner.requests.bounds import Bound
     from runner.sandbox.output import Transcript
 
 _numbers = itertools.count(1)
@@ -96,50 +101,63 @@ def finished(one: Request, ended: Result | None = None) -> tuple[Event, ...]:
     return (RunFinished(one.id, ended or result()), RequestClosed(one.id))
 
 
-class RecordingBridge(Bridge):
-    """The real bridge's signals, and its methods with nothing behind them: what was asked of it is noted.
+class RecordingBridge(EngineLink):
+    """The real link's signals, and its methods with nothing behind them: what was asked of it is noted.
 
-    What the real one does not have is not here either, and a call has to fit the real one's signature.
+    What the real one does not have is not here either, and a call has to fit the real one's signature. A method that
+    gives a future gives one that stays open until `give` or `fail`.
     """
 
     def __init__(self) -> None:
-        super().__init__(cast("EngineThread", None))
+        super().__init__(cast("EngineThread", None), _unexpected)
         self.calls: list[tuple[Any, ...]] = []
         self.asides: list[tuple[Any, ...]] = []
         """What the window asks by itself, and decides nothing."""
+        self.open: list[tuple[str, Future[Any]]] = []
+        """Names and futures of the calls that have not been answered, in the order in which they came."""
         self.transcripts: dict[str, Transcript] = {}
         self.known: tuple[Agent, ...] = ()
         self.written: Rules | None = None
         self.kept: tuple[Grant, ...] = ()
         self.unreadable = ""
         self.closes = True
+        for part in PARTS:
+            setattr(self, part, _recording(cast("Any", type(getattr(self, part))))(self))
 
-    def rules(self) -> Rules | None:
-        return self.written
+    def waits(self, name: str) -> bool:
+        """Whether somebody waits for what comes of a call of `name`."""
+        return any(of == name and not future.done() for of, future in self.open)
+
+    def give(self, name: str, value: Any = None, newest: bool = False) -> None:
+        """The engine answers the oldest open call of `name`, or the newest; the pages take it up."""
+        self._take(name, newest).set_result(value)
+        turn()
+
+    def fail(self, name: str, error: KnownError, newest: bool = False) -> None:
+        """The engine answers that it could not be done."""
+        self._take(name, newest).set_exception(error)
+        turn()
+
+    def _take(self, name: str, newest: bool) -> Future[Any]:
+        # Pages that have let go of theirs do not count.
+        self.open = [(of, future) for of, future in self.open if not future.done()]
+        found = [one for one in self.open if one[0] == name]
+        assert found, f"nobody waits for {name}: {[of for of, _ in self.open]}"
+        one = found[-1 if newest else 0]
+        self.open.remove(one)
+        return one[1]
+
+    def note(self, name: str, values: tuple[Any, ...], waits: bool) -> Future[Any] | None:
+        """A call of the method `name`; an open future where somebody may wait for what comes of it."""
+        (self.asides if name in ASIDES else self.calls).append((name, *values))
+        if not waits:
+            return None
+        future: Future[Any] = asyncio.get_running_loop().create_future()
+        self.open.append((name, future))
+        return future
 
     def secrets(self) -> Secrets | None:
         return None
-
-    def grants(self) -> tuple[Grant, ...]:
-        return self.kept
-
-    def grants_problem(self) -> str:
-        return self.unreadable
-
-    def agents(self) -> tuple[Agent, ...]:
-        return self.known
-
-    def bounds(self, request: Request) -> Mapping[str, Bound]:
-        return bounds(request, Settings())
-
-    def ask_earlier(self, request_id: str) -> None:
-        self.asides.append(("ask_earlier", request_id))
-
-    def look_at(self, request_id: str) -> None:
-        self.asides.append(("look_at", request_id))
-
-    def transcript(self, request_id: str) -> Transcript | None:
-        return self.transcripts.get(request_id)
 
     def sounds(self) -> bool:
         return False
@@ -149,16 +167,66 @@ class RecordingBridge(Bridge):
         return self.closes
 
 
-def _noting(name: str, real: Callable[..., object]) -> Callable[..., None]:
-    """A method that notes its call in `calls`, and takes only what `real` would take."""
+PARTS = ("decisions", "runs", "memory", "agents")
+ASIDES = {"earlier", "look_at"}
+NOT_ASKED = {"call", "post", "hear"}
+"""Public methods of the link that pages do not use."""
+
+
+def given_at_once(bridge: RecordingBridge) -> dict[str, Callable[..., object]]:
+    """What the engine's state answers without being asked."""
+    return {
+        "rules": lambda: bridge.written,
+        "grants": lambda: bridge.kept,
+        "grants_problem": lambda: bridge.unreadable,
+        "all": lambda: bridge.known,
+        "bounds": lambda request: bounds(request, Settings()),
+        "transcript": bridge.transcripts.get,
+    }
+
+
+def turn() -> None:
+    """Let tasks that can go on do so, as far as they come."""
+    loop = asyncio.get_running_loop()
+    for _ in range(4):
+        turned: list[bool] = []
+        loop.call_soon(turned.append, True)
+        while not turned:
+            QCoreApplication.processEvents()
+
+
+def _unexpected(error: BaseException, where: str) -> None:
+    raise AssertionError(where) from error
+
+
+def _public(real: type) -> Iterator[tuple[str, Callable[..., object]]]:
+    for name, method in vars(real).items():
+        if inspect.isfunction(method) and not name.startswith("_") and name not in NOT_ASKED:
+            yield name, method
+
+
+def _noting(name: str, real: Callable[..., object], recording: Callable[[Any], RecordingBridge]) -> Callable[..., Any]:
+    """A method that notes its call, and takes only what `real` would take."""
     signature = inspect.signature(real)
+    waits = str(signature.return_annotation).startswith("Future[")
 
-    def note(self: RecordingBridge, *values: object, **named: object) -> None:
-        self.calls.append((name, *signature.bind(self, *values, **named).args[1:]))
+    def note(self: object, *values: object, **named: object) -> object:
+        given = signature.bind(self, *values, **named).args[1:]
+        bridge = recording(self)
+        at_once = given_at_once(bridge).get(name)
+        return at_once(*given) if at_once is not None else bridge.note(name, given, waits)
 
+    note.__name__ = f"noting_{name}"
     return note
 
 
-for _name, _real in vars(Bridge).items():
-    if inspect.isfunction(_real) and not _name.startswith("_") and _name not in vars(RecordingBridge):
-        setattr(RecordingBridge, _name, _noting(_name, _real))
+@cache
+def _recording(real: Any) -> Any:
+    """A double of one part of the link."""
+    methods = {name: _noting(name, method, lambda part: part._link) for name, method in _public(real)}
+    return type(f"Recording{real.__name__}", (real,), methods)
+
+
+for _name, _real in _public(EngineLink):
+    if _name not in vars(RecordingBridge):
+        setattr(RecordingBridge, _name, _noting(_name, _real, lambda bridge: bridge))

@@ -20,6 +20,7 @@ from app.remembering.dialog import RememberDialog
 from runner.identity.agents import Agent
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
+from runner.model.errors import KnownError
 from runner.model.events import ApprovalArmed
 from runner.model.request import Language
 from runner.model.result import Outcome
@@ -119,7 +120,7 @@ def history_of(scene: Scene, name: str, ledger: bytes) -> None:
     places.make()
     if ledger:
         places.ledger.write_bytes(ledger)
-    scene.window._add_page("History", HistoryPanel(scene.cases, scene.window._look, places))
+    scene.window.pages.add("History", HistoryPanel(scene.cases, scene.window._look, places))
     scene.window.show_page("History")
 
 
@@ -152,8 +153,8 @@ def refused(scene: Scene) -> None:
     card, dialog = scene.window.deciding.review.card, scene.window.findChild(RememberDialog)
     assert card is not None and dialog is not None
     dialog.save.click()
-    why = "This request is over, so it cannot be remembered here any more. Find it in the history. " * 2
-    scene.bridge.remembered.emit(card.id, why)
+    why = KnownError("This request is over, so it cannot be remembered here any more. Find it in the history. " * 2)
+    scene.bridge.fail("remember", why)
 
 
 def help_page(scene: Scene) -> None:
@@ -161,7 +162,7 @@ def help_page(scene: Scene) -> None:
 
 
 def question_long(scene: Scene) -> None:
-    scene.window.ask(f"Stop {LONGEST}?", LONGEST, "Stop all", lambda _yes: None)
+    scene.window.overall.ask(f"Stop {LONGEST}?", LONGEST, "Stop all", lambda _yes: None)
 
 
 MORE: dict[str, Callable[[Scene], None]] = {

@@ -39,6 +39,7 @@ from runner.policy.grants import Choice, Subject, make
 from runner.policy.rulefile import read
 from runner.system.places import Places
 from tests.gui import feed
+from tests.gui.loop import in_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -199,7 +200,10 @@ def page(name: str, state: Callable[[Scene], None] = idle) -> Callable[[Scene], 
 
 def welcome(scene: Scene) -> None:
     scene.window.show_page("Agents")
-    scene.bridge.agent_added.emit("claude-code", "as_" + "3f" * 24)
+    panel: Any = scene.window.page("Agents")
+    panel.name.setText("claude-code")
+    panel.add.click()
+    scene.bridge.give("add_agent", "as_" + "3f" * 24)
 
 
 def wrong_name(scene: Scene) -> None:
@@ -260,7 +264,8 @@ def running_all_paused(scene: Scene) -> None:
     local = feed.request("while True: pass")
     for batch in (feed.asked(local), feed.decided(local), feed.started(local)):
         scene.bridge.happened.emit(batch)
-    scene.bridge.all_held.emit(True, (local.id,))
+    scene.window.overall._wait_for_all(True)
+    scene.bridge.give("hold_all", (local.id,))
 
 
 def _files(scene: Scene, chosen: int) -> None:
@@ -338,7 +343,7 @@ def doctor(scene: Scene) -> None:
         )
     )
     made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: checks)  # type: ignore[arg-type,return-value]
-    scene.window._add_page("Doctor", made)
+    scene.window.pages.add("Doctor", made)
     scene.window.show_page("Doctor")
     until(lambda: bool(made.rows))
 
@@ -360,7 +365,7 @@ def doctor_working(scene: Scene) -> None:
 
     gate = threading.Event()
     made: Any = DoctorPanel(scene.window._look, scene.window._places, lambda _places: (gate.wait(5), ())[1])
-    scene.window._add_page("Doctor", made)
+    scene.window.pages.add("Doctor", made)
     scene.window.show_page("Doctor")
 
 
@@ -374,7 +379,7 @@ def editing(scene: Scene) -> None:
     card = scene.cases.card(request_id)
     assert card is not None
     found = feed.assessment(Level.MEDIUM, feed.finding(2, "Uses a network library.", Level.MEDIUM))
-    scene.bridge.drafted.emit(request_id, version, Draft(replace(card.request, code=version.code), found, ""))
+    scene.bridge.give("draft", Draft(replace(card.request, code=version.code), found, ""))
 
 
 def edited(scene: Scene) -> None:
@@ -391,7 +396,7 @@ def limiting(scene: Scene) -> None:
     card = scene.cases.card(request_id)
     assert card is not None and card.assessment is not None
     draft = Draft(replace(card.request, limits=version.limits), card.assessment, "")
-    scene.bridge.drafted.emit(request_id, version, draft)
+    scene.bridge.give("draft", draft)
     review.page.facts.ensureWidgetVisible(review.page.limits)
 
 
@@ -407,7 +412,8 @@ def changes(scene: Scene) -> None:
     review = scene.window.deciding.review
     assert review.card is not None
     before = METRICS.replace("import requests\n", "").replace("r = requests.post", "r = post")
-    review.comparing.show_earlier(review.card.id, Earlier(time.time() - 400, difference(before, METRICS)))
+    until(lambda: scene.bridge.waits("earlier"))
+    scene.bridge.give("earlier", Earlier(time.time() - 400, difference(before, METRICS)))
     review.page.reading.tabs.setCurrentIndex(1)
 
 
@@ -503,12 +509,12 @@ def lockdown(scene: Scene) -> None:
 def trust(scene: Scene) -> None:
     waiting(scene)
     scene.hear((ModeChanged("trust", "claude-code", time.monotonic() + 899),))
-    scene.window.commands.ask_trust("claude-code", 15)
+    scene.window.overall.ask_trust("claude-code", 15)
 
 
 def question(scene: Scene) -> None:
     waiting(scene)
-    scene.window.stop_all()
+    scene.window.overall.stop_all()
 
 
 RULES = r"""
@@ -544,7 +550,7 @@ def remembered(scene: Scene) -> None:
 
 def remembered_suggested(scene: Scene) -> None:
     remembered(scene)
-    scene.bridge.suggested.emit(tuple(Suggestion(one, 7, 2.4) for one in _pasts()[:2]))
+    scene.bridge.give("suggestions", tuple(Suggestion(one, 7, 2.4) for one in _pasts()[:2]))
 
 
 def remembered_none(scene: Scene) -> None:
@@ -584,7 +590,7 @@ def remembering(scene: Scene) -> None:
     card = scene.cases.card(request_id)
     assert card is not None and card.assessment is not None
     grant = make(card.request, card.assessment, choice, time.time(), "s")
-    scene.bridge.previewed.emit(request_id, choice, Preview(grant, 200, tuple(_pasts())))
+    scene.bridge.give("preview", Preview(grant, 200, tuple(_pasts())))
 
 
 def remembering_values(scene: Scene) -> None:
@@ -600,7 +606,7 @@ def remembering_values(scene: Scene) -> None:
     card = scene.cases.card(request_id)
     assert card is not None and card.assessment is not None
     told = make(card.request, card.assessment, choice, time.time(), "s", lambda one: outline(one.language, one.code))
-    scene.bridge.previewed.emit(request_id, choice, Preview(told, 200, tuple(_pasts())))
+    scene.bridge.give("preview", Preview(told, 200, tuple(_pasts())), newest=True)
 
 
 def trial(scene: Scene) -> None:
@@ -621,7 +627,7 @@ def trial(scene: Scene) -> None:
         Step("Remembered", "Nothing that you remembered covers it."),
         Step("Then", "You are asked, with 60 s to answer. Approve or deny it then."),
     )
-    scene.bridge.explained.emit(scene.bridge.calls[-1][1], Explanation(feed.request(METRICS), found, None, steps))
+    scene.bridge.give("explain_program", Explanation(feed.request(METRICS), found, None, steps))
 
 
 SCENES: dict[str, Callable[[Scene], None]] = {
@@ -742,4 +748,5 @@ def _picture(look: Look, places: Places, play: Callable[[Scene], None], size: tu
 if __name__ == "__main__":
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
-    draw(QApplication(sys.argv), sys.argv[1] if len(sys.argv) > 1 else "")
+    with in_loop(app := QApplication(sys.argv)):
+        draw(app, sys.argv[1] if len(sys.argv) > 1 else "")

@@ -132,13 +132,13 @@ class Stage:
         return {
             "palette": self.window.commands.open_palette,
             "keys": self.window.commands.open_keys,
-            "question": self.window.stop_all,
+            "question": self.window.overall.stop_all,
             "remember": self.window._remember_shown,
             "batch": lambda: self.window.deciding._ask_batch(ids),
         }
 
     def close(self) -> None:
-        built: Any = self.window._pages
+        built: Any = self.window.pages._pages
         readers = [built["Rules"].trial.reader] if "Rules" in built else []
         if "History" in built:
             readers += [built["History"]._reader, built["History"].list._reader]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.bridge import Bridge
+from app.bridge import EngineLink
 from app.chrome.vault import BANNER, VaultNotice
 from app.errands import Errands
 from app.parts.confirm import ConfirmDialog
@@ -59,13 +59,17 @@ def engine(places: Places, qtbot: QtBot) -> Iterator[EngineThread]:
         assert host.close("the test is over", 30)
 
 
-def agree(panel: SettingsPanel, bridge: Bridge, qtbot: QtBot) -> None:
+def unexpected(error: BaseException, where: str) -> None:
+    raise AssertionError(where) from error
+
+
+def agree(panel: SettingsPanel, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: panel.form is not None)
     panel.rows["secrets_file"].editor.box.click()  # type: ignore[attr-defined]
     question = panel.window().findChild(ConfirmDialog)
     assert question is not None
     question.yes.click()
-    with qtbot.waitSignal(bridge.reloaded, timeout=30_000):
+    with qtbot.waitSignal(panel.reloaded, timeout=30_000):
         panel.save.click()
 
 
@@ -74,17 +78,17 @@ def test_the_same_key_signs_after_a_restart(
 ) -> None:
     monkeypatch.setenv("ASSENT_PORT", "0")
     with engine(places, qtbot) as host:
-        bridge, said = Bridge(host), Said()
+        bridge, said = EngineLink(host, unexpected), Said()
         panel = SettingsPanel(bridge, look, places)
         notice = VaultNotice(said, places, bridge.secrets)  # type: ignore[arg-type]
-        bridge.reloaded.connect(notice.look_again)
+        panel.reloaded.connect(notice.look_again)
         qtbot.addWidget(panel)
         panel.show()
         panel.look_again()
         first = host.engine.parts.secrets.get(signer.NAME)
         assert first
         assert not places.secrets.exists()
-        agree(panel, bridge, qtbot)
+        agree(panel, qtbot)
         qtbot.waitUntil(lambda: str(places.secrets) in said.words)
         assert said.tone is Tone.INFO
         assert Secrets(places, Settings()).get(signer.NAME) == first

@@ -77,9 +77,11 @@ def test_a_flood_of_refusals_is_one_line_that_counts(desk: Desk) -> None:
 
 
 def test_a_late_answer_is_told_where_the_person_is(desk: Desk) -> None:
-    one = desk.ask()
+    desk.ask()
+    desk.rested()
+    desk.page.foot.approve.click()
     desk.window.show_page("Agents")
-    desk.bridge.declined.emit(one.id, "The agent withdrew this request.")
+    desk.give("approve", "The agent withdrew this request.")
     assert desk.window.banners.text("declined") == "The agent withdrew this request."
 
 

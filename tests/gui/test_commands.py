@@ -108,8 +108,10 @@ def test_trust_names_one_agent_asks_first_and_shows_a_clock(desk: Desk) -> None:
 
 def test_a_new_agent_can_send_a_test_request(desk: Desk) -> None:
     desk.window.show_page("Agents")
-    desk.bridge.agent_added.emit("codex", "as_" + "0" * 48)
     panel = desk.window.page("Agents")
+    desk.qtbot.keyClicks(panel.name, "codex")  # type: ignore[attr-defined]
+    panel.add.click()  # type: ignore[attr-defined]
+    desk.give("add_agent", "as_" + "0" * 48)
     panel.welcome.try_it.click()  # type: ignore[attr-defined]
     assert ("send_test", "codex") in desk.bridge.calls
     assert desk.window.shown_page == "Queue"

@@ -53,10 +53,10 @@ def write(desk: Desk, text: str) -> None:
 def assessed(desk: Desk, one: Request, level: Level = Level.HIGH, blocked: str = "", *findings: Any) -> Draft:
     """The engine has assessed what was asked last."""
     desk.qtbot.waitUntil(lambda: bool(drafts(desk)))
-    _, request_id, version = drafts(desk)[-1]
+    _, _, version = drafts(desk)[-1]
     request = replace(one, code=version.code, limits=version.limits)
     draft = Draft(request, feed.assessment(level, *findings), blocked)
-    desk.bridge.drafted.emit(request_id, version, draft)
+    desk.give("draft", draft)
     return draft
 
 
@@ -194,8 +194,8 @@ def test_changes_show_what_is_new_with_its_findings(desk: Desk) -> None:
     one = desk.ask(
         feed.request(old.replace("line_20()", "send()")), feed.assessment(Level.HIGH, feed.finding(21, "Sends it."))
     )
-    desk.qtbot.waitUntil(lambda: ("ask_earlier", one.id) in desk.bridge.asides)
-    desk.bridge.earlier_known.emit(one.id, Earlier(time.time() - 5, difference(old, one.code)))
+    desk.qtbot.waitUntil(lambda: ("earlier", one.id) in desk.bridge.asides)
+    desk.give("earlier", Earlier(time.time() - 5, difference(old, one.code)))
     assert desk.page.reading.tabs.tabText(1) == "Changes +1 \N{MINUS SIGN}1"
     desk.page.reading.tabs.setCurrentIndex(1)
     text = desk.page.reading.changes.toPlainText()
@@ -205,22 +205,23 @@ def test_changes_show_what_is_new_with_its_findings(desk: Desk) -> None:
 
 
 def test_changes_of_another_request_are_not_shown(desk: Desk) -> None:
-    one = desk.ask(feed.request("print(1)"))
+    desk.ask(feed.request("print(1)"))
     other = desk.ask(feed.request("print(2)"))
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("earlier"))
     desk.window.deciding.show_request(other.id)
-    desk.bridge.earlier_known.emit(one.id, Earlier(time.time(), difference("a", "b")))
+    desk.give("earlier", Earlier(time.time(), difference("a", "b")))
     assert desk.page.reading.tabs.tabText(1) == "Changes"
 
 
 def test_hidden_characters_are_visible_in_changes(desk: Desk) -> None:
     one = desk.ask(feed.request("print(1)\u202e"))
-    desk.bridge.earlier_known.emit(one.id, Earlier(time.time(), difference("print(1)", one.code)))
+    desk.give("earlier", Earlier(time.time(), difference("print(1)", one.code)))
     assert "\u202e" not in desk.page.reading.changes.toPlainText()
 
 
 def test_the_whole_code_has_to_be_seen_even_where_only_little_changed(desk: Desk) -> None:
-    one = desk.ask(feed.request("\n".join(f"step_{number}()" for number in range(400))))
-    desk.bridge.earlier_known.emit(one.id, Earlier(time.time(), ()))
+    desk.ask(feed.request("\n".join(f"step_{number}()" for number in range(400))))
+    desk.give("earlier", Earlier(time.time(), ()))
     desk.page.reading.tabs.setCurrentIndex(1)
     desk.qtbot.waitUntil(lambda: not desk.review.answering.resting)
     assert not desk.page.foot.approve.isEnabled()

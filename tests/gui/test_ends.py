@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -11,6 +12,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import QObject
 
 from app.cards import Cards
 from app.start.crash import Faults
@@ -305,3 +307,51 @@ def test_a_real_process_writes_its_own_end_down(places: Places, how: str, code: 
     text = places.faults.read_text()
     assert "RuntimeError: a slot failed" in text
     assert ("Segmentation fault" in text) is (how == "crash")
+
+
+def test_errors_of_tasks_that_nobody_awaits_are_written_down(qtbot: QtBot, places: Places, faults: Faults) -> None:
+    from app.page_tasks import PageTasks
+
+    async def fail() -> None:
+        raise KeyError("in a task")
+
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(faults.task_failed)
+    page = QObject()
+    with qtbot.waitSignal(faults.happened):
+        PageTasks("page", page).start("failing", fail())
+    text = places.faults.read_text()
+    assert "in the window's loop: in the task page: failing" in text and "KeyError: 'in a task'" in text
+
+
+LOOP = """
+import asyncio, sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from app.start.loop import run
+
+app = QApplication([])
+
+async def main():
+    try:
+        if sys.argv[1] == "quit":
+            QTimer.singleShot(0, app.quit)
+            await asyncio.Event().wait()
+        elif sys.argv[1] == "fail":
+            raise ValueError("main failed")
+    finally:
+        print("cleaned up")
+
+run(app, main(), lambda loop, context: print(context))
+print("over")
+"""
+
+
+@pytest.mark.parametrize(("how", "code", "said"), [("end", 0, "over"), ("quit", 0, "over"), ("fail", 1, "cleaned up")])
+def test_the_loop_cleans_up_however_it_ends(how: str, code: int, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOOP, how], capture_output=True, text=True, timeout=60, check=False, cwd=os.getcwd()
+    )
+    assert done.returncode == code, done.stderr
+    assert "cleaned up" in done.stdout and done.stdout.split("\n")[-2] == said
+    assert ("ValueError: main failed" in done.stderr) is (how == "fail")

@@ -98,7 +98,7 @@ def test_pause_all_becomes_resume_all_and_says_what_goes_on(desk: Desk) -> None:
     assert hold.text().strip() == "Pause all", "one still runs that could be paused"
     desk.hear((RunHeld(inside[1].id, True),))
     assert hold.text().strip() == "Resume all" and desk.window.toolbar.state.text().startswith("2 runs paused")
-    desk.bridge.all_held.emit(True, (local.id,))
+    desk.give("hold_all", (local.id,))
     assert "1 run cannot be paused: claude-code's in the local sandbox" in desk.window.toolbar.state.text()
     hold.click()
     assert desk.bridge.calls == [("hold_all", True), ("hold_all", False)]
@@ -115,7 +115,7 @@ def test_stop_all_asks_once_and_only_its_button_means_yes(desk: Desk) -> None:
     desk.qtbot.waitUntil(question.no.hasFocus)
     desk.qtbot.keyClick(question.no, Qt.Key.Key_Return)
     assert desk.bridge.calls == []
-    desk.window.stop_all()
+    desk.window.overall.stop_all()
     asked = [found for found in desk.window.findChildren(ConfirmDialog) if found.isVisible()]
     asked[-1].yes.click()
     assert desk.bridge.calls == [("stop_all",)]
@@ -125,7 +125,7 @@ def test_escape_closes_a_question_without_a_yes(desk: Desk) -> None:
     from app.parts.confirm import ConfirmDialog
 
     told: list[bool] = []
-    desk.window.ask("Sure?", "Something would go.", "Yes", told.append)
+    desk.window.overall.ask("Sure?", "Something would go.", "Yes", told.append)
     question = desk.window.findChild(ConfirmDialog)
     assert question is not None
     desk.qtbot.keyClick(question, Qt.Key.Key_Escape)
@@ -135,7 +135,7 @@ def test_escape_closes_a_question_without_a_yes(desk: Desk) -> None:
 def test_stop_all_with_nothing_to_stop_asks_nothing(desk: Desk) -> None:
     from app.parts.confirm import ConfirmDialog
 
-    desk.window.stop_all()
+    desk.window.overall.stop_all()
     assert desk.window.findChild(ConfirmDialog) is None
     assert not desk.window.toolbar.stop.isEnabled()
 

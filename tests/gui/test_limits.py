@@ -46,9 +46,9 @@ def typed(desk: Desk, name: str, text: str) -> None:
 
 
 def assessed(desk: Desk, one: Request, found: object = None) -> Draft:
-    _, request_id, version = drafts(desk)[-1]
+    _, _, version = drafts(desk)[-1]
     draft = Draft(replace(one, code=version.code, limits=version.limits), feed.assessment(Level.HIGH), "")
-    desk.bridge.drafted.emit(request_id, version, found or draft)
+    desk.give("draft", found or draft)
     return draft
 
 

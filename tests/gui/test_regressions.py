@@ -19,7 +19,6 @@ from app.notify.desktop import NAME, REVIEW, Said
 from app.notify.notices import Notices
 from app.parts.code_painting import CodePainting
 from runner.approval.draft import Draft
-from runner.approval.editing import Version
 from runner.model.assessment import Level, Touch
 from runner.model.decision import Decider, Verdict
 from tests.gui import feed
@@ -183,7 +182,7 @@ def test_14_the_header_shows_what_would_run_after_an_edit(desk: Desk) -> None:
     desk.page.reading.editor.setPlainText("rm()")
     desk.qtbot.waitUntil(lambda: any(call[0] == "draft" for call in desk.bridge.calls))
     mine = replace(one, code="rm()")
-    desk.bridge.drafted.emit(one.id, Version("rm()", one.limits), Draft(mine, feed.assessment(Level.CRITICAL), ""))
+    desk.give("draft", Draft(mine, feed.assessment(Level.CRITICAL), ""))
     for _ in range(2):
         assert mine.digest[:8] in desk.page.header.below.text()
         assert one.digest[:8] not in desk.page.header.below.text()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import Qt
 
-from app.bridge import Bridge
+from app.bridge import EngineLink
 from app.cards import Cards
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
@@ -20,6 +20,7 @@ from runner.assembly import build
 from runner.engine.thread import EngineThread
 from runner.model.assessment import Assessment, Level, Touch
 from runner.model.decision import Decider, Decision, Verdict
+from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged, RequestDecided
 from runner.model.request import Language, Request, Tool
 from runner.model.submission import Submission
@@ -31,6 +32,7 @@ from tests.doubles import HeldSandbox
 from tests.gui import feed
 
 if TYPE_CHECKING:
+    from asyncio import Future
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
@@ -71,7 +73,7 @@ def previewed(desk: Desk, dialog: RememberDialog, *covered: Past) -> Choice:
     card = desk.review.card
     assert card is not None and card.assessment is not None and request_id == card.id
     found = Preview(make(card.request, card.assessment, choice, time.time(), "s"), 200, covered)
-    desk.bridge.previewed.emit(request_id, choice, found)
+    desk.bridge.give("preview", found)
     return choice  # type: ignore[no-any-return]
 
 
@@ -85,10 +87,13 @@ def test_only_what_was_previewed_can_be_remembered_and_nothing_is_approved(desk:
     assert "denied  Earlier" in dialog.lines.stringList()[0]
     assert not dialog.save.isEnabled(), "it may be pressed as soon as it appears"
     desk.qtbot.waitUntil(dialog.save.isEnabled)
+    dialog.choosing.uses.setValue(2)
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("preview"))
     dialog.choosing.uses.setValue(3)
     assert not dialog.save.isEnabled(), "the preview is not of this choice"
-    desk.bridge.previewed.emit(card.id, choice, Preview(grant(card.request, choice), 200, ()))
-    assert not dialog._resting.isActive()
+    desk.bridge.give("preview", Preview(grant(card.request, choice), 200, ()))
+    assert not dialog._resting.isActive(), "nor is the one that comes late"
+    desk.bridge.calls.clear()
     second = previewed(desk, dialog)
     desk.qtbot.waitUntil(dialog.save.isEnabled)
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
@@ -104,7 +109,7 @@ def test_when_it_is_remembered_the_dialog_goes_and_the_window_says_until_when(de
     assert card is not None
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     with desk.qtbot.waitSignal(dialog.finished):
-        desk.bridge.remembered.emit(card.id, grant(card.request, choice))
+        desk.bridge.give("remember", grant(card.request, choice))
     assert desk.window.toolbar.state.text().startswith("Remembered, see Rules. Ends after 10 uses or at ")
     desk.qtbot.waitUntil(desk.window.frame.isActiveWindow)
 
@@ -116,7 +121,7 @@ def test_what_cannot_be_remembered_says_why_and_keeps_the_dialog(desk: Desk) -> 
     card = desk.review.card
     assert card is not None
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
-    desk.bridge.remembered.emit(card.id, "The disk is full. Free some.")
+    desk.bridge.fail("remember", KnownError("The disk is full.", "Free some."))
     assert dialog.isVisible() and dialog.told.text == "The disk is full. Free some." and not dialog.save.isEnabled()
 
 
@@ -214,7 +219,7 @@ def test_a_broken_file_is_told_with_a_way_out(desk: Desk) -> None:
     page = rules_page(desk)
     assert page.problem.isVisible() and page.problem.text == desk.bridge.unreadable
     desk.qtbot.mouseClick(page.problem.action, Qt.MouseButton.LeftButton)
-    assert ("begin_grants_anew",) in desk.bridge.calls
+    assert ("renew_grants",) in desk.bridge.calls
 
 
 def test_a_rule_that_cannot_be_used_is_told_with_its_line(desk: Desk, places: Places) -> None:
@@ -226,17 +231,17 @@ def test_a_rule_that_cannot_be_used_is_told_with_its_line(desk: Desk, places: Pl
     assert [row.heading.text() for row in page.rules.rows] == ["1. good"]
     (places.config / "rules.yaml").write_text("rules:\n  - {name: good}\n  - {name: bad, action: deny}")
     desk.qtbot.mouseClick(page.again, Qt.MouseButton.LeftButton)
-    assert [call[0] for call in desk.bridge.calls[-2:]] == ["reload_settings", "ask_suggestions"]
+    assert [call[0] for call in desk.bridge.calls[-2:]] == ["reload_settings", "suggestions"]
     desk.bridge.written = read(places)
-    desk.bridge.suggested.emit(())
+    desk.bridge.give("suggestions", (), newest=True)
     assert [row.heading.text() for row in page.rules.rows] == ["1. good", "2. bad"] and not page.wrong.isVisible()
 
 
 def test_a_suggestion_opens_the_dialog_about_that_request(desk: Desk) -> None:
     page = rules_page(desk)
-    assert ("ask_suggestions",) in desk.bridge.calls
+    assert ("suggestions",) in desk.bridge.calls
     one = feed.request()
-    desk.bridge.suggested.emit((Suggestion(past(one, title="Often"), 7, 2.5),))
+    desk.bridge.give("suggestions", (Suggestion(past(one, title="Often"), 7, 2.5),))
     (row,) = page.suggested.rows
     assert row.button is not None and "7 times, in 2.5 s at the median" in row.accessibleName()
     desk.qtbot.mouseClick(row.button, Qt.MouseButton.LeftButton)
@@ -252,15 +257,16 @@ def test_the_dry_run_asks_and_shows_every_step(desk: Desk) -> None:
     trial.language.setCurrentIndex(trial.language.findData(Language.SHELL))
     trial.code.setPlainText("rm -rf /")
     desk.qtbot.mouseClick(trial.ask, Qt.MouseButton.LeftButton)
-    name, number, asked = desk.bridge.calls[-1]
+    name, asked = desk.bridge.calls[-1]
     assert name == "explain_program"
     assert asked == Submission("claude-code", Tool.CODE_EXECUTE, Language.SHELL, "rm -rf /")
     told = Explanation(
         feed.request("rm -rf /"), feed.assessment(Level.CRITICAL), None, (Step("Level", "CRITICAL: it deletes"),)
     )
-    desk.bridge.explained.emit(number - 1, told)
-    assert not trial.verdict.isVisible(), "the answer to another question"
-    desk.bridge.explained.emit(number, told)
+    trial.ask.click()
+    desk.bridge.give("explain_program", replace(told, verdict=Verdict.DENIED))
+    assert not trial.verdict.isVisible(), "the answer to the question before"
+    desk.bridge.give("explain_program", told)
     assert trial.verdict.text() == "You would be asked." and trial.badge.level is Level.CRITICAL
     trial.code.setPlainText("ls")
     assert not trial.verdict.isVisible(), "the answer on screen is not about this program"
@@ -354,15 +360,19 @@ def test_the_window_says_it_and_leads_to_the_rules(desk: Desk) -> None:
 
 
 @pytest.fixture
-def real(qtbot: QtBot, places: Places) -> Iterator[tuple[Bridge, EngineThread]]:
+def real(qtbot: QtBot, places: Places) -> Iterator[tuple[EngineLink, EngineThread]]:
     """The bridge with an engine whose runs are held."""
     host = EngineThread(lambda: build(places, load(places, {}), (HeldSandbox(),)))
     host.start()
     try:
         host.call(_opened).result(10)
-        yield Bridge(host), host
+        yield EngineLink(host, unexpected), host
     finally:
         assert host.close("the test is over", 10)
+
+
+def unexpected(error: BaseException, where: str) -> None:
+    raise AssertionError(where) from error
 
 
 async def _opened(engine: Engine) -> None:
@@ -371,7 +381,7 @@ async def _opened(engine: Engine) -> None:
 
 
 def test_preview_remember_explain_and_revoke_on_the_real_engine(
-    qtbot: QtBot, real: tuple[Bridge, EngineThread]
+    qtbot: QtBot, real: tuple[EngineLink, EngineThread]
 ) -> None:
     bridge, host = real
     hello = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print('hello')")
@@ -385,23 +395,22 @@ def test_preview_remember_explain_and_revoke_on_the_real_engine(
     one = host.call(ask).result(10)
     choice = Choice(Subject.TEXT, 5, 600)
 
-    def given(signal: Any, act: Any, *values: Any) -> Any:
-        with qtbot.waitSignal(signal, timeout=10_000) as told:
-            act(*values)
-        assert told.args is not None
-        return told.args[-1]
+    def given(answer: Future[Any]) -> Any:
+        qtbot.waitUntil(answer.done, timeout=10_000)
+        return answer.exception() or answer.result()
 
-    preview = given(bridge.previewed, bridge.preview, one.id, choice)
+    memory = bridge.memory
+    preview = given(memory.preview(one.id, choice))
     assert [line.id for line in preview.covered] == [one.id]
-    assert "not this request" in given(bridge.remembered, bridge.remember, one.id, "0" * 64, choice)
-    assert "1 to 100 uses" in given(bridge.previewed, bridge.preview, one.id, replace(choice, uses=101))
-    made = given(bridge.remembered, bridge.remember, one.id, one.digest, choice)
-    assert bridge.grants() == (made,)
-    assert given(bridge.explained, bridge.explain_program, 7, hello).verdict is Verdict.APPROVED
-    bridge.revoke_grant(made.name)
-    qtbot.waitUntil(lambda: bridge.grants() == ())
-    assert given(bridge.explained, bridge.explain_past, 8, one.id).verdict is None
-    assert given(bridge.suggested, bridge.ask_suggestions) == ()
+    assert "not this request" in str(given(memory.remember(one.id, "0" * 64, choice)))
+    assert "1 to 100 uses" in str(given(memory.preview(one.id, replace(choice, uses=101))))
+    made = given(memory.remember(one.id, one.digest, choice))
+    assert memory.grants() == (made,)
+    assert given(memory.explain_program(hello)).verdict is Verdict.APPROVED
+    given(memory.revoke_grant(made.name))
+    assert memory.grants() == ()
+    assert given(memory.explain_past(one.id)).verdict is None
+    assert given(memory.suggestions()) == ()
 
 
 def test_the_page_reads_the_history_for_requests_to_try(desk: Desk, places: Places) -> None:
@@ -412,10 +421,10 @@ def test_the_page_reads_the_history_for_requests_to_try(desk: Desk, places: Plac
     page.tabs.setCurrentIndex(1)
     desk.qtbot.waitUntil(lambda: page.trial.which.count() == 4)
     page.trial.which.setCurrentIndex(1)
-    name, number, request_id = desk.bridge.calls[-1]
+    name, request_id = desk.bridge.calls[-1]
     assert name == "explain_past" and request_id == "m0002" and not page.trial.code.isVisible()
     told = Explanation(feed.request("print(2)\nprint(3)"), feed.assessment(), Verdict.DENIED, (Step("Mode", "No."),))
-    desk.bridge.explained.emit(number, told)
+    desk.bridge.give("explain_past", told)
     assert page.trial.verdict.text() == "It would be denied without asking."
     assert page.trial.past.isVisible() and page.trial.past.line_count == 2
     page.trial.reader.close()
@@ -434,7 +443,7 @@ def test_from_the_history_one_can_ask_what_would_happen_now(desk: Desk, places: 
     desk.qtbot.waitUntil(lambda: history.detail.record is not None and history.detail.record.row.id == "m0003")
     desk.qtbot.mouseClick(history.detail.try_now, Qt.MouseButton.LeftButton)
     page = rules_page(desk)
-    assert desk.bridge.calls[-1][0] == "explain_past" and desk.bridge.calls[-1][2] == "m0003"
+    assert desk.bridge.calls[-1][0] == "explain_past" and desk.bridge.calls[-1][1] == "m0003"
     desk.qtbot.waitUntil(lambda: page.trial.which.count() == 102)
     assert page.trial.which.currentData() == "m0003" and page.trial.which.currentText() == "Request 3"
     page.trial.reader.close()

@@ -81,10 +81,10 @@ def test_control_enter_in_the_reason_denies(desk: Desk) -> None:
 
 
 def test_an_answer_that_was_not_taken_is_told_and_can_be_given_again(desk: Desk) -> None:
-    one = desk.ask()
+    desk.ask()
     desk.rested()
     click(desk, desk.page.foot.approve)
-    desk.bridge.declined.emit(one.id, "This request has changed.")
+    desk.give("approve", "This request has changed.")
     assert desk.page.notice.isVisible()
     assert desk.page.notice.text == "This request has changed."
     assert not desk.page.foot.approve.isEnabled()

@@ -28,7 +28,7 @@ def test_the_state_of_the_warm_pool_stays_true(desk: Desk) -> None:
 
 
 def test_it_is_asked_for_again_when_somebody_looks(desk: Desk) -> None:
-    before = desk.bridge.calls.count(("ask_sandbox",))
+    before = desk.bridge.calls.count(("sandbox_facts",))
     here = QPointF(5, 5)
     QApplication.sendEvent(desk.window.toolbar, QEnterEvent(here, here, here))
-    assert desk.bridge.calls.count(("ask_sandbox",)) == before + 1
+    assert desk.bridge.calls.count(("sandbox_facts",)) == before + 1

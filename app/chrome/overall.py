@@ -1,0 +1,153 @@
+"""What is asked of the engine as a whole: the modes, pausing and stopping everything, a new history, the sandbox."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app import phrases
+from app.page_tasks import PageTasks
+from app.parts.amounts import counted
+from app.parts.confirm import ConfirmDialog
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+    from app.bridge import EngineLink
+    from app.cards import Cards
+
+
+class OverallCommands(QObject):
+    """Asks the person before it takes anything away, or lets something decide by itself."""
+
+    failed = Signal(str)
+    """Why something could not be done."""
+    remarked = Signal(str)
+    """Something about what was done that is worth a sentence."""
+
+    def __init__(self, window: QWidget, cases: Cards, bridge: EngineLink) -> None:
+        super().__init__(window)
+        self._window = window
+        self._cases = cases
+        self._bridge = bridge
+        self._tasks = PageTasks("window", self)
+        self._sandbox_asked = 0
+        """How often its facts were asked for: only the newest answer is shown."""
+
+    def ask(self, title: str, what: str, yes: str, told: Callable[[bool], None]) -> None:
+        """Put a question over the window without stopping anything; only the button itself means yes."""
+        ConfirmDialog(self._window, title, what, yes, told).open()
+
+    # ---- modes ----
+
+    @Slot()
+    def guard(self) -> None:
+        """Ask about everything again."""
+        self._tasks.attempt("guard", self._bridge.guard(), self.failed.emit)
+
+    @Slot()
+    def ask_lock(self) -> None:
+        """Lockdown denies what waits, so it asks."""
+        waiting = self._cases.count_waiting()
+        also = f" {waiting} open question{'s' if waiting != 1 else ''} will be denied." if waiting else ""
+        what = f"Every request is denied at once and agents are told so, until you choose Guarded again.{also}"
+        self.ask("Lock down?", what, "Lock down", self._lock_if)
+
+    def _lock_if(self, yes: bool) -> None:
+        if yes:
+            self._tasks.attempt("lock", self._bridge.lock(), self.failed.emit)
+
+    @Slot(str, int)
+    def ask_trust(self, agent: str, minutes: int) -> None:
+        """A trust window approves by itself, so it asks."""
+        what = (
+            f"For {minutes} minutes, what {phrases.visible(agent)} asks is approved without asking you, up to HIGH. "
+            "CRITICAL asks you all the same. The toolbar shows the time that is left; Guarded ends it."
+        )
+
+        def trust_if(yes: bool) -> None:
+            if yes:
+                self._tasks.attempt("trust", self._bridge.trust(agent, minutes * 60.0), self.failed.emit)
+
+        self.ask(f"Trust {phrases.visible(agent)}?", what, f"Trust for {minutes} minutes", trust_if)
+
+    # ---- everything that waits and runs ----
+
+    @Slot()
+    def hold_all(self) -> None:
+        """Pause every run that can be, or let all go on; it takes nothing away, so nobody is asked."""
+        if self._cases.count_running():
+            self._wait_for_all(not self._cases.all_held)
+
+    def _wait_for_all(self, held: bool) -> None:
+        self._tasks.start("pause all", self._hold_all(held, self._bridge.runs.hold_all(held)))
+
+    async def _hold_all(self, held: bool, answer: Future[tuple[str, ...]]) -> None:
+        """Say which runs go on all the same."""
+        try:
+            left = await answer
+        except KnownError as error:
+            self.failed.emit(str(error))
+            return
+        cards = [card for one in left if (card := self._cases.card(one)) is not None and card.running]
+        if not held or not cards:
+            return
+        first = f"{phrases.visible(cards[0].request.agent)}'s in the {phrases.isolation(cards[0].request.isolation)}"
+        more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
+        self.remarked.emit(f"{counted(len(cards), 'run')} cannot be paused: {first}{more}.")
+
+    @Slot()
+    def stop_all(self) -> None:
+        """Ask once, then stop every run and deny every question."""
+        waiting, running = self._cases.count_waiting(), self._cases.count_running()
+        if not waiting and not running:
+            return
+        parts = []
+        if running:
+            parts.append(f"{counted(running, 'run')} will be stopped.")
+        if waiting:
+            parts.append(f"{counted(waiting, 'question')} will be denied.")
+        self.ask("Stop all?", " ".join(parts), "Stop all", self._stop_all_if)
+
+    def _stop_all_if(self, yes: bool) -> None:
+        if yes:
+            self._bridge.runs.stop_all()
+
+    # ---- the history and the sandbox ----
+
+    def ask_new_ledger(self) -> None:
+        """The old one is kept, but it takes a person to give it up."""
+        what = "The history that cannot be read is kept under another name. A new one begins and says so."
+        self.ask("Begin a new history?", what, "Begin a new one", self._new_ledger_if)
+
+    def _new_ledger_if(self, yes: bool) -> None:
+        if yes:
+            self._tasks.attempt("new history", self._bridge.renew_ledger(), self.failed.emit)
+
+    @Slot()
+    def ask_sandbox(self) -> None:
+        """Find out what runs get here."""
+        self._wait_for_sandbox(self._bridge.runs.sandbox_facts())
+
+    @Slot()
+    def look_for_sandbox(self) -> None:
+        """Choose again what runs get from now on."""
+        self._wait_for_sandbox(self._bridge.runs.look_for_sandbox())
+
+    def _wait_for_sandbox(self, answer: Future[dict[str, object]]) -> None:
+        self._sandbox_asked += 1
+        self._tasks.start("sandbox", self._know_sandbox(self._sandbox_asked, answer))
+
+    async def _know_sandbox(self, number: int, answer: Future[dict[str, object]]) -> None:
+        try:
+            facts = await answer
+        except KnownError as error:
+            self.failed.emit(str(error))
+            return
+        if number == self._sandbox_asked:
+            self._cases.know_sandbox(facts)

@@ -1,0 +1,157 @@
+"""The pages of the window: built when first visited, one shown at a time. Pages never know each other."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.parts.fold import Pages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+    from app.bridge import EngineLink
+    from app.cards import Cards
+    from app.look.look import Look
+    from runner.system.places import Places
+
+READ = frozenset({"Agents", "Rules", "Settings", "Doctor", "Help"})
+"""Pages on which words at the left belong to what stands at the right: on a very wide window they stay together."""
+WIDEST = 1280
+
+
+class PageShelf(QObject):
+    """Owns the pages and the stack that shows one of them; passes on what they want of the window."""
+
+    shown = Signal(str)
+    """Another page is on screen."""
+    remember = Signal(object)
+    """About: a suggestion of the page of rules was taken up."""
+    settings_taken_up = Signal()
+    sandbox_built = Signal()
+    failed = Signal(str)
+    """Why something that a page asked for could not be done, where the page itself has no place to say it."""
+
+    def __init__(self, cases: Cards, bridge: EngineLink, look: Look, places: Places, parent: QObject) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self._look = look
+        self._places = places
+        self._pages: dict[str, QWidget] = {}
+        self.stack = Pages()
+
+    def page(self, name: str) -> QWidget:
+        """The page called `name`, built now if it was not before."""
+        if name not in self._pages:
+            self.add(name, self._makers()[name]())
+        return self._pages[name]
+
+    @Slot(str)
+    def show(self, name: str) -> None:
+        self.stack.setCurrentWidget(self.page(name))
+        self.shown.emit(name)
+
+    @property
+    def current(self) -> str:
+        """Name of the page on screen."""
+        return next(name for name, page in self._pages.items() if page is self.stack.currentWidget())
+
+    def add(self, name: str, page: QWidget) -> None:
+        """Put `page` in the place of `name`."""
+        if name in READ:
+            page.setMaximumWidth(self._look.px(WIDEST))
+        self._pages[name] = page
+        self.stack.addWidget(page)
+
+    # ---- to one place on a page ----
+
+    @Slot()
+    def show_add_agent(self) -> None:
+        self.show("Agents")
+        self.page("Agents").begin_adding()  # type: ignore[attr-defined]
+
+    def show_setting(self, name: str) -> None:
+        self.show("Settings")
+        self.page("Settings").reveal(name)  # type: ignore[attr-defined]
+
+    @Slot(str, str)
+    def try_request(self, request_id: str, words: str) -> None:
+        """What would happen to a past request now."""
+        self.show("Rules")
+        self.page("Rules").try_request(request_id, words)  # type: ignore[attr-defined]
+
+    @Slot()
+    def refresh(self) -> None:
+        """F5: a page that shows something from outside looks again."""
+        refresh = getattr(self.stack.currentWidget(), "look_again", None)
+        if refresh is not None:
+            refresh()
+
+    # ---- making ----
+
+    def _makers(self) -> dict[str, Callable[[], QWidget]]:
+        return {
+            "Running": self._make_running,
+            "History": self._make_history,
+            "Agents": self._make_agents,
+            "Rules": self._make_rules,
+            "Settings": self._make_settings,
+            "Doctor": self._make_doctor,
+            "Help": self._make_help,
+        }
+
+    def _make_running(self) -> QWidget:
+        from app.running.panel import RunningPanel
+        from runner.audit import captures
+
+        panel = RunningPanel(self._cases, self._bridge, self._look, partial(captures.read, self._places))
+        panel.kept.failed.connect(self.failed)
+        return panel
+
+    def _make_history(self) -> QWidget:
+        from app.history.panel import HistoryPanel
+
+        panel = HistoryPanel(self._cases, self._look, self._places)
+        panel.detail.try_wanted.connect(self.try_request)
+        return panel
+
+    def _make_agents(self) -> QWidget:
+        from app.agents.panel import AgentsPanel
+
+        panel = AgentsPanel(self._cases, self._bridge, self._look)
+        panel.tested.connect(partial(self.show, "Queue"))
+        panel.failed.connect(self.failed)
+        return panel
+
+    def _make_rules(self) -> QWidget:
+        from app.remembering.panel import RulesPanel
+
+        panel = RulesPanel(self._cases, self._bridge, self._look, self._places)
+        panel.remember.connect(self.remember)
+        panel.reloaded.connect(self.settings_taken_up)
+        panel.failed.connect(self.failed)
+        return panel
+
+    def _make_settings(self) -> QWidget:
+        from app.settings.panel import SettingsPanel
+
+        panel = SettingsPanel(self._bridge, self._look, self._places)
+        panel.reloaded.connect(self.settings_taken_up)
+        return panel
+
+    def _make_doctor(self) -> QWidget:
+        from app.doctor.panel import DoctorPanel
+
+        panel = DoctorPanel(self._look, self._places)
+        panel.built.connect(self.sandbox_built)
+        return panel
+
+    def _make_help(self) -> QWidget:
+        from app.help.panel import HelpPanel
+
+        return HelpPanel(self._look)
