@@ -49,7 +49,7 @@ result = {"words": len(TEXT.split())}
 '''
 SHELL = """\
 for round in 1 2 3 4 5 6 7 8; do
-    echo "round $round: $(seq 1 200000 | sort -R | sha256sum | cut -c1-16)"
+    echo "round $round: $(seq 1 20000 | sort -R | sha256sum | cut -c1-16)"
     sleep 0.2
 done
 """
