@@ -41,8 +41,10 @@ LEAST: Json = {"capabilities": {}, "clientInfo": {"name": "unknown", "version": 
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods whose subject goes into the `Mcp-Name` header of the modern era."""
 
-START = "Start it with the command `assent` (or from the applications menu), then call again."
-NOT_RUNNING = f"Assent is not running, so nobody can approve this and nothing was run. {START}"
+NOT_RUNNING = (
+    "Assent is not running, so nobody can approve this and nothing was run. "
+    "Start it with the command `{}`, then call again."
+)
 FOREIGN = (
     "Assent is not running and its port is taken by another account of this machine, so nothing was sent there "
     "and nothing was run. Start Assent; it will say what has its port."
@@ -55,6 +57,13 @@ LOST = (
     "The connection to Assent broke before the answer came. It is not known here whether the code ran: "
     "look at the history in Assent before you call again."
 )
+
+
+def not_running() -> str:
+    """What is said while there is no console: a checkout's `assent` is not on the PATH, so it is named in full."""
+    from runner.gateway.snippets import own_command  # its modules would delay every start
+
+    return NOT_RUNNING.format(own_command())
 
 
 class Unreachable(Exception):
@@ -181,7 +190,7 @@ class StdioBridge:
         try:
             return line.open("POST", json.dumps(message).encode(), self._headers(message))
         except ConnectionRefusedError:
-            raise Unreachable(NOT_RUNNING) from None
+            raise Unreachable(not_running()) from None
 
     def _hand_back(self, message: Json, response: http.client.HTTPResponse) -> None:
         if session := response.getheader("mcp-session-id"):
@@ -245,7 +254,7 @@ class StdioBridge:
         """Where the console listens. Raises Unreachable with what to tell the agent."""
         known = door.read(self._places)
         if known is None:
-            raise Unreachable(NOT_RUNNING)
+            raise Unreachable(not_running())
         if door.foreign(known.port):
             raise Unreachable(FOREIGN)
         if not self._token:

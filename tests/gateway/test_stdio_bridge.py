@@ -17,6 +17,7 @@ from mcp.client.stdio import StdioServerParameters
 from runner.gateway import bridge as carrier
 from runner.gateway import door
 from runner.gateway.server import Gateway
+from runner.gateway.snippets import own_command
 from runner.identity.agents import Agents
 from runner.system.places import Places
 from runner.system.tasks import spawn
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from tests.gateway.stage import Stage
 
 pytestmark = pytest.mark.asyncio
-START = "Start it with the command `assent`"
+START = f"Start it with the command `{own_command()}`, then"
 
 
 def environment(root: Path, token: str, **more: str) -> dict[str, str]:
