@@ -84,6 +84,9 @@ class ChoiceEditor(SettingEditor):
         self._row.addWidget(self.box, 1)
 
     def show_value(self, value: Value) -> None:
+        if self.box.findData(value) < 0:
+            # Only a file or a variable can have named what is not offered.
+            self.box.addItem(choice(str(value)), value)
         self.box.setCurrentIndex(self.box.findData(value))
 
     def controls(self) -> Iterable[QWidget]:
@@ -171,7 +174,7 @@ def editor_for(one: Declared, title: str, look: Look) -> SettingEditor:
         case Kind.BOOL:
             return SwitchEditor(title)
         case Kind.CHOICE:
-            return ChoiceEditor(title, one.choices)
+            return ChoiceEditor(title, one.offered)
         case Kind.LIST if one.choices:
             return SeveralEditor(title, one.choices, look)
         case Kind.WHOLE | Kind.NUMBER | Kind.TEXT | Kind.LIST:

@@ -50,6 +50,13 @@ class Declared:
     """What has to come before this does anything; empty when it works. Not shown in the dialog while set."""
     restart: bool = False
     """Counts from the next start only."""
+    later_choice: str = ""
+    """The one of the choices that Assent does not have yet: understood, and not offered in the dialog."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The choices that work."""
+        return tuple(one for one in self.choices if one != self.later_choice)
 
     def parse(self, raw: object) -> Value:
         """The value that `raw` (a text, or a value from the dialog) stands for. Raises ValueError, half a sentence."""
@@ -108,6 +115,7 @@ def setting(
     synonyms: tuple[tuple[str, str], ...] = (),
     later: str = "",
     restart: bool = False,
+    later_choice: str = "",
 ) -> T:
     """A dataclass field that carries its declaration. `env`, `yaml` and `choices` are names parted by blanks."""
     draft = Declared(
@@ -125,6 +133,7 @@ def setting(
         synonyms=synonyms,
         later=later,
         restart=restart,
+        later_choice=later_choice,
     )
     made: T = field(default=default, metadata={_DECLARED: draft})
     return made

@@ -44,7 +44,7 @@ class Settings:
     sandbox_type: str = setting(
         "auto", "Which sandbox runs code; auto takes the strongest one that works here.",
         group=RUN, env="SANDBOX_TYPE", yaml="security.sandbox.runtime security.sandbox.type",
-        choices="auto local docker gvisor e2b", synonyms=_RUNTIMES, restart=True,
+        choices="auto local docker gvisor e2b", synonyms=_RUNTIMES, restart=True, later_choice="e2b",
     )
     sandbox_fallback: bool = setting(
         False, "Whether code may run in another sandbox where the one named does not work.",
@@ -79,7 +79,7 @@ class Settings:
         unit="s", at_least=0.1, at_most=86_400,
     )
     memory_mb: int = setting(
-        512, "Memory of a run unless the agent asks for another amount.",
+        512, "Memory of a run unless the agent asks for another amount. Files in containers count too.",
         group=LIMITS, yaml="security.sandbox.limits.max_memory_mb", unit="MB", at_least=16, at_most=1_048_576,
     )
     cpu_cores: float = setting(
@@ -87,7 +87,7 @@ class Settings:
         group=LIMITS, yaml="security.sandbox.limits.max_cpu_cores", unit="cores", at_least=0.05, at_most=1024,
     )
     disk_mb: int = setting(
-        1024, "Disk space of a run unless the agent asks for another amount.",
+        1024, "Disk space of a run unless the agent asks for another amount. In containers no more than memory.",
         group=LIMITS, yaml="security.sandbox.limits.max_disk_mb", unit="MB", at_least=1, at_most=1_048_576,
     )
     processes: int = setting(
@@ -184,14 +184,17 @@ class Settings:
     weakest_isolation_critical: str = setting(
         "docker", "The weakest sandbox on which a critical request may be approved.",
         group=APPROVAL, yaml="security.sandbox.hitl.isolation.critical", choices=_ISOLATIONS, synonyms=_E2B,
+        later_choice="cloud",
     )
     weakest_isolation_high: str = setting(
         "local", "The weakest sandbox on which a high-risk request may be approved.",
         group=APPROVAL, yaml="security.sandbox.hitl.isolation.high", choices=_ISOLATIONS, synonyms=_E2B,
+        later_choice="cloud",
     )
     weakest_isolation_medium: str = setting(
         "local", "The weakest sandbox on which a request of medium or low risk may be approved.",
         group=APPROVAL, yaml="security.sandbox.hitl.isolation.medium", choices=_ISOLATIONS, synonyms=_E2B,
+        later_choice="cloud",
     )
 
     # ---- agents ----

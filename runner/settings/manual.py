@@ -41,11 +41,11 @@ gateway:
   port: 17317
 ```
 
-What is misspelled, written twice or out of bounds is told with its line, here and by `assent doctor`. Until it is
-corrected its default counts and **every request asks you**. Settings marked *next start* count once Assent is started
-again; the others count for the next request.
+What is misspelled, written twice or out of bounds is reported with its line, here and by `assent doctor`. Until it is
+corrected its default counts and **every request asks you**; programs that use Assent as a library ask nobody, and run
+with the default. Settings marked *next start* count once Assent is started again; others count for the next request.
 
-Your own rules stand in `rules.yaml` beside this file; see [Security](security.md).
+Your own rules are in `rules.yaml` beside this file; see [Security](security.md).
 """
 LATER = """
 ## Known and not used yet
@@ -82,7 +82,14 @@ def settings_page() -> str:
     working = [one for one in declared() if not one.later]
     groups = groupby(working, key=lambda one: one.group)
     parts = [HEAD, *(f"\n## {group}\n{''.join(map(_entry, found))}" for group, found in groups), _levels(), LATER]
-    return "".join([*parts, *map(_entry, (one for one in declared() if one.later))])
+    return "".join([*parts, *map(_entry, (one for one in declared() if one.later)), _later_choices()])
+
+
+def _later_choices() -> str:
+    """What is understood as a value and is not there yet."""
+    found = [one for one in declared() if one.later_choice]
+    lines = "\n".join(f"- `{one.later_choice}` as `{one.yaml[0]}`" for one in found)
+    return f"\n### Cloud sandboxes\n\nThere is none yet; what needs one is refused.\n\n{lines}\n"
 
 
 def _entry(one: Declared) -> str:
@@ -99,8 +106,9 @@ def _code(one: Declared) -> str:
 
 def _bounds(one: Declared) -> list[str]:
     if one.choices:
-        words = ", ".join(f"`{choice}`" for choice in one.choices)
-        synonyms = "; ".join(f"`{word}` means `{choice}`" for word, choice in one.synonyms)
+        words = ", ".join(f"`{choice}`" for choice in one.offered)
+        working = ((word, choice) for word, choice in one.synonyms if choice in one.offered)
+        synonyms = "; ".join(f"`{word}` means `{choice}`" for word, choice in working)
         many = "Any of" if one.kind is Kind.LIST else "One of"
         return [f"{many} {words}{f' ({synonyms})' if synonyms else ''}."]
     if one.minimum is not None and one.maximum is not None:

@@ -82,6 +82,15 @@ def test_what_does_nothing_yet_is_not_offered(opened: Callable[[], SettingsPanel
     assert "network_by_default" not in panel.rows
 
 
+def test_a_value_that_does_nothing_yet_is_not_offered_but_shown(
+    opened: Callable[[], SettingsPanel], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = field(opened(), "sandbox_type")
+    assert [box.itemData(index) for index in range(box.count())] == ["auto", "local", "docker", "gvisor"]
+    monkeypatch.setenv("SANDBOX_TYPE", "e2b")
+    assert field(opened(), "sandbox_type").currentText() == "Cloud (E2B)"
+
+
 def test_groups_are_those_declared_in_their_order(opened: Callable[[], SettingsPanel]) -> None:
     panel = opened()
     groups = [rows[0].declared.group for _, rows in panel._groups]

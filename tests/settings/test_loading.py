@@ -236,6 +236,16 @@ def test_what_does_nothing_yet_says_so(places: Places) -> None:
     assert remarks == (f"{path} is kept for later: it counts once Assent has network access.",)
 
 
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("SANDBOX_TYPE", "e2b"), ("SANDBOX_TYPE", "cloud"), ("ASSENT_WEAKEST_ISOLATION_HIGH", "e2b")],
+)
+def test_a_cloud_sandbox_is_understood_and_said_to_be_missing(places: Places, variable: str, value: str) -> None:
+    found = load(places, {variable: value})
+    (remark,) = found.remarks
+    assert "no cloud sandbox yet" in remark and found.problems == ()
+
+
 # ---- which one counts ----
 
 
