@@ -1,19 +1,10 @@
-"""`python -m runner`: the engine with its questions asked on the terminal."""
+"""`python -m runner`: the engine with its questions asked on the terminal, as `assent terminal`."""
 
 from __future__ import annotations
 
-import asyncio
+import sys
 
-from runner.assembly import open_engine
-from runner.commands.terminal import attend
-from runner.system.log import logged
-from runner.system.places import Places
-
-
-async def _main() -> None:
-    with logged(Places.standard()):
-        await attend(open_engine())
-
+from runner.commands.terminal import main
 
 if __name__ == "__main__":
-    asyncio.run(_main())
+    sys.exit(main())

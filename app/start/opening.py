@@ -29,7 +29,7 @@ NO_DISPLAY = """\
 assent: there is no display to open a window on.
 Start it in a desktop session, or on a virtual screen: xvfb-run assent
 To see what it does without one: make demo (or: assent demo)
-Without a window, questions are asked on the terminal by: python -m runner
+Without a window, questions are asked on the terminal by: assent terminal
 """
 
 

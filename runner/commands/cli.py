@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
 DESCRIPTION = "Local agents ask to run code; you see it, its risk and the reasons, and approve or deny."
 EPILOG = """\
-Without a command the console opens. `assent demo` shows the main job on a virtual screen.
+Without a command the console opens.
 Settings come from the environment, the settings file and the console, in that order of strength.
 """
 ELSEWHERE = (
     "This is not the history in use here. Checked: each entry, and the signatures by {}. Not checked: whether it is"
     " the whole one, and the files that its runs left."
 )
+NONE_YET = "There is no history yet; it begins with the first start."
 SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
 
 
@@ -63,8 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"assent {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     commands.add_parser("mcp", help="carry MCP between an agent's standard streams and the console", add_help=False)
-    commands.add_parser("demo", help="show the main job end to end, leaving screenshots", add_help=False)
+    commands.add_parser("demo", help="show the main job on a virtual screen, leaving screenshots", add_help=False)
 
+    terminal = commands.add_parser("terminal", help="answer on the terminal, without a window")
+    terminal.set_defaults(command=_terminal)
     commands.add_parser("assess", help="say how risky a file is, and why; runs nothing", add_help=False)
     commands.add_parser("images", help="build the images that containers start from", add_help=False)
 
@@ -80,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
 
     doctor = commands.add_parser("doctor", help="examine what works here, with the fix for what does not")
-    doctor.add_argument("--json", action="store_true", help="for programs")
+    doctor.add_argument("--json", action="store_true", help="as JSON, for programs")
     doctor.set_defaults(command=_doctor)
 
     verify = commands.add_parser(
@@ -91,13 +94,17 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("path", nargs="?", help="a ledger file; default: this account's")
     verify.set_defaults(command=_verify)
 
-    commands.add_parser("self-test", help="try the whole path in a folder of its own").set_defaults(command=_self_test)
+    commands.add_parser(
+        "self-test", help="submit, approve, run and verify small programs in a temporary folder"
+    ).set_defaults(command=_self_test)
 
-    agents = commands.add_parser("agents", help="who may ask").add_subparsers(metavar="ACTION", required=True)
+    agents = commands.add_parser("agents", help="register, list and revoke agents").add_subparsers(
+        metavar="ACTION", required=True
+    )
     add = agents.add_parser("add", help="register an agent; shows its token once, and what to configure")
     add.add_argument("name")
     add.set_defaults(command=_add_agent)
-    revoke = agents.add_parser("revoke", help="its token is worth nothing from then on")
+    revoke = agents.add_parser("revoke", help="end the validity of its token")
     revoke.add_argument("name")
     revoke.set_defaults(command=_revoke_agent)
     agents.add_parser("list", help="all, with when they were last seen").set_defaults(command=_list_agents)
@@ -111,6 +118,12 @@ def _version() -> str:
         return metadata.version("assent")
     except metadata.PackageNotFoundError:
         return "(not installed)"
+
+
+def _terminal(_arguments: argparse.Namespace, _places: Places) -> int:
+    from runner.commands.terminal import main as terminal
+
+    return terminal()
 
 
 def _run(arguments: argparse.Namespace, places: Places) -> int:
@@ -170,6 +183,9 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
     known = vouching(places)
     path = Path(arguments.path) if arguments.path else places.ledger
     own = path.resolve() == places.ledger.resolve()
+    if own and not known.anchor and not path.exists():
+        print(NONE_YET)
+        return 0
     if own:
         verdict, told = check_ledger(places, known), known.problem
     else:

@@ -161,7 +161,7 @@ def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
     if ready.ready:
         if ready.missing:
             what = f"Works, but not for every language: {'; '.join(ready.missing)}."
-            return Check(name, State.WARN, what, "assent images")
+            return Check(name, State.WARN, what, ready.remedy)
         return Check(name, State.OK, f"Active: {'; '.join(ready.protections)}.")
     if wanted == isolation.value:
         return Check(name, State.BAD, ready.problem, ready.remedy)
@@ -278,7 +278,7 @@ def _display() -> Check:
         fix = f"sudo apt-get install {' '.join(missing)}"
         return Check("Display", State.BAD, f"Libraries that the window needs are missing: {', '.join(missing)}.", fix)
     if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
-        fix = "Start Assent in a desktop session, or answer on the terminal: python -m runner"
+        fix = "Start Assent in a desktop session, or answer on the terminal: assent terminal"
         return Check("Display", State.WARN, "There is none here, so no window can be opened.", fix)
     return Check("Display", State.OK, "A window can be opened.")
 

@@ -1,4 +1,4 @@
-"""The engine without a window: questions are asked on the terminal (`python -m runner`)."""
+"""The engine without a window: questions are asked on the terminal (`assent terminal`, `python -m runner`)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from runner.model.events import (
     RunFinished,
 )
 from runner.model.request import CODE
+from runner.system.log import logged
+from runner.system.places import Places
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -155,6 +157,18 @@ class Terminal:
 
     def _say(self, text: str) -> None:
         print(visible(text), file=self._sink, flush=True)
+
+
+def main() -> int:
+    """Open the engine of this account and ask on this terminal until a signal ends it; the exit code."""
+    from runner.assembly import open_engine  # commands that only print take `visible` from here
+
+    async def attended() -> None:
+        await attend(open_engine())
+
+    with logged(Places.standard()):
+        asyncio.run(attended())
+    return 0
 
 
 async def attend(engine: Engine) -> None:

@@ -201,6 +201,13 @@ def test_an_open_console_learns_of_a_revocation_by_another_process(home: Path) -
     assert there.recognize(token) is None
 
 
+def test_verify_before_the_first_start_finds_nothing_wrong(home: Path) -> None:
+    done = assent("verify")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "There is no history yet; it begins with the first start.\n"
+    assert assent("verify", str(home / "nowhere")).returncode == 1, "a file that somebody names has to be there"
+
+
 @pytest.mark.asyncio
 async def test_verify_names_the_first_broken_entry(home: Path) -> None:
     places = Places.under(home)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -56,6 +59,22 @@ def test_a_damaged_history_is_told(places: Places) -> None:
 def test_an_unreadable_list_of_agents_is_told(places: Places) -> None:
     places.agents.write_text("{")
     assert examined(places)["Agents"].state is State.BAD
+
+
+def test_a_sandbox_that_assent_does_not_have_yet_is_told(places: Places) -> None:
+    check = examined(places, {"SANDBOX_TYPE": "e2b"})["Settings"]
+    assert check.state is State.WARN
+    assert "no cloud sandbox yet" in check.what
+
+
+def test_every_command_in_a_fix_is_one_that_there_is(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    named = re.findall(r"\bassent ([a-z-]+)", "\n".join(check.fix for check in examined(places).values()))
+    assert "terminal" in named
+    for command in named:
+        helped = subprocess.run([sys.executable, "-m", "app", command, "--help"], capture_output=True, check=False)
+        assert helped.returncode == 0, command
 
 
 def test_a_taken_port_is_told_with_who_has_it(places: Places) -> None:

@@ -111,11 +111,11 @@ class Talk:
         return out.decode()
 
 
-@pytest_asyncio.fixture
-async def console() -> AsyncIterator[Talk]:
-    """`python -m runner`, open."""
+@pytest_asyncio.fixture(params=[("app", "terminal"), ("runner",)], ids=["assent terminal", "python -m runner"])
+async def console(request: pytest.FixtureRequest) -> AsyncIterator[Talk]:
+    """Open, as both are typed."""
     require("bubblewrap")
-    console = await Talk.begin("-m", "runner")
+    console = await Talk.begin("-m", *request.param)
     await console.until("Agents reach Assent at")
     yield console
     if console.process.returncode is None:

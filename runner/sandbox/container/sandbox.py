@@ -23,6 +23,7 @@ from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun,
 from runner.sandbox.container.session import ContainerSession
 from runner.sandbox.container.shape import HOST_LABEL, NAMES, RUN_LABEL, Shape, host
 from runner.sandbox.contract import Bounds, Job, Readiness
+from runner.sandbox.images.recipe import remedy
 from runner.sandbox.local.session import gone
 from runner.sandbox.verdict import Setting
 from runner.system.tasks import spawn
@@ -218,11 +219,13 @@ class ContainerSandbox:
         told = await client.call(lambda api: api.info(), PING_SECONDS)
         self._runtime = self._named_runtime(told.get("Runtimes") or {})
         ids, absent = await self._find_images(client)
+        command = remedy(name for language, name in self._images.items() if language not in ids)
         if not ids:
-            return Readiness(False, problem=f"There is no image to run code in: {absent[0]}.", remedy="assent images")
+            problem = f"There is no image to run code in: {absent[0]}."
+            return Readiness(False, problem=problem, remedy=command)
         versions = {"engine": str(told.get("ServerVersion", ""))}
         protections = (*PROTECTIONS[self._isolation], *ALWAYS)
-        ready = Readiness(True, protections, tuple(absent), versions, images=ids)
+        ready = Readiness(True, protections, tuple(absent), versions, remedy=command, images=ids)
         versions |= await self._tried(ready)
         return ready
 
@@ -260,7 +263,7 @@ class ContainerSandbox:
         """Raises KnownError where there is no image for the language."""
         if not (image := job.image or ready.images.get(job.language, "")):
             name = self._images.get(job.language, job.language.value)
-            raise KnownError(f"The image {name} is not there.", "Build it with: assent images")
+            raise KnownError(f"The image {name} is not there.", f"Get it with: {remedy([name])}")
         return Setting(ready.protections, {}, self._isolation, image)
 
     # ---- containers ----

@@ -6,11 +6,14 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FOLDER = Path(__file__).resolve().parents[3] / "images"
 SCRIPT = FOLDER / "rootfs.sh"
@@ -49,6 +52,13 @@ class Recipe:
 def names() -> tuple[str, ...]:
     """Every image there is, by name."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+def remedy(images: Iterable[str]) -> str:
+    """Return the commands that bring `images`: Assent's own are built, others are pulled."""
+    own = {recipe(name).tag for name in names()}
+    commands = ("assent images" if image in own else f"docker pull {image}" for image in images)
+    return "; ".join(dict.fromkeys(commands))
 
 
 def recipe(name: str) -> Recipe:
