@@ -37,7 +37,8 @@ WIDEST = 2400
 DEEPEST = 30
 """Levels by which JSON is indented."""
 PICTURES = {b"\x89PNG\r\n\x1a\n": b"png", b"\xff\xd8\xff": b"jpeg"}
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]|[^\s\[\]{},:"]+|"', re.DOTALL)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{},:]|[^\s\[\]{},:"]+', re.DOTALL)
+"""A string that is never closed goes to the end: looking for its end from each quote would take quadratic time."""
 
 
 @dataclass(frozen=True, slots=True)
