@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 MOST_TURNS = 400
 """Turns of a loop that are followed one by one."""
 COUNTED = re.compile(
-    rb"for\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;][^;]*?;?\s*\1\s*<(?P<equal>=?)[^;]*;\s*"
+    rb"for\s*\(\s*(?:var|let)\s+(\w+)\s*=\s*(?P<start>\d{1,4})\s*[,;](?:(?>[^;]*?(?<!\s)\s*\1\s*<)|[^;]*+;\s*\1\s*<)"
+    rb"(?P<equal>=?+)[^;]*+;\s*"
     rb"(?:\1\s*\+\+|\+\+\s*\1|\1\s*\+=\s*(?P<step>\d{1,3}))\s*\)"
 )
 COLLECTS = re.compile(rb"\+=|\.push\(|=\s*\w+\s*\+")

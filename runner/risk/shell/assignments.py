@@ -72,7 +72,7 @@ class Assignments:
     def declare(self, node: Node) -> Value:
         """Follow `declare`, `export`, `local`, ..., with what they assign."""
         written = source(node)
-        if refers := re.match(r"(?:declare|typeset|local)\s+-\w*n\w*\s+(\w+)=(\w+)", written):
+        if refers := re.match(r"(?:declare|typeset|local)\s+-[^\Wn]*+n\w*+\s++(\w++)=(\w+)", written):
             self.shell.state.names[refers[1]] = refers[2]
             return UNKNOWN
         for child in node.named_children:

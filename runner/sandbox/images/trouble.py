@@ -13,7 +13,7 @@ from runner.sandbox.images.store import NotLoaded
 AGAIN = "then build the image again."
 CAUSES = (
     (
-        r"engine: .*no space left on device",
+        r"(?m:^)(?>.*?engine: ).*no space left on device",
         "The container engine's disk is full.",
         f"See 'docker system df' for what takes the space, free some, {AGAIN}",
     ),
@@ -28,7 +28,7 @@ CAUSES = (
         f"Start it (for example with 'sudo systemctl start docker'), {AGAIN}",
     ),
     (
-        r"permission denied.*docker\S*\.sock",
+        r"(?m:^)(?>.*?permission denied).*docker(?:(?!docker|\.sock)\S)*+\.sock",
         "The container engine does not let you in.",
         "Add yourself to the group 'docker' (sudo adduser $USER docker) and log in anew.",
     ),
