@@ -42,7 +42,7 @@ class LedgerFailed(KnownError):
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A caller's wish and where to answer it."""
+    """One thing asked of the writer thread, and the future that gets the answer."""
 
     what: NewEntry | Seal | None
     """An entry, a key to seal with, or the end."""
@@ -52,7 +52,7 @@ class _Wanted:
 
 
 class Ledger:
-    """Open with `Ledger.open`. Any loop may call, also several at once."""
+    """An open ledger, made by `Ledger.open`. Every method may be called on any loop, on several at the same time."""
 
     def __init__(
         self, path: Path, connection: sqlite3.Connection, lock: Lock, clock: Callable[[], float], seal_every: int
@@ -64,6 +64,8 @@ class Ledger:
         self._chain = Chain(connection, seal_every)
         self._queue: queue.SimpleQueue[_Wanted] = queue.SimpleQueue()
         self._closing = False
+        self._queueing = threading.Lock()
+        """Held from the look at `_closing` until the request is queued: nothing is queued behind the end."""
         self._signed: Callable[[Anchor], None] = lambda _anchor: None
         # A daemon, so that a crash elsewhere can end the process: what was acknowledged is on disk anyway.
         self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
@@ -119,24 +121,32 @@ class Ledger:
 
         A seal that cannot be written is logged and no reason not to close.
         """
-        if self._closing:
-            return
+        with self._queueing:
+            if self._closing:
+                return
+            self._closing = True
+            answer = self._enqueue(None, self._now())
         try:
-            await self._ask(None, self._now(), last=True)
+            await answer
         finally:
             await asyncio.to_thread(self._thread.join)
 
     def _now(self) -> int:
         return int(self._clock() * 1_000_000)
 
-    async def _ask(self, what: NewEntry | Seal | None, at: int, *, last: bool = False) -> int:
-        if self._closing:
-            raise LedgerFailed("The history is closed.", "Start Assent again.")
-        self._closing = last
+    async def _ask(self, what: NewEntry | Seal, at: int) -> int:
+        with self._queueing:
+            if self._closing:
+                raise LedgerFailed("The history is closed.", "Start Assent again.")
+            answer = self._enqueue(what, at)
+        return await answer
+
+    def _enqueue(self, what: NewEntry | Seal | None, at: int) -> asyncio.Future[int]:
+        """Queue a request for the writer thread; return its answer. The caller holds `_queueing`."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[int] = loop.create_future()
         self._queue.put(_Wanted(what, at, loop, answer))
-        return await answer
+        return answer
 
     def _run(self) -> None:
         """The writer thread."""
@@ -150,7 +160,7 @@ class Ledger:
                 _answer([then], [self._end(then.at) if over else self._take_key(then)])
 
     def _collect(self) -> tuple[list[_Wanted], _Wanted | None]:
-        """Everything queued up to the next wish that is not an entry, and that wish; waits for the first."""
+        """Return everything queued up to the next wish that is not an entry, and that wish; waits for the first."""
         batch: list[_Wanted] = []
         wanted = self._queue.get()
         while isinstance(wanted.what, NewEntry):
@@ -166,37 +176,37 @@ class Ledger:
     def _write(self, drafts: list[NewEntry]) -> list[int | Exception]:
         try:
             outcomes = self._chain.write(drafts)
-            self._tell_signed()
+            self._report_signed()
             return outcomes
         except Exception as error:  # the callers get it; the thread must outlive it
-            return [self._told(error)] * len(drafts)
+            return [self._translated(error)] * len(drafts)
 
     def _take_key(self, wanted: _Wanted) -> int | Exception:
         assert isinstance(wanted.what, Seal)
         try:
             self._chain.seal_with(wanted.what, wanted.at)
-            self._tell_signed()
+            self._report_signed()
         except Exception as error:  # the caller gets it; the thread must outlive it
-            return self._told(error)
+            return self._translated(error)
         return 0
 
     def _end(self, at: int) -> int:
         try:
             self._chain.finish(at)
-            self._tell_signed()
+            self._report_signed()
         except DAMAGE as error:
             # All that was acknowledged is on disk; verify tells up to where it is signed.
-            log.warning("%s", self._told(error))
+            log.warning("%s", self._translated(error))
         finally:
             self._connection.close()
             self._lock.release()
         return 0
 
-    def _tell_signed(self) -> None:
+    def _report_signed(self) -> None:
         if self._chain.anchor is not None:
             self._signed(self._chain.anchor)
 
-    def _told(self, error: Exception) -> Exception:
+    def _translated(self, error: Exception) -> Exception:
         return self._failed(error) if isinstance(error, DAMAGE) else error
 
     def _failed(self, error: Exception) -> LedgerFailed:

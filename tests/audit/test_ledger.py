@@ -177,6 +177,45 @@ async def test_closing_writes_what_is_queued_and_can_be_repeated(path: Path) -> 
         await ledger.append("opened", "", {})
 
 
+async def test_an_append_on_another_loop_cannot_undo_a_close(path: Path) -> None:
+    """The append is held between its look at the ledger's state and its place in the queue, and a close is begun."""
+    ended = threading.Event()
+    begun: list[threading.Thread] = []
+
+    def close() -> None:
+        asyncio.run(ledger.close())
+        ended.set()
+
+    class Held(Ledger):
+        @property
+        def _closing(self) -> bool:
+            found = self._is_closing
+            if threading.current_thread() is appending and not begun:
+                begun.append(threading.Thread(target=close))
+                begun[0].start()
+                ended.wait(0.2)  # a close that waits for its turn does not end meanwhile
+            return found
+
+        @_closing.setter
+        def _closing(self, closing: bool) -> None:
+            self._is_closing = closing
+
+    ledger = Held.open(path)
+    outcome: list[int] = []
+
+    def append() -> None:
+        outcome.append(asyncio.run(asyncio.wait_for(ledger.append("opened", "", {}), 20)))
+
+    appending = threading.Thread(target=append)
+    appending.start()
+    await asyncio.to_thread(appending.join)
+    await asyncio.to_thread(begun[0].join)
+    assert outcome == [2]
+    with pytest.raises(LedgerFailed, match="closed"):
+        await asyncio.wait_for(ledger.append("opened", "", {}), 20)
+    assert verify(path).ok
+
+
 async def test_a_commit_is_on_the_disk_before_it_is_acknowledged(ledger: Ledger) -> None:
     """A killed process does not show it, a lost power supply would: full synchronisation in WAL mode."""
     settings = [ledger._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "journal_mode")]
