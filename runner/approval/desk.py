@@ -1,4 +1,4 @@
-"""The open questions: asked once, answered once, by whoever is first."""
+"""The open questions, each answered once: the first answer counts."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LONGEST_PAUSE = 600.0
-"""Seconds after which a question expires although somebody looks at it (console.md, *Deciding*)."""
+"""Seconds after which a question expires although a person is looking at it (console.md, *Deciding*)."""
 LATE = "No answer came in time. This is a denial for now, not for good: ask again when someone is there."
 
 
 class Taken(Enum):
-    """What became of an answer."""
+    """Result of an answer."""
 
     ACCEPTED = auto()
     UNKNOWN = auto()
-    """No such question is open: decided, expired or withdrawn before."""
+    """No such question is open: it was decided, has expired or was withdrawn."""
     STALE = auto()
     """The digest is not that of the question."""
 
 
 @dataclass(slots=True)
 class Question:
+    """One open question. Times are those of the desk's clock, in seconds."""
+
     request_id: str
     digest: str
     ask: Ask
@@ -38,13 +40,11 @@ class Question:
     future: asyncio.Future[Decision]
     timer: asyncio.TimerHandle | None = None
     paused: bool = False
-    """Somebody looks at it: only the cap counts."""
-    parked: bool = False
-    """The caller has gone on with `pending` and will fetch the answer."""
+    """Whether a person is looking at it: only `LONGEST_PAUSE` limits it then."""
 
 
 class Desk:
-    """Questions wait here. One loop, one thread; every method is called on that loop.
+    """The open questions of one engine. Every method is called on the engine's loop.
 
     `clock` is `time.monotonic`, in seconds.
     """
@@ -54,7 +54,7 @@ class Desk:
         self._open: dict[str, Question] = {}
 
     def put(self, request_id: str, digest: str, ask: Ask) -> Question:
-        """Lay a question on the desk; its window runs from now. Await `question.future` for the decision."""
+        """Open a question whose window starts now. Await `question.future` for the decision."""
         loop = asyncio.get_running_loop()
         now = self._clock()
         question = Question(request_id, digest, ask, now, now + ask.window, loop.create_future())
@@ -63,7 +63,7 @@ class Desk:
         return question
 
     def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, edited: str = "") -> Taken:
-        """A person's answer. It must carry the digest of exactly this question (spec A12).
+        """Take a person's answer, which must name the digest of exactly this question (spec A12).
 
         `edited` is the digest of the person's own version where that is what is approved.
         """
@@ -76,7 +76,7 @@ class Desk:
         return Taken.ACCEPTED
 
     def pause(self, request_id: str) -> Question | None:
-        """Somebody looks at it: it expires only `LONGEST_PAUSE` after it was asked. None where nothing changes."""
+        """Let a question expire only `LONGEST_PAUSE` after it was asked; None where nothing changes."""
         question = self._open.get(request_id)
         if question is None or question.paused:
             return None
@@ -89,32 +89,27 @@ class Desk:
         return question
 
     def withdraw(self, request_id: str, why: str) -> bool:
-        """The caller has gone. False where nothing was open."""
+        """Withdraw a question whose caller has disconnected; return False where none was open."""
         return self._end(request_id, Verdict.WITHDRAWN, Decider.AGENT, why)
 
     def deny(self, request_id: str, why: str) -> bool:
-        """Assent itself says no."""
+        """Deny a question on behalf of Assent itself; return False where none was open."""
         return self._end(request_id, Verdict.DENIED, Decider.ENGINE, why)
 
-    def park(self, request_id: str) -> None:
-        """The caller was told `pending`: the question stays although nobody holds the line."""
-        if question := self._open.get(request_id):
-            question.parked = True
-
     def clear(self, why: str) -> int:
-        """Deny everything that is open; how many that were."""
+        """Deny all open questions and return their number."""
         return sum(self.deny(request_id, why) for request_id in list(self._open))
 
     def question(self, request_id: str) -> Question | None:
-        """The open question about a request, if any."""
+        """Return the open question about a request, if any."""
         return self._open.get(request_id)
 
     def waiting(self) -> tuple[Question, ...]:
-        """In the order in which they were asked."""
+        """Return the open questions in the order in which they were asked."""
         return tuple(self._open.values())
 
     def position(self, request_id: str) -> int:
-        """1 for the oldest open question; 0 when it is not open."""
+        """Return the place in the queue: 1 for the oldest open question, 0 when it is not open."""
         return next((n for n, known in enumerate(self._open, 1) if known == request_id), 0)
 
     def seconds_left(self, request_id: str) -> float | None:

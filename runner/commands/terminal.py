@@ -19,6 +19,7 @@ from runner.model.events import (
     QuestionAsked,
     RequestArrived,
     RequestAssessed,
+    RequestClosed,
     RequestDecided,
     RunFinished,
 )
@@ -78,6 +79,9 @@ class Terminal:
                 self._requests[request.id] = request
             case RequestAssessed(request_id, assessment):
                 self._assessments[request_id] = assessment
+            case RequestClosed(request_id):
+                self._requests.pop(request_id, None)
+                self._assessments.pop(request_id, None)
             case QuestionAsked():
                 self._questions.put_nowait(event)
             case RequestDecided(request_id, decision):
@@ -121,7 +125,7 @@ class Terminal:
         return f"Type '{approval}' to run it, or 'deny' and a reason."
 
     async def _line(self, request_id: str) -> str | None:
-        """The next line typed; None when the question has ended meanwhile."""
+        """Return the next line typed; None when the question has ended meanwhile."""
         while self._engine.desk.position(request_id):
             with contextlib.suppress(TimeoutError):
                 return await asyncio.wait_for(self._lines.get(), 0.5)

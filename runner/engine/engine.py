@@ -1,4 +1,4 @@
-"""The engine: opens its parts in order, closes them in reverse, and is what agents and people talk to."""
+"""The engine: opens its parts in order, closes them in reverse, and takes the calls of agents and people."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ OPENING = {
 }
 SEE_FAULTS = "The fault log has more. Repair the installation, then start Assent again."
 CLOSING_SECONDS = 1.2
-"""For stopped runs to be recorded at the end; the whole way out has 2 s."""
+"""Time for stopped runs to be recorded at the end; the whole shutdown has 2 s."""
 SANDBOX_SECONDS = 0.5
-"""The start waits no longer for the sandbox to be found; requests do."""
+"""Time that the start waits for the sandbox to be found; requests wait longer."""
 
 
 class Engine:
@@ -100,19 +100,19 @@ class Engine:
     # ---- requests ----
 
     async def submit(self, submission: Submission) -> Ticket:
-        """Take a tool call in; the request is durable when this returns.
+        """Make the request of a tool call and start handling it; it is durable when this returns.
 
-        Raises Refused for what is out of bounds and KnownError where nothing can be taken now: then
+        Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
         """
         return self._take(await self._entrance.admit(submission))
 
     def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> str:
-        """A person's answer to a question: empty when taken, else why not."""
+        """Take a person's answer to a question; return '' where it was accepted, else why not."""
         return self._door.take(request_id, digest, verdict, reason)
 
     def look_at(self, request_id: str) -> None:
-        """A person does something with a question: its countdown pauses."""
+        """Pause the countdown of a question, because a person is working on it."""
         if (question := self.desk.pause(request_id)) is None:
             return
         window = question.deadline - question.asked_at
@@ -120,30 +120,29 @@ class Engine:
         spawn(f"paused {request_id}", self._recorder.note("paused", request_id, {"window": window}))
 
     def withdraw(self, request_id: str, why: str = GONE) -> None:
-        """The caller has gone: its question disappears or is never put, its run stops."""
+        """Withdraw a request whose caller has disconnected: close its question and stop its run."""
         self._path.withdraw(request_id, why)
 
     def stop_all(self, why: str = STOPPED) -> None:
-        """Deny every open question, what was approved and has not started, and end every run."""
+        """Deny every open question and every approval that has not started, and stop every run."""
         self.modes.deny(why)
         self.runs.stop_all(why)
 
     async def park(self, request_id: str) -> None:
-        """The caller was answered `pending` and will fetch the answer."""
-        self.desk.park(request_id)
+        """Record that the caller was answered `pending` and will fetch the answer later."""
         await self._recorder.note("parked", request_id)
 
     async def delivered(self, request_id: str) -> None:
-        """The answer has been fetched."""
+        """Record that the answer was fetched."""
         await self._recorder.note("delivered", request_id)
 
     def ticket(self, agent: str, request_id: str) -> Ticket | None:
-        """A request of this agent, on its way or over; nobody sees another agent's."""
+        """Return the handle on a request of this agent, active or closed; None for another agent's request."""
         case = self._cases.find(request_id)
         return None if case is None or case.request.agent != agent else Ticket(case, self.desk)
 
     def waiting(self, agent: str) -> int:
-        """Requests of `agent` that are not over (spec I5)."""
+        """Return the number of requests of `agent` that are not closed (spec I5)."""
         return self._cases.waiting(agent)
 
     def refused(self, agent: str, reason: str) -> None:
@@ -151,7 +150,7 @@ class Engine:
         self._refusals.count(agent, reason)
 
     def transcript(self, request_id: str) -> Transcript | None:
-        """Live output of a run. Any thread."""
+        """Return the live output of a run. May be called on any thread."""
         case = self._cases.find(request_id)
         return None if case is None else case.transcript
 
@@ -172,7 +171,7 @@ class Engine:
     # ---- opening and closing ----
 
     async def start(self, *, gateway: bool = True) -> None:
-        """Open the parts in order. What keeps one from opening is reported as trouble, not raised."""
+        """Open the parts in order; a failure of one is reported as trouble, not raised."""
         self.parts.assessor.listen(self._compare_rules)
         self._report_settings()
         self.membership.report()
@@ -187,11 +186,11 @@ class Engine:
         spawn("seal", self._seal())
         if gateway:
             await self.open_gateway()
-        # A container engine that hangs holds nobody: requests wait until it is known where they would run.
+        # A container engine that hangs does not delay the start: requests wait until the sandbox is known.
         await asyncio.wait({self._opening}, timeout=SANDBOX_SECONDS)
 
     async def look_for_sandbox(self) -> None:
-        """Choose again what runs get from now on; those that run go on where they are."""
+        """Choose the sandbox for later runs again; present runs stay where they are."""
         if self._opening is not None:
             await asyncio.wait({self._opening})
         if not self._closing.why:
@@ -199,12 +198,12 @@ class Engine:
             await asyncio.wait({self._opening})
 
     def reload(self) -> None:
-        """Take up saved settings and rules."""
+        """Apply saved settings and rules."""
         self.parts.reload()
         self._report_settings()
 
     async def take_up_settings(self) -> None:
-        """Take up saved settings and rules, also where secrets are kept."""
+        """Apply saved settings and rules, including where secrets are stored."""
         self.reload()
         try:
             await self.parts.follow_agreement()
@@ -212,12 +211,12 @@ class Engine:
             self._bulletin.trouble("secrets", error.what, error.remedy)
 
     def _compare_rules(self, problems: tuple[str, ...]) -> None:
-        """Where a process that assesses finds other mistakes in the person's rules, they have changed since."""
+        """Reload when a worker process found other errors in the person's rules: the files have changed since."""
         if problems != self.parts.configuration.dangers.problems:
             self.reload()
 
     def _report_settings(self) -> None:
-        """Settings, rules or grants that cannot be read are a standing trouble: everything is asked meanwhile."""
+        """Report settings, rules or grants that cannot be read; every request is asked about meanwhile."""
         configuration = self.parts.configuration
         if problems := configuration.problems:
             self._bulletin.trouble("settings", problems[0], "Correct the file; until then everything is asked.")
@@ -230,15 +229,15 @@ class Engine:
             self._bulletin.clear("grants")
 
     async def open_gateway(self) -> None:
-        """Open the port for agents, or report why not."""
+        """Open the port for agents, or report why it cannot be opened."""
         await self._open("gateway", lambda: self.parts.open_gateway(self))
         if self.parts.address:
             self._bulletin.publish(GatewayOpened(self.parts.address))
 
     async def renew_ledger(self) -> None:
-        """Set a ledger that cannot be used aside and begin a new one that names it.
+        """Move an unusable ledger aside and begin a new one, which names it.
 
-        What is on its way goes on: each request writes what it went through into the new ledger with its next step.
+        Active requests continue: each copies its earlier steps into the new ledger with its next step.
         """
         await self._open("ledger", self.parts.ledger.renew)
         spawn("seal", self._seal())
@@ -258,7 +257,7 @@ class Engine:
         except KnownError as error:
             self._bulletin.trouble(area, error.what, error.remedy)
         except Exception as error:
-            # A bug of ours or a broken installation: what else there is must open, and the person has to know.
+            # A bug or a broken installation: the other parts must open all the same, and the person has to see it.
             self._bulletin.trouble(area, f"Assent itself failed at {OPENING[area]}: {fault_words(error)}", SEE_FAULTS)
             fault = {"message": f"while opening the {area}", "exception": error}
             asyncio.get_running_loop().call_exception_handler(fault)
@@ -266,7 +265,7 @@ class Engine:
             self._bulletin.clear(area)
 
     async def close(self, why: str) -> None:
-        """Deny open questions with `why`, stop runs, let agents have their answers, seal the ledger."""
+        """Deny open questions with `why`, stop runs, deliver the answers and seal the ledger."""
         if self._closing.why:
             return
         self._closing.why = why
@@ -283,5 +282,5 @@ class Engine:
 
 
 def fault_words(error: BaseException) -> str:
-    """An unexpected error in one sentence."""
+    """Return a sentence that describes an unexpected error."""
     return f"{type(error).__name__}: {error}".rstrip(".: ") + "."

@@ -26,13 +26,7 @@ KNOWN = (
 """`risk`, `timeout` and `require_approval` are the source document's names for level, window and action."""
 
 SCHEMA = "1"
-TOOLS = frozenset(
-    {
-        *Tool,
-        *("code_install_package", "code_write_file", "code_read_file", "code_list_files"),
-        *("code_create_sandbox", "code_destroy_sandbox", "code_result", "approve"),
-    }
-)
+TOOLS = frozenset({*Tool, "code_install_package", "code_result", "approve"})
 """Tools that a rule may name (spec I2). With another name a rule would never match, and nobody would know."""
 
 PARAMETERS = frozenset(parameters(Request("", "", Tool.CODE_EXECUTE, 0.0)))
@@ -49,7 +43,7 @@ class _Wrong(Exception):
 
 
 def read(places: Places, in_settings: Node | None = None) -> Rules:
-    """The rules of `rules.yaml` beside the settings file, then those of the settings file. Never raises.
+    """Return the rules of `rules.yaml` beside the settings file, then those of the settings file. Never raises.
 
     A rule that cannot be used is left out and told in `Rules.problems` with its line; then everything is asked.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span
 from runner.model.request import Language, Request
 from runner.risk.handed import Handed, assess_handed, size
-from runner.risk.model.acts import Act, Budget, Place, TooMuch, Trail
+from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.syntax import Unparsed
 from runner.risk.rules.knowledge import Knowledge, bundled
@@ -33,11 +33,9 @@ TOO_LARGE = "The code is too large to assess."
 TOO_DEEP = "The code is nested too deeply to assess."
 NOT_PARSED = "The code cannot be parsed, so nobody can say what it does."
 
-TOP: Place = (1, 0, 1, 0)
-
 
 def assess(request: Request) -> Assessment:
-    """What `request` would do, by its code and what is handed to it. Pure; never raises, whatever they are.
+    """Return what `request` would do, by its code and what is handed to it. Pure; never raises, whatever they are.
 
     Levels are those of spec R1: running code is at least HIGH, network access is CRITICAL.
     """
@@ -100,7 +98,7 @@ class Classifier:
 
 
 def unreadable(reason: str) -> Assessment:
-    """The assessment of code that was not read."""
+    """Return the assessment of code that was not read."""
     return Assessment(Level.CRITICAL, (reason,), (_unread(reason, "risk.too-large"),))
 
 
@@ -109,7 +107,7 @@ def _unread(reason: str, id: str) -> Finding:
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Findings by place, the worst first where several start together, none twice."""
+    """Return the findings by place, the worst first where several start together, none twice."""
     unique = {(finding.id, finding.span, finding.evidence): finding for finding in findings}
     return tuple(sorted(unique.values(), key=lambda f: (f.span.line, f.span.column, -f.level, f.id)))
 

@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from runner.commands.terminal import Terminal, visible
 from runner.model.assessment import Assessment, Level
-from runner.model.events import QuestionAsked
+from runner.model.events import QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
 from runner.model.request import Language, NetworkMode, Request, Tool
 from tests.components import require
 
@@ -71,6 +71,15 @@ def test_all_that_decides_is_printed_and_none_of_it_commands_the_terminal() -> N
     for known in ("numpy==2", "example.org", "image:1", "sandbox-7", "notes.txt", "domains"):
         assert known in shown
     assert "\x1b" not in shown and "\x9b" not in shown
+
+
+def test_a_request_that_is_over_is_forgotten() -> None:
+    terminal = Terminal(cast("Engine", None), io.StringIO(), io.StringIO())
+    terminal.hear(RequestArrived(Request("1", "claude", Tool.CODE_EXECUTE, 0.0)))
+    terminal.hear(RequestAssessed("1", Assessment(Level.HIGH, ("Runs code.",))))
+    assert (set(terminal._requests), set(terminal._assessments)) == ({"1"}, {"1"})
+    terminal.hear(RequestClosed("1"))
+    assert not terminal._requests and not terminal._assessments
 
 
 class Talk:

@@ -104,7 +104,6 @@ class PaperCounter:
         self._note()
 
     async def park(self, request_id: str) -> None:
-        self.desk.park(request_id)
         self.parked.append(request_id)
 
     async def delivered(self, request_id: str) -> None:

@@ -171,7 +171,6 @@ class Source(StrEnum):
     ENVIRONMENT = "environment"
     REMOTE = "remote"
     ASSEMBLED = "assembled"
-    INPUT = "input"
 
 
 @dataclass(slots=True)
