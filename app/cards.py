@@ -230,7 +230,7 @@ class Cards(QObject):
             case ModeChanged() | CallsRefused() | SandboxesChanged() | GatewayOpened() | EngineTroubled():
                 self._take_engine(event)
             case TroubleCleared():
-                self.troubles.pop(event.room, None)
+                self.troubles.pop(event.area, None)
             case AgentsChanged() | GrantsChanged():
                 pass
             case _:
@@ -297,7 +297,7 @@ class Cards(QObject):
             case GatewayOpened():
                 self.address = event.address
             case EngineTroubled():
-                self.troubles[event.room] = event
+                self.troubles[event.area] = event
             case _:
                 assert_never(event)
 

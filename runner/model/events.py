@@ -157,17 +157,24 @@ class GatewayOpened:
 
 @dataclass(frozen=True, slots=True)
 class EngineTroubled:
-    """Something keeps Assent from working; while it lasts nothing is approved."""
+    """A part of Assent does not work, until `TroubleCleared` names its area.
 
-    room: str
-    """`ledger`, `gateway`, `sandbox`, `settings`, `grants`, `secrets`, or `start` where that failed as a whole."""
+    In the areas `ledger` and `sandbox` nothing is approved meanwhile; in `settings` and `grants` everything is asked.
+    """
+
+    area: str
+    """`ledger`, `sandbox`, `gateway`, `settings`, `grants`, `secrets`, `agents`, `artifacts`, or `start` where opening
+    failed in a way that belongs to no other area.
+    """
     what: str
     remedy: str
 
 
 @dataclass(frozen=True, slots=True)
 class TroubleCleared:
-    room: str
+    """A part of Assent works again."""
+
+    area: str
 
 
 Event = (

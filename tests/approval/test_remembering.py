@@ -199,7 +199,7 @@ async def test_while_a_file_cannot_be_read_everything_is_asked(tmp_path: Path, f
         await stage.engine.modes.trust("claude", 60)
         await stage.asked()
         await stage.engine.modes.guard()
-        rooms = [event.room for event in stage.heard if isinstance(event, EngineTroubled)]
+        rooms = [event.area for event in stage.heard if isinstance(event, EngineTroubled)]
         assert rooms == ["grants" if file == "grants.json" else "settings"]
         if file == "grants.json":
             await stage.engine.remembering.begin_anew()

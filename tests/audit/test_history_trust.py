@@ -49,9 +49,9 @@ class Console:
 
     def _hear(self, event: Event) -> None:
         match event:
-            case EngineTroubled(room="ledger"):
+            case EngineTroubled(area="ledger"):
                 self.trouble = event.what
-            case TroubleCleared(room="ledger"):
+            case TroubleCleared(area="ledger"):
                 self.trouble = ""
             case _:
                 pass

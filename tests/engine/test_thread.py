@@ -39,7 +39,7 @@ class Heard:
 
     def trouble(self, room: str) -> str:
         """What was said of `room` first."""
-        found = [event.what for event in self.events if isinstance(event, EngineTroubled) and event.room == room]
+        found = [event.what for event in self.events if isinstance(event, EngineTroubled) and event.area == room]
         return found[0] if found else ""
 
 

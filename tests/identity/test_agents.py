@@ -150,12 +150,12 @@ async def test_a_broken_list_is_a_trouble_in_the_window(places: Places) -> None:
     engine.listen(heard.append)
     await engine.start(gateway=False)
     try:
-        (told,) = [event for event in heard if isinstance(event, EngineTroubled) and event.room == "agents"]
+        (told,) = [event for event in heard if isinstance(event, EngineTroubled) and event.area == "agents"]
         assert str(places.agents) in told.what
         await engine.membership.add("codex")
         assert TroubleCleared("agents") in heard
         places.agents.write_text("[")
         engine.parts.agents.recognize("assent_x")
-        assert [event.room for event in heard if isinstance(event, EngineTroubled)].count("agents") == 2
+        assert [event.area for event in heard if isinstance(event, EngineTroubled)].count("agents") == 2
     finally:
         await engine.close("the test is over")
