@@ -1,1 +1,1 @@
-"""The path of one request, from its arrival to the answer."""
+"""The engine: the path of one request, from its arrival to the answer."""

@@ -1,4 +1,4 @@
-"""Who listens to the engine, and which troubles stand."""
+"""The engine's listeners, and the areas that do not work at present."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class Bulletin:
-    """Publish events to listeners on the engine's loop, and remember the troubles that stand."""
+    """Publish events to listeners on the engine's loop, and remember the present troubles."""
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[Event], None]] = []
@@ -27,11 +27,12 @@ class Bulletin:
         self._listeners.append(listener)
 
     def publish(self, event: Event) -> None:
+        """Call every listener with `event`."""
         for listener in self._listeners:
             listener(event)
 
     def trouble(self, area: str, what: str, remedy: str) -> None:
-        """Publish that something does not work: once, until it changes or is cleared."""
+        """Publish that something in `area` does not work: once, until it changes or is cleared."""
         trouble = EngineTroubled(area, what, remedy)
         if self._troubles.get(area) != trouble:
             self._troubles[area] = trouble
@@ -39,10 +40,10 @@ class Bulletin:
             self.publish(trouble)
 
     def clear(self, area: str) -> None:
-        """Publish that `area` works again, if it did not."""
+        """Publish that `area` works again; nothing where it did work."""
         if self._troubles.pop(area, None):
             self.publish(TroubleCleared(area))
 
     def standing(self, area: str) -> EngineTroubled | None:
-        """Return the trouble of `area` that stands, if any."""
+        """Return the present trouble of `area`, None where it works."""
         return self._troubles.get(area)

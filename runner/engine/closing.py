@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Closing:
-    """Shared by all who must not begin anything once the console is on its way out."""
+    """The reason for which the console is closing, shared by all parts that must not begin anything then."""
 
     why: str = ""
-    """For people and agents; empty while the console is open."""
+    """The reason, for people and agents; empty while the console is open."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Configuration:
-    """What a person decides by files and settings. Read again by `reload`."""
+    """The settings, rules and grants of a person, read from files; `reload` reads them again."""
 
     def __init__(self, places: Places, loaded: Loaded) -> None:
         self._places = places
@@ -31,11 +31,11 @@ class Configuration:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is wrong with the settings and rules files, a sentence each."""
+        """Errors in the settings and rules files, one sentence each."""
         return (*self.loaded.problems, *self.rules.problems, *self.dangers.problems)
 
     def reload(self, environment: Mapping[str, str] = os.environ) -> None:
-        """Read settings and rules again. Port and sandbox type count from the next start."""
+        """Read settings and rules again. Changes of port and sandbox type take effect at the next start."""
         self.loaded = load(self._places, environment)
         self.settings = self.loaded.settings
         self.rules = read(self._places, self.loaded.rules)

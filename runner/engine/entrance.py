@@ -1,4 +1,4 @@
-"""Where a tool call becomes a request, or is refused."""
+"""Turns a tool call into a request, or refuses it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ABOUT_A_SANDBOX = frozenset(
 
 
 class Entrance:
-    """Every method is called on the engine's loop."""
+    """Admits tool calls. Every method is called on the engine's loop."""
 
     def __init__(
         self, parts: Parts, record: Record, bulletin: Bulletin, sandboxes: KeptSandboxes, closing: Closing
@@ -41,7 +41,7 @@ class Entrance:
     async def admit(self, submission: Submission) -> Case:
         """Make the request of a tool call; it is durable when this returns.
 
-        Raises Refused for what is out of bounds and KnownError where nothing can be taken now: then
+        Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
         """
         chosen = self._parts.sandboxes
@@ -59,7 +59,7 @@ class Entrance:
         return case
 
     def _check_open(self, tool: Tool) -> None:
-        """Raises KnownError where nothing can be taken in."""
+        """Raise KnownError while no request for `tool` can be taken."""
         if self._closing.why:
             raise KnownError("The console is closing.", "Call again when it is back.")
         if not self._parts.ledger.is_open and (trouble := self._bulletin.standing("ledger")):
@@ -72,7 +72,7 @@ class Entrance:
             raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
 
     def _kept(self, submission: Submission) -> Kept | None:
-        """The sandbox of the agent's own that is meant. Raises Refused where there is none of that name."""
+        """Return the kept sandbox that the call names. Raises Refused where the agent has none of that name."""
         if submission.tool is Tool.CODE_CREATE_SANDBOX:
             self._sandboxes.check_capacity(submission.agent)
         if not submission.sandbox_id and submission.tool not in ABOUT_A_SANDBOX:

@@ -1,4 +1,4 @@
-"""The sandboxes that agents keep: made, used by one call at a time, and removed in good time (spec X5)."""
+"""The sandboxes that agents keep: created, used by one call at a time, and removed when unused (spec X5)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Open:
 
 
 class KeptSandboxes:
-    """Every method is called on the engine's loop."""
+    """The kept sandboxes of all agents. Every method is called on the engine's loop."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class KeptSandboxes:
         closing: Closing,
         removed: Callable[[str], Awaitable[None]],
     ) -> None:
-        """`barred(agent, since)` says why an agent's request of that time may not go on.
+        """`barred(agent, since)` returns why an agent's request of that time may not continue.
 
-        `removed(id)` takes back what was remembered for a sandbox that is gone; it may raise KnownError.
+        `removed(id)` revokes the grants for a sandbox that was removed; it may raise KnownError.
         """
         self._record = record
         self._chosen = chosen
@@ -74,15 +74,15 @@ class KeptSandboxes:
         self._removed = removed
         self._open: dict[str, _Open] = {}
         self._making: Counter[str] = Counter()
-        """Sandboxes that are being made, by agent: each has its place already."""
+        """Number of sandboxes being created, by agent: they count against the limits already."""
         self._made = asyncio.Condition()
 
     def listed(self) -> tuple[Kept, ...]:
-        """Those there are, oldest first."""
+        """Return the kept sandboxes, oldest first."""
         return tuple(one.kept for one in self._open.values())
 
     def find(self, agent: str, id: str) -> Kept:
-        """The sandbox `id` of `agent`. Raises Refused where it has none of that name, whoever else may."""
+        """Return the sandbox `id` of `agent`. Raises Refused where this agent has none with that id."""
         one = self._open.get(id)
         if one is None or one.kept.agent != agent:
             raise Refused(
@@ -92,7 +92,7 @@ class KeptSandboxes:
         return one.kept
 
     def check_capacity(self, agent: str) -> None:
-        """Raises Refused where `agent`, or all agents together, keep as many as the settings allow."""
+        """Raise Refused where `agent`, or all agents together, keep as many as the settings allow."""
         settings = self._settings()
         own = sum(one.kept.agent == agent for one in self._open.values()) + self._making[agent]
         total = len(self._open) + self._making.total()
@@ -103,7 +103,7 @@ class KeptSandboxes:
 
     @contextlib.asynccontextmanager
     async def used(self, request: Request) -> AsyncIterator[Session]:
-        """Its sandbox, for one call at a time. Raises KnownError where it is gone."""
+        """Lend the sandbox of `request` to one call at a time. Raises KnownError where it was removed."""
         one = self._open.get(request.sandbox)
         if one is None:
             raise KnownError("The sandbox it was approved for is gone.", "Create a new one and ask again.")
@@ -150,36 +150,36 @@ class KeptSandboxes:
                 raise AssertionError(request.tool)
 
     async def remove(self, id: str, why: str) -> bool:
-        """End what runs in it and remove it; whether it was there. Its agent is told `why` when it calls again."""
+        """Stop its run, remove it and return whether it existed. A later call of its agent is answered with `why`."""
         if (one := self._open.pop(id, None)) is None:
             return False
         if one.timer is not None:
             one.timer.cancel()
         await one.session.close()
         await self._record.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why})
-        with contextlib.suppress(KnownError):  # told already; a sandbox that is gone has no requests to cover
+        with contextlib.suppress(KnownError):  # reported already; no request can use the grants of a removed sandbox
             await self._removed(id)
-        self._tell()
+        self._publish()
         return True
 
     async def remove_of(self, agent: str, why: str) -> None:
-        """All of `agent`."""
+        """Remove all sandboxes of `agent`."""
         mine = [id for id, one in self._open.items() if one.kept.agent == agent]
         await asyncio.gather(*(self.remove(id, why) for id in mine))
 
     async def close(self, why: str) -> None:
-        """Remove them all; what is being made ends by itself, as the console is closing."""
+        """Remove all; one that is being created is removed once it is open, as the console is closing."""
         await asyncio.gather(*(self.remove(id, why) for id in list(self._open)))
         # One whose engine hangs is left to its sandbox, which closes next.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_SECONDS), self._made:
                 await self._made.wait_for(lambda: not self._making.total())
 
-    # ---- making ----
+    # ---- creating ----
 
     async def _create(self, request: Request) -> dict[str, object]:
-        """Raises KnownError."""
-        # The place is taken before anything is awaited: however many ask at once, no more are made.
+        """Create a sandbox and return its answer for the agent. Raises KnownError."""
+        # Counted before the first await: however many requests run at once, the limits hold.
         self.check_capacity(request.agent)
         self._making[request.agent] += 1
         try:
@@ -202,13 +202,13 @@ class KeptSandboxes:
         }
 
     async def _opened(self, request: Request) -> _Open:
-        """Make one and count it among those that are open. Raises KnownError."""
+        """Open a sandbox and add it to the open ones. Raises KnownError."""
         sandbox = self._chosen.sandbox
         if not isinstance(sandbox, Lasting) or sandbox.isolation is not request.isolation:
             raise KnownError("No sandbox can be kept here.", "Send code_execute without sandbox_id.")
         assert request.language is not None
         session = await sandbox.open(request.language, request.limits, request.image)
-        # Looked at again: the agent may have been revoked, or the console be closing, while it was made.
+        # Checked again: the agent may have been revoked, or the console be closing, since the await.
         if why := self._closing.why or self._barred(request.agent, request.received_at):
             await session.close()
             raise KnownError(why, "Nothing was kept.")
@@ -227,7 +227,7 @@ class KeptSandboxes:
         return one
 
     def _wind(self, one: _Open, *, in_use: bool) -> None:
-        """Set the clock of its end anew: what is in use ends only when its whole time is over."""
+        """Restart the timer that removes it; while it is in use only its longest lifetime counts."""
         if one.timer is not None:
             one.timer.cancel()
         lasts = max(0.0, one.ends_for_good - time.monotonic())
@@ -237,21 +237,21 @@ class KeptSandboxes:
         one.timer = asyncio.get_running_loop().call_later(
             seconds, lambda: spawn("remove a sandbox", self.remove(one.kept.id, why))
         )
-        self._tell()
+        self._publish()
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         self._record.publish(SandboxesChanged(self.listed()))
 
 
 def _listed(request: Request, found: FolderListing) -> dict[str, object]:
     entries = [{"name": one.name, "kind": one.kind.value, "size": one.size} for one in found.entries]
-    told: dict[str, object] = {"path": request.files[0], "entries": entries}
-    return {**told, "left_out": found.left_out} if found.left_out else told
+    facts: dict[str, object] = {"path": request.files[0], "entries": entries}
+    return {**facts, "left_out": found.left_out} if found.left_out else facts
 
 
 def _read(request: Request, piece: FileSlice) -> dict[str, object]:
-    """Text where it is UTF-8 and base64 where not. What is cut in a character's middle counts as text."""
-    told: dict[str, object] = {
+    """Return a piece of a file as text where it is UTF-8, else as base64; a character cut at the end is still text."""
+    facts: dict[str, object] = {
         "path": request.files[0],
         "size": piece.size,
         "offset": request.offset,
@@ -263,12 +263,12 @@ def _read(request: Request, piece: FileSlice) -> dict[str, object]:
     except UnicodeDecodeError as error:
         cut = len(piece.data) - error.start < 4 and request.offset + len(piece.data) < piece.size
         if not cut or "\0" in piece.data[: error.start].decode("utf-8"):
-            return {**told, "encoding": "base64", "content": base64.b64encode(piece.data).decode("ascii")}
+            return {**facts, "encoding": "base64", "content": base64.b64encode(piece.data).decode("ascii")}
         whole = piece.data[: error.start]
-        told |= {"bytes": len(whole), "sha256": hashlib.sha256(whole).hexdigest()}
+        facts |= {"bytes": len(whole), "sha256": hashlib.sha256(whole).hexdigest()}
         text = whole.decode("utf-8")
-    return {**told, "encoding": "utf-8", "content": text}
+    return {**facts, "encoding": "utf-8", "content": text}
 
 
 CONTENT = "content"
-"""The name of what is for the agent alone: the history keeps its size and hash."""
+"""Name of the field for the agent alone: the history holds its size and hash instead."""

@@ -1,4 +1,4 @@
-"""Agents come and go: added and revoked, here or by another process."""
+"""Adds and revokes agents, and notices those that another process revoked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Membership:
-    """Every method is called on the engine's loop."""
+    """The registered agents as the engine sees them. Every method is called on the engine's loop."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class Membership:
         withdraw_all: Callable[[str, str], None],
         forget: Callable[[str], Awaitable[None]],
     ) -> None:
-        """`withdraw_all(agent, why)` ends what an agent asks; `forget(agent)` all that it was granted and keeps."""
+        """`withdraw_all(agent, why)` ends its requests; `forget(agent)` removes its grants and kept sandboxes."""
         self._agents = agents
         self._record = record
         self._withdraw_all = withdraw_all
@@ -34,23 +34,23 @@ class Membership:
         agents.listen(lambda _agent: record.publish(AgentsChanged()), self._revoked_elsewhere, self.report)
 
     def report(self) -> None:
-        """A list of agents that cannot be read keeps all of them out: a standing trouble."""
+        """Report as trouble that the list of agents cannot be read: no agent is known then."""
         if problem := self._agents.problem:
             self._record.trouble("agents", problem, "Restore the file, or add the agents again.")
         else:
             self._record.clear("agents")
 
     async def add(self, name: str) -> str:
-        """Register an agent; its token, to be shown once. Raises KnownError for a name that will not do."""
+        """Register an agent and return its token, to be shown once. Raises KnownError for an invalid name."""
         token = self._agents.add(name)
         await self._record.note("agent-added", "", {"agent": name})
         self._record.publish(AgentsChanged())
         return token
 
     async def revoke(self, name: str) -> None:
-        """Its token is worth nothing from now on, and what it asked is withdrawn.
+        """Make the agent's token invalid and withdraw its requests.
 
-        Raises KnownError where that cannot be written down; it counts until the next start all the same.
+        Raises KnownError where that cannot be written; it is in force until the next start all the same.
         """
         try:
             self._agents.revoke(name)
@@ -60,19 +60,20 @@ class Membership:
                 await self._ended(name)
 
     def barred(self, agent: str, since: float) -> str:
-        """Why a request that `agent` made at `since` (seconds since the epoch) may not go on; empty where it may.
+        """Return why a request that `agent` made at `since` may not continue; empty where it may.
 
-        Looks at the file: another process may have revoked the agent, or given its name to a new one.
+        `since` is in seconds since the epoch. Reads the file again if it has changed: another process may have
+        revoked the agent, or given its name to a new one.
         """
         self._agents.refresh()
         return barred(self._agents, agent, since)
 
     def registered(self, agent: str) -> float:
-        """When the agent of that name was added, in seconds since the epoch; 0 for one that nobody added."""
+        """Return when the agent was added, in seconds since the epoch; 0 for a name that is not registered."""
         return max((one.created_at for one in self._agents.all() if one.name == agent), default=0.0)
 
     def _revoked_elsewhere(self, agent: Agent) -> None:
-        """`assent agents revoke` did it."""
+        """Withdraw the requests of an agent that `assent agents revoke` has revoked."""
         self._withdraw_all(agent.name, REVOKED)
         spawn(f"revoked {agent.name}", self._ended(agent.name))
 
@@ -86,6 +87,6 @@ class Membership:
 
 
 def barred(agents: Agents, agent: str, since: float) -> str:
-    """As `Membership.barred`, of what is known by now."""
+    """Return the same as `Membership.barred`, without reading the file again."""
     found = next((one for one in agents.all() if one.name == agent), None)
     return REVOKED if found is not None and (found.revoked or found.created_at > since) else ""

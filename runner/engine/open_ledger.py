@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class OpenLedger:
-    """Holds at most one open ledger; a new one may take its place at any time."""
+    """Holder of at most one open ledger; a new one may replace it at any time."""
 
     def __init__(self, places: Places, captures: Captures, secrets: Secrets) -> None:
         self._places = places
@@ -32,9 +32,9 @@ class OpenLedger:
         self._ledger: Ledger | None = None
         self._anchors: AnchorKeeper | None = None
         self.doubt: KnownError | None = None
-        """Why the history is not the one that was last signed here; it is not signed until a new one is begun."""
+        """Why this ledger is not the one that was last signed here; it is not signed until a new one is begun."""
         self.number = 0
-        """Raised each time a ledger is opened."""
+        """Number of ledgers opened so far: it identifies the present one."""
 
     @property
     def is_open(self) -> bool:
@@ -42,13 +42,13 @@ class OpenLedger:
 
     @property
     def writer(self) -> Ledger:
-        """Where entries go. Raises LedgerFailed while no ledger is open."""
+        """Return the open ledger. Raises LedgerFailed while none is open."""
         if self._ledger is None:
             raise LedgerFailed("The history is not open.", "See the message in the window.")
         return self._ledger
 
     async def open(self) -> None:
-        """Raises KnownError where the folder or the file cannot be used."""
+        """Open the ledger. Raises KnownError where its folder or file cannot be used."""
         try:
             self._places.make()
             self._captures.begin()
@@ -61,7 +61,7 @@ class OpenLedger:
             await self._ledger.append("opened", "", {"process": os.getpid()})
 
     async def renew(self) -> None:
-        """Set the ledger's file aside and begin a new one, which names it and the last head that was signed.
+        """Move the ledger's file aside and begin a new one, which names it and the last signed head.
 
         Raises KnownError.
         """
@@ -73,12 +73,12 @@ class OpenLedger:
         self.doubt = None
 
     def _set_aside(self) -> anchor.Anchor | None:
-        """Set the file aside; the last signed head of it, where one is known."""
+        """Move the file aside and return its last signed head, where one is known."""
         try:
             signed = signer.anchor(self._secrets)
         except KnownError:
             signed = None
-        # First: a crash between the two must not leave a new ledger beside the mark of the old one.
+        # First, since a crash between the two must not leave a new ledger beside the anchor of the old one.
         signer.forget_anchor(self._secrets)
         try:
             set_aside(self._places.ledger)
@@ -89,9 +89,9 @@ class OpenLedger:
         return signed
 
     async def seal(self) -> None:
-        """Sign the ledger's heads from now on, unless it is not the one that was last signed: then `doubt` says so.
+        """Begin to sign the ledger's heads; where it is not the one that was last signed, set `doubt` instead.
 
-        The keyring may take its time, so nothing waits for this. Raises KnownError where there is no key.
+        The keyring may be slow, so nothing waits for this. Raises KnownError where there is no key.
         """
         ledger = self._ledger
         key = await asyncio.to_thread(signer.signing_key, self._secrets)
@@ -122,7 +122,7 @@ class OpenLedger:
             history.close()
 
     async def close(self) -> None:
-        """Write the last entry, its seal, and the note of it beside the key."""
+        """Write the last entry, its seal, and the anchor beside the key."""
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()

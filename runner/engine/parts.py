@@ -1,4 +1,4 @@
-"""What the engine works with: configuration, agents, ledger, sandbox and gateway."""
+"""The long-lived parts of the engine: configuration, agents, ledger, sandbox and gateway."""
 
 from __future__ import annotations
 
@@ -46,36 +46,36 @@ class Parts:
         self._gateway: Gateway | None = None
 
     async def assess(self, request: Request, *, person: bool = False) -> Assessment:
-        """What `request` would do. Code is read in a process of its own; tools that bring none need no process.
+        """Return the assessment of `request`. Code is parsed in a worker process; tools without code need none.
 
-        `person`: it is a person's version, which goes before what agents sent.
+        `person`: it is a person's version, which is assessed before what agents sent.
         """
         if request.tool in (Tool.CODE_EXECUTE, Tool.CODE_WRITE_FILE):
             return await self.assessor.assess(request, person=person)
         return self.configuration.dangers.assess(request)
 
     async def follow_agreement(self) -> None:
-        """Keep secrets where the settings say now. The keyring may take its time. Raises KnownError."""
+        """Store secrets where the settings say now. The keyring may be slow. Raises KnownError."""
         agreed = self.configuration.settings.secrets_file
         await asyncio.to_thread(self.secrets.agree_to_file if agreed else self.secrets.withdraw_agreement)
 
     def reload(self) -> None:
-        """Read settings and rules again, and hand them to those that live by them."""
+        """Read settings and rules again, and pass them to the parts that use them."""
         self.configuration.reload()
         self.assessor.reload()
         self.sandboxes.warm_again()
 
     @property
     def address(self) -> str:
-        """Where agents reach the gateway; empty while it is closed."""
+        """Address of the gateway for agents; empty while it is closed."""
         return "" if self._gateway is None else self._gateway.address
 
     async def open_gateway(self, counter: Counter) -> None:
-        """Raises KnownError where the port cannot be opened."""
-        # Half a second of imports: here, so that the window is painted first.
+        """Open the gateway. Raises KnownError where its port cannot be opened."""
+        # Imports of half a second: here, so that the window is painted first.
         from runner.gateway.server import Gateway
 
-        # Known before it opens: whatever becomes of that, somebody closes it.
+        # Assigned before it opens, so that it is closed even where opening fails.
         if self._gateway is None:
             self._gateway = Gateway(counter, self.agents, self.configuration.settings, self.places)
         await self._gateway.open()

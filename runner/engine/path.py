@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from runner.requests.case import Case
     from runner.requests.cases import Cases
 
-TOLD_CHANGES = 20_000
-"""Characters of a person's changes that the agent gets."""
+LONGEST_CHANGES = 20_000
+"""Characters of a person's changes that are sent to the agent."""
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
 GONE = "The agent went away."
 
 
 class Path:
-    """Every method is called on the engine's loop; each case has one task, which runs `handle`."""
+    """The path of requests. Every method is called on the engine's loop; each case has one task that runs `handle`."""
 
     def __init__(
         self,
@@ -68,15 +68,15 @@ class Path:
         self._sandboxes = sandboxes
         self._assess = assess
         self._reading: dict[str, asyncio.Task[Assessment]] = {}
-        """Requests that are being assessed, or wait for their turn."""
+        """Requests that are being assessed or queue for it."""
 
     async def handle(self, case: Case) -> None:
-        """Follow a request to its end; whatever breaks, nothing is approved and the agent gets an answer."""
+        """Handle a request to its end; whatever fails, nothing is approved and the agent gets an answer."""
         case.generation = self._door.generation
         try:
             await self._follow(case)
         except Exception:
-            # A bug of ours: in the answer and in the history, and raised for the fault log.
+            # A bug: reported in the answer and in the history, and raised for the fault log.
             self._desk.deny(case.request.id, BROKEN)
             self._runs.stop(case.request.id, BROKEN)
             await self.settle(case, BROKEN)
@@ -97,7 +97,7 @@ class Path:
         await self._close(case, Answer(case.request.id, decision, result, facts, problem, *await self._changes(case)))
 
     async def _assessed(self, case: Case) -> Decision | None:
-        """Have the request assessed; the refusal of one that was ended before its turn. Raises LedgerFailed."""
+        """Assess the request; return the denial of one that was ended before its turn. Raises LedgerFailed."""
         request = case.request
         if case.assessment is not None:
             return None
@@ -118,7 +118,7 @@ class Path:
         return None
 
     async def _decided(self, case: Case, decision: Decision) -> Decision:
-        """Take a decision, as far as the door lets it through; it is durable then. Raises LedgerFailed."""
+        """Record a decision, or the refusal of an approval that `Door` does not allow. Raises LedgerFailed."""
         if decision.verdict is Verdict.APPROVED:
             decision = self._door.refuses(case, decision) or decision
         case.decision = decision
@@ -143,14 +143,17 @@ class Path:
         raise AssertionError("nobody decided, not even a person")
 
     async def _run(self, case: Case, decision: Decision) -> Result:
-        """Run what was approved; whatever happens, its end is recorded."""
+        """Run what was approved and record its end, whatever happens."""
         result = case.result = await self._runs.run(case, decision)
         body = {**encode(result), **await self._store(case, result)}
         await self._record.persist(case, Phase.FINISHED, body, RunFinished(case.request.id, result))
         return result
 
     async def _do(self, case: Case, decision: Decision) -> tuple[dict[str, object] | None, str]:
-        """The answer of a tool that runs no code, or why there is none. What a file holds is kept as its hash."""
+        """Return the answer of a tool that runs no code, or why there is none.
+
+        Of the content of a file only the hash is recorded.
+        """
         facts: dict[str, object] | None = None
         problem = ""
         try:
@@ -169,7 +172,7 @@ class Path:
         return await self._sandboxes.do(case.approved, lambda: self._door.require(case, decision))
 
     async def _store(self, case: Case, result: Result) -> dict[str, object]:
-        """Keep the artifact as the settings say: its path and hash. A full disk is a trouble; the run stands."""
+        """Store the artifact as the settings say and return its path and hash. A full disk is reported as trouble."""
         try:
             stored = await asyncio.to_thread(
                 self._parts.files.store, case.approved, case.weighed, case.decision, result
@@ -182,13 +185,13 @@ class Path:
         return stored
 
     async def _changes(self, case: Case) -> tuple[str, str]:
-        """What a person changed before approving, code and limits, for the agent; empty where nothing was."""
+        """Return a person's changes to code and limits, in words for the agent; empty where there were none."""
         if case.edited is None:
             return "", ""
         old, new = case.request.code, case.edited.code
         changes = await self._parts.assessor.compare(old, new, agent=case.request.agent)
         lines = await asyncio.to_thread(difference, old, new, changes=changes)
-        return as_text(lines, TOLD_CHANGES), bounds.told(case.request.limits, case.edited.limits)
+        return as_text(lines, LONGEST_CHANGES), bounds.told(case.request.limits, case.edited.limits)
 
     async def _close(self, case: Case, answer: Answer) -> None:
         if case.phase is not Phase.CLOSED:
@@ -199,7 +202,7 @@ class Path:
         self._cases.close(case)
 
     async def _deny_unwritten(self, case: Case, failure: LedgerFailed) -> Decision:
-        """What cannot be recorded is not run: the agent hears so at once, the record follows when it can."""
+        """Deny a request that cannot be recorded: answer the agent at once, record it when the ledger works."""
         why = f"Assent could not write its history: {failure.what}"
         decision = Decision(Verdict.DENIED, Decider.ENGINE, why, digest=case.request.digest)
         case.decision, case.edited, case.edited_assessment = decision, None, None
@@ -207,10 +210,10 @@ class Path:
         await self._record.persist(case, Phase.DENIED, decision, RequestDecided(case.request.id, decision))
         return decision
 
-    # ---- ends from elsewhere ----
+    # ---- ends caused from outside ----
 
     def withdraw(self, request_id: str, why: str = GONE) -> None:
-        """The caller has gone: its question disappears or is never put, its run stops."""
+        """Withdraw a request whose caller has disconnected: close its question and stop its run."""
         if self._desk.withdraw(request_id, why) or (case := self._cases.find(request_id)) is None:
             return
         case.gone = why
@@ -219,18 +222,18 @@ class Path:
         self._runs.stop(request_id, why)
 
     def end_assessing(self) -> None:
-        """End what nobody has assessed yet, as everything is denied; it might wait long for its turn."""
+        """End requests that are not assessed yet, because everything is denied; their turn might come late."""
         for reading in self._reading.values():
             reading.cancel()
 
     def withdraw_all(self, agent: str, why: str) -> None:
-        """Withdraw everything that `agent` has asked and that is not over."""
+        """Withdraw every request of `agent` that is not closed."""
         for case in self._cases.active():
             if case.request.agent == agent:
                 self.withdraw(case.request.id, why)
 
     async def settle(self, case: Case, why: str) -> None:
-        """Bring a case that cannot go on to its end, wherever it stands."""
+        """Close a case that cannot continue, whatever its phase is."""
         request = case.request
         if case.phase in UNDECIDED:
             case.decision = Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)

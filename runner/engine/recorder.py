@@ -1,4 +1,4 @@
-"""Writes to the ledger of the moment; nobody hears of a step before it is durable."""
+"""Writes to the open ledger; a step is published only after it is durable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.requests.case import Case
 
 RETRY_SECONDS = 1.0
-"""Between two attempts to write a step that must not be lost."""
+"""Pause between two attempts to write a step that must not be lost."""
 
 
 class Recorder:
@@ -43,21 +43,21 @@ class Recorder:
         self.ledger_works()
 
     async def note(self, kind: str, request_id: str, body: Mapping[str, object] | None = None) -> None:
-        """Write an entry on which nothing depends: a failure is reported as trouble, never raised."""
+        """Write an entry that nothing depends on: a failure is reported as trouble, never raised."""
         try:
             await self._ledger.writer.append(kind, request_id, body or {})
         except KnownError as failure:
             self.trouble("ledger", failure.what, failure.remedy)
 
     def ledger_works(self) -> None:
-        """Report that the ledger can be written; that it is not the one that was last signed stays a trouble."""
+        """Report that the ledger can be written; one that is not the last signed ledger remains a trouble."""
         if doubt := self._ledger.doubt:
             self.trouble("ledger", doubt.what, doubt.remedy)
         else:
             self.clear("ledger")
 
     async def persist(self, case: Case, phase: Phase, body: object, event: Event | None) -> None:
-        """Take a step that must not be lost: retried until it is written."""
+        """Record a step that must not be lost, with attempts until it is written."""
         while True:
             try:
                 return await case.advance(phase, body, event)

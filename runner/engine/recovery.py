@@ -1,4 +1,4 @@
-"""What an earlier process left open is settled: nothing is replayed, nothing runs twice (spec I4, K6)."""
+"""Settles requests that an earlier process left open: nothing is replayed or run twice (spec I4, K6)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PHASES = frozenset(phase.value for phase in Phase)
 def take_up(
     left_open: list[CaseRecord], record: Record, cases: Cases, path: Path, take: Callable[[Case], object]
 ) -> None:
-    """Ask again what an agent still waits for (`take`), and settle everything else."""
+    """Ask again about requests whose agent will fetch the answer (`take`), and settle all others."""
     for left in left_open:
         case = Case(left.request, record)
         steps = [(step.entry.kind, step.body) for step in left.steps if step.entry.kind in PHASES]

@@ -1,4 +1,4 @@
-"""Calls that never became requests, told once per burst: a flood is one line, not a thousand (spec I5)."""
+"""Counts calls that never became requests; a burst is reported once, not per call (spec I5)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ BURST_SECONDS = 1.0
 
 
 class Refusals:
-    """Counts refused calls per agent and hands on one summary when a burst has lasted `BURST_SECONDS`."""
+    """Counter of refused calls per agent, which reports one summary `BURST_SECONDS` after a burst began."""
 
-    def __init__(self, told: Callable[[CallsRefused], None]) -> None:
-        self._told = told
+    def __init__(self, report: Callable[[CallsRefused], None]) -> None:
+        self._report = report
         self._bursts: dict[str, tuple[int, str]] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     def count(self, agent: str, reason: str) -> None:
-        """`agent` is empty where the token was not known."""
+        """Count one refused call; `agent` is empty where the token was not known."""
         count, _ = self._bursts.get(agent, (0, ""))
         self._bursts[agent] = (count + 1, reason)
         if self._timer is None:
@@ -34,4 +34,4 @@ class Refusals:
             self._timer = None
         bursts, self._bursts = self._bursts, {}
         for agent, (count, reason) in bursts.items():
-            self._told(CallsRefused(agent, count, reason))
+            self._report(CallsRefused(agent, count, reason))

@@ -1,4 +1,4 @@
-"""What is kept of a run beside the ledger: its artifact, and the files that it created."""
+"""Stores the artifact of a run and the files that it created, beside the ledger."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class RunFiles:
-    """Collect and store as the settings say."""
+    """The store for artifacts and created files, as the settings describe it."""
 
     def __init__(self, places: Places, captures: Captures, settings: Callable[[], Settings]) -> None:
         self._places = places
@@ -28,21 +28,21 @@ class RunFiles:
         self._settings = settings
 
     def bounds(self) -> Bounds | None:
-        """How much is collected of what a run creates; None where nothing is."""
+        """Return the bounds for files that are collected from a run; None where none are collected."""
         settings = self._settings()
         if not settings.collect_files:
             return None
         return Bounds(settings.collect_most, settings.collect_file_mb << 20, settings.collect_all_mb << 20)
 
     def collect(self, request_id: str) -> Collect | None:
-        """Where what a run creates goes, where the settings want it. Raises OSError."""
+        """Return the destination for files that a run creates; None where none are collected. Raises OSError."""
         bounds = self.bounds()
         return None if bounds is None else Collect(self._captures.draft(request_id), bounds)
 
     def store(
         self, request: Request, assessment: Assessment | None, decision: Decision | None, result: Result
     ) -> dict[str, object]:
-        """Keep the artifact of a run as `SANDBOX_STORE_CODE` says; what the ledger says of it.
+        """Store the artifact of a run as `SANDBOX_STORE_CODE` says; return what the ledger records about it.
 
         Raises OSError and KnownError.
         """

@@ -1,4 +1,4 @@
-"""The runs that are going on: started after the last check, stopped, paused."""
+"""The active runs: started after the last check, stopped, paused."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HELD, RESUMED = "held", "resumed"
 
 
 class Runs:
-    """Every method is called on the engine's loop."""
+    """The active runs. Every method is called on the engine's loop."""
 
     def __init__(self, parts: Parts, record: Record, door: Door, sandboxes: KeptSandboxes) -> None:
         self._parts = parts
@@ -57,7 +57,7 @@ class Runs:
             return not_run(request, error)
 
     async def _run_in(self, case: Case, decision: Decision, place: Sandbox | Session) -> Result:
-        """Raises NotPermitted where the approval counts no more, and KnownError where `place` does not work."""
+        """Run `case` in `place`. Raises NotPermitted for an approval no longer valid, KnownError if `place` fails."""
         request, chosen = case.approved, self._parts.sandboxes
         protections = (await chosen.sandbox.check()).protections
         self._door.require(case, decision)
@@ -68,7 +68,7 @@ class Runs:
         run = await place.start(job, lambda usage: self._record.publish(RunMeasured(request.id, usage)))
         case.transcript = run.transcript
         self._runs[request.id] = run
-        if (refusal := self._door.refuses(case, decision)) is not None:  # it came while the sandbox started
+        if (refusal := self._door.refuses(case, decision)) is not None:  # refused while the sandbox started
             run.stop(refusal.reason)
         try:
             return await run.finished()
@@ -95,7 +95,7 @@ class Runs:
         )
 
     async def _imported(self, request: Request) -> tuple[Import, ...] | None:
-        """What Python code imports, where a rule is about that; None where none is. Raises KnownError."""
+        """Return the imports of Python code; None where no rule restricts them. Raises KnownError."""
         if request.language is not Language.PYTHON or not binds(imports(self._parts.configuration.settings)):
             return None
         found = await self._parts.assessor.imported(request.code, agent=request.agent)
@@ -104,7 +104,7 @@ class Runs:
         return found
 
     def _collect(self, request_id: str) -> Collect | None:
-        """Where what the run creates goes; without space for it the run goes on."""
+        """Return the destination for files that the run creates; None where it cannot be made, which is reported."""
         try:
             return self._parts.files.collect(request_id)
         except OSError as error:
@@ -115,7 +115,7 @@ class Runs:
     # ---- what a person does with them ----
 
     def stop(self, request_id: str, why: str = STOPPED) -> None:
-        """End a run, if it is one."""
+        """Stop a run; nothing where there is none with that id."""
         if run := self._runs.get(request_id):
             run.stop(why)
 
@@ -124,7 +124,7 @@ class Runs:
             run.stop(why)
 
     def hold(self, request_id: str, held: bool) -> None:
-        """Pause a run, or let it go on; nothing where its sandbox cannot."""
+        """Pause or resume a run; nothing where its sandbox cannot pause."""
         run = self._runs.get(request_id)
         if not isinstance(run, Haltable) or held is (request_id in self._held):
             return
@@ -134,13 +134,13 @@ class Runs:
         spawn(f"held {request_id}", self._record.note(HELD if held else RESUMED, request_id))
 
     def hold_all(self, held: bool) -> tuple[str, ...]:
-        """Pause every run, or let all go on. The ids of those whose sandbox cannot."""
+        """Pause or resume every run; return the ids of runs whose sandbox cannot pause."""
         for request_id in list(self._runs):
             self.hold(request_id, held)
         return tuple(request_id for request_id, run in self._runs.items() if not isinstance(run, Haltable))
 
 
 def not_run(request: Request, error: KnownError, outcome: Outcome = Outcome.ENGINE_LOST) -> Result:
-    """The result of a run that was prevented, or whose end is not known."""
+    """Return the result of a run that did not start, or whose end is not known."""
     meta = Meta(runtime=request.isolation.value, limits=request.limits, isolation=request.isolation)
     return Result(outcome, "", str(error), 1, 0.0, error=str(error), meta=meta)

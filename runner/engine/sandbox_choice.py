@@ -1,4 +1,4 @@
-"""The sandbox that runs get: chosen at the start, looked for again on request, and kept warm."""
+"""The sandbox for runs: chosen at the start, chosen again on request, with warm containers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SandboxChoice:
-    """One of the sandboxes that this machine may have."""
+    """The choice of one sandbox among those that this machine may have."""
 
     def __init__(
         self,
@@ -31,13 +31,13 @@ class SandboxChoice:
         settings: Callable[[], Settings],
         bounds: Callable[[], Bounds | None],
     ) -> None:
-        """`bounds` says how much is collected of what runs create; None where nothing is."""
+        """`bounds` returns the bounds for files collected from runs; None where none are collected."""
         self._sandboxes = sandboxes
         self._settings = settings
         self._bounds = bounds
         self._choice: ChosenSandbox | None = None
         self._looking: asyncio.Event | None = None
-        """Set once it is known which sandbox there is; None before anybody looks."""
+        """Set once the sandbox is known; None before `open`."""
 
     @property
     def isolation(self) -> Isolation:
@@ -45,7 +45,7 @@ class SandboxChoice:
 
     @property
     def sandbox(self) -> Sandbox:
-        """The chosen one. Raises KnownError where none was found."""
+        """The chosen sandbox. Raises KnownError where none was found."""
         if self._choice is None:
             raise KnownError("There is no sandbox to run in.", "Open Doctor for what is missing.")
         return self._choice.sandbox
@@ -56,7 +56,7 @@ class SandboxChoice:
         return "" if self._choice is None else self._choice.why
 
     async def open(self) -> None:
-        """Remove what earlier consoles left, and choose. A container engine that hangs takes some seconds here."""
+        """Remove leftovers of earlier consoles, and choose. A container engine that hangs takes some seconds here."""
         self._looking = asyncio.Event()
         try:
             settings = self._settings()
@@ -68,7 +68,7 @@ class SandboxChoice:
             self._looking.set()
 
     async def look_again(self) -> None:
-        """Choose again, as images may have been built since; what runs goes on where it is."""
+        """Choose again, as images may have been built since; present runs stay where they are."""
         before = self._choice
         for sandbox in self._sandboxes:
             if isinstance(sandbox, ContainerSandbox):
@@ -78,30 +78,30 @@ class SandboxChoice:
             before.sandbox.cool()
 
     def warm_again(self) -> None:
-        """Fit the warm containers to changed settings."""
+        """Adapt the warm containers to changed settings."""
         if self._choice is not None:
             spawn("warm pool", self._warm())
 
     async def _warm(self) -> None:
-        """Have containers of the settings' own limits ready, where the sandbox is one of containers."""
+        """Keep containers with the settings' limits ready, where the sandbox uses containers."""
         sandbox, settings = self.sandbox, self._settings()
         if isinstance(sandbox, ContainerSandbox):
             usual = intake.limits(Submission("", Tool.CODE_EXECUTE), settings, sandbox.isolation)
             await sandbox.warm(map(Language, settings.warm_languages), usual, settings.warm_containers, self._bounds())
 
     async def known(self) -> None:
-        """Wait until it is known which sandbox there is, or that there is none."""
+        """Wait until a sandbox is chosen, or none was found."""
         if self._looking is not None:
             await self._looking.wait()
 
     async def image(self, language: Language | None) -> str:
-        """The id of the image that code in `language` would run in; '' without one."""
+        """Return the id of the image for code in `language`; '' without one."""
         if self._choice is None or language is None:
             return ""
         return (await self._choice.sandbox.check()).images.get(language, "")
 
     async def facts(self) -> dict[str, object]:
-        """What `code_sandbox_info` answers."""
+        """Return the answer of `code_sandbox_info`."""
         await self.known()
         if self._choice is None:
             return {"isolation": "none", "problem": "There is no sandbox to run in."}

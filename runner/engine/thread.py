@@ -19,10 +19,10 @@ log = logging.getLogger(__name__)
 
 
 class EngineThread:
-    """Starts the engine's loop in a daemon thread and hands work over to it.
+    """A daemon thread that runs the engine's loop, and calls from other threads into it.
 
     `build` is called in that thread, so the window does not pay for the engine's imports.
-    `failed` is told of errors nobody awaits, in that thread.
+    `failed` is called in that thread with each error that no caller awaits.
     """
 
     def __init__(self, build: Callable[[], Engine], failed: Callable[[BaseException, str], None] | None = None) -> None:
@@ -39,37 +39,37 @@ class EngineThread:
 
     @property
     def engine(self) -> Engine:
-        """The engine; waits until it is built."""
+        """The engine. Blocks until it is built."""
         self._ready.wait()
         assert self._engine is not None
         return self._engine
 
     @property
     def started(self) -> bool:
-        """The engine is there and takes calls."""
+        """Whether the engine is built and takes calls."""
         return self._ready.is_set() and self._engine is not None and self._thread.is_alive()
 
     @property
     def ended(self) -> bool:
-        """The engine is gone, or could not be built: it will take no calls any more."""
+        """Whether the engine has ended or could not be built: it will take no calls."""
         return self._ready.is_set() and not self.started
 
     def call(self, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> Future[T]:
-        """Run `work(engine)` on the engine's loop. Any thread."""
+        """Run `work(engine)` on the engine's loop. May be called on any thread."""
         self._ready.wait()
         assert self._loop is not None
         return asyncio.run_coroutine_threadsafe(work(self.engine), self._loop)
 
     def post(self, work: Callable[[Engine], object]) -> None:
-        """Do something short on the engine's loop. Any thread; nothing comes back."""
+        """Call `work(engine)` on the engine's loop, without a result. May be called on any thread."""
         self._ready.wait()
         if self._loop is not None and self._engine is not None:
-            # The loop may end at any moment; then there is nothing left to do.
+            # The loop may end at any time; then nothing is left to do.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(work, self._engine)
 
     def close(self, why: str, timeout: float = 2.0) -> bool:
-        """Close the engine and end the thread, within `timeout` seconds; False when it took longer."""
+        """Close the engine and end the thread; return False where that took longer than `timeout` seconds."""
         if not self._thread.is_alive():
             return True
         self._ready.wait(timeout)
@@ -86,7 +86,7 @@ class EngineThread:
         try:
             asyncio.run(self._live())
         except BaseException as error:
-            self._tell(error, "the engine ended")
+            self._report(error, "the engine ended")
         finally:
             self._ready.set()
 
@@ -99,19 +99,19 @@ class EngineThread:
         try:
             await self._engine.start()
         except Exception as error:
-            # The loop lives on: a person must be able to stop, to lock down and to close what did start.
+            # The loop continues: a person must be able to stop, lock down and close the parts that did start.
             from runner.engine.engine import SEE_FAULTS, fault_words
 
-            self._tell(error, "while starting")
+            self._report(error, "while starting")
             self._engine.trouble("start", f"Assent has not started completely: {fault_words(error)}", SEE_FAULTS)
         await self._stop.wait()
         await self._engine.close(self._why)
 
     def _unhandled(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception") or RuntimeError(str(context.get("message")))
-        self._tell(error, str(context.get("message", "")))
+        self._report(error, str(context.get("message", "")))
 
-    def _tell(self, error: BaseException, where: str) -> None:
+    def _report(self, error: BaseException, where: str) -> None:
         log.error("%s", where, exc_info=error)
         if self._failed is not None:
             self._failed(error, where)

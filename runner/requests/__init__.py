@@ -1,1 +1,1 @@
-"""One request: taken in, bounded, and followed through its life."""
+"""One request: checked and bounded at intake, then its case through the life cycle."""

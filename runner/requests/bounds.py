@@ -1,4 +1,4 @@
-"""How far a person may change the limits of a run before approving it, and what was changed, in words."""
+"""Bounds within which a person may change the limits of a run before approving it, and the change in words."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ NAMES = {
     "disk_mb": ("disk", "MB"),
     "output_bytes": ("output", "bytes"),
 }
-"""The limits that can be changed, with their word and unit."""
+"""The limits that can be changed, with their name and unit in words."""
 _DECLARED = {"seconds": "timeout_seconds", "output_bytes": "max_output_bytes"}
 _OF_THE_RUN = frozenset({"seconds", "output_bytes"})
-"""What is not the sandbox's own."""
+"""Limits that belong to the run, not to its sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Bound:
 
 
 def bounds(request: Request, settings: Settings) -> Mapping[str, Bound]:
-    """From where to where each limit of `request` may be changed; what is not named may not be."""
+    """Return the range for each limit of `request` that may be changed; others may not be."""
     known = {one.name: one for one in declared()}
     cores = max(float(os.cpu_count() or 1), settings.cpu_cores, settings.docker_cpu_cores)
     highest = {
@@ -50,13 +50,13 @@ def bounds(request: Request, settings: Settings) -> Mapping[str, Bound]:
     for name in _changeable(request):
         now = float(getattr(request.limits, name))
         low = known[_DECLARED.get(name, name)].minimum or 0.0
-        # What the agent was granted to ask for stays to be had, also below what the settings would take.
+        # The agent's own value remains allowed, also where the settings would not allow it.
         found[name] = Bound(min(low, now), max(highest[name], now))
     return found
 
 
 def checked(request: Request, limits: Limits, settings: Settings) -> Limits:
-    """`limits` in place of those of `request`. Raises Refused, naming the one that may not be so."""
+    """Return `limits` where `request` may have them. Raises Refused, naming the limit that is out of bounds."""
     allowed = bounds(request, settings)
     for name in limits.__dataclass_fields__:
         now, then = getattr(request.limits, name), getattr(limits, name)
@@ -72,7 +72,7 @@ def checked(request: Request, limits: Limits, settings: Settings) -> Limits:
 
 
 def told(before: Limits, after: Limits) -> str:
-    """What was changed, for the agent: `memory 1024 MB in place of 512 MB`; empty where nothing was."""
+    """Return what was changed, for the agent: `memory 1024 MB in place of 512 MB`; empty where nothing was."""
     parts = []
     for name, (word, unit) in NAMES.items():
         was, now = getattr(before, name), getattr(after, name)
@@ -82,7 +82,7 @@ def told(before: Limits, after: Limits) -> str:
 
 
 def _changeable(request: Request) -> frozenset[str]:
-    """A sandbox that is kept has its own memory, processor and disk from its beginning to its end."""
+    """Return the names of the limits that may be changed; memory, cores and disk of a kept sandbox are fixed."""
     match request.tool:
         case Tool.CODE_EXECUTE:
             names = frozenset(NAMES) if not request.sandbox else _OF_THE_RUN

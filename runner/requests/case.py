@@ -1,4 +1,4 @@
-"""One request's life. `advance` is the only door: check the table, write the ledger, publish the event."""
+"""The state of one request. Only `advance` changes its phase: check the table, write the ledger, publish the event."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Case:
-    """A request on its way. Only the task that handles it advances it."""
+    """A request and its state. Only the task that handles it advances it."""
 
     def __init__(self, request: Request, record: Record) -> None:
         self.request = request
@@ -34,31 +34,31 @@ class Case:
         """The person's version, where one was approved in place of the request."""
         self.edited_assessment: Assessment | None = None
         self.generation = 0
-        """The standing (`Modes.generation`) under which the decision was made."""
+        """Value of `Modes.generation` when the decision was made."""
         self.gone = ""
-        """Why its caller has gone; empty while somebody waits."""
+        """Why its caller has disconnected; empty while it waits."""
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._record = record
         self._ledger = record.ledger
         self._steps: list[tuple[str, Mapping[str, object]]] = []
         self._unwritten: list[tuple[str, Mapping[str, object]]] = []
-        """Earlier steps that a newly begun ledger does not have yet."""
+        """Earlier steps that a new ledger does not hold yet."""
 
     @property
     def approved(self) -> Request:
-        """What an approval is for: the person's version where there is one."""
+        """The request that an approval is for: the person's version where there is one."""
         return self.edited or self.request
 
     @property
     def weighed(self) -> Assessment | None:
-        """The assessment of what an approval is for."""
+        """The assessment of `approved`."""
         return self.assessment if self.edited is None else self.edited_assessment
 
     async def advance(self, phase: Phase, body: object, event: Event | None) -> None:
         """Take one step, recorded with `body` (a mapping, or a value to encode). Published once it is durable.
 
         Raises IllegalMove for a step the table does not have and LedgerFailed when it cannot be
-        written; the case then stands where it stood.
+        written; the phase is then unchanged.
         """
         check(self.phase, phase)
         await self.attach(phase.value, body if isinstance(body, Mapping) else encode(body))
@@ -67,15 +67,15 @@ class Case:
             self._record.publish(event)
 
     async def attach(self, kind: str, body: Mapping[str, object]) -> None:
-        """Write an entry that belongs to the request. Raises LedgerFailed."""
+        """Write a ledger entry that belongs to the request. Raises LedgerFailed."""
         await self._catch_up()
         await self._record.append(kind, self.request.id, body)
         self._steps.append((kind, body))
 
     async def _catch_up(self) -> None:
-        """Write the earlier steps again where a new ledger was begun meanwhile: a request is whole in one ledger.
+        """Copy the earlier steps into a ledger that was begun since: each ledger holds a request as a whole.
 
-        Raises LedgerFailed; what was written by then is not written twice.
+        Raises LedgerFailed; steps that were written by then are not written twice.
         """
         while True:
             if self._ledger != self._record.ledger:
@@ -96,7 +96,7 @@ class Case:
         result: Result | None,
         steps: Sequence[tuple[str, Mapping[str, object]]],
     ) -> None:
-        """Take up a case that an earlier process left: what the ledger says is where it stands."""
+        """Restore the state of a case that an earlier process left, as the ledger has it."""
         self.phase = phase
         self.assessment = assessment
         self.decision = decision
@@ -104,7 +104,7 @@ class Case:
         self._steps = list(steps)
 
     def forget(self) -> int:
-        """Let go of what only a request on its way needs; about how many bytes stay."""
+        """Free what only an active request needs; return about how many bytes remain in use."""
         self._steps, self._unwritten, self.result = [], [], None
         if self.transcript is not None:
             self.transcript.release()

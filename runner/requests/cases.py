@@ -1,4 +1,4 @@
-"""The cases of this process: those on their way, and for a while those that are over."""
+"""The cases of this process: the active ones and the latest closed ones."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ if TYPE_CHECKING:
     from runner.requests.case import Case
 
 KEPT = 500
-"""Closed cases of one agent whose answers can still be fetched; the ledger has them all."""
+"""Number of closed cases per agent whose answers can still be fetched; the ledger has them all."""
 KEPT_BYTES = 16 << 20
-"""What closed cases of one agent may take in memory."""
+"""Bytes of memory that closed cases of one agent may use."""
 WATCHED = 50
-"""Closed cases whose last output stays, for a window that has not shown it yet."""
+"""Number of closed cases whose last output remains in memory, for a window that has not shown it yet."""
 
 
 class Cases:
-    """By id, oldest first."""
+    """The cases by request id, oldest first."""
 
     def __init__(self) -> None:
         self._active: dict[str, Case] = {}
         self._closed: dict[str, Case] = {}
         self._order: defaultdict[str, deque[tuple[str, int]]] = defaultdict(deque)
-        """Ids and sizes of closed cases by agent, oldest first: a busy agent does not push out another's."""
+        """Ids and sizes of closed cases by agent, oldest first: a busy agent does not displace those of others."""
         self._bytes: Counter[str] = Counter()
         self._watched: deque[Case] = deque()
         self._per_agent: Counter[str] = Counter()
@@ -33,7 +33,7 @@ class Cases:
         self._per_agent[case.request.agent] += 1
 
     def close(self, case: Case) -> None:
-        """The case is over; its answer can still be fetched until enough others of its agent are over too."""
+        """Move a case to the closed ones; its answer can be fetched until later ones of its agent displace it."""
         if self._active.pop(case.request.id, None) is None:
             return
         agent, size = case.request.agent, case.forget()
@@ -57,5 +57,5 @@ class Cases:
         return tuple(self._active.values())
 
     def waiting(self, agent: str) -> int:
-        """How many requests of `agent` are not over."""
+        """Return the number of requests of `agent` that are not closed."""
         return self._per_agent[agent]

@@ -1,4 +1,4 @@
-"""From a submission to a request: limits checked and filled in, and where it would run."""
+"""Makes a request of a submission: checks the limits, fills in defaults, and names the sandbox."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 TITLE_LENGTH = 120
 MOST_READ = 4 << 20
-"""Bytes of a file that one call can read; an agent that wants more calls again."""
-UNTELLING = ("#", "//", "import ", "from ", '"""', "'use strict'", "set -")
-"""Beginnings of lines that tell nobody what the code is for."""
+"""Largest number of bytes that one call reads of a file; an agent calls again for more."""
+UNINFORMATIVE = ("#", "//", "import ", "from ", '"""', "'use strict'", "set -")
+"""Beginnings of lines that do not say what the code is for."""
 
 
 def request(
     submission: Submission, settings: Settings, isolation: Isolation, image: str = "", kept: Kept | None = None
 ) -> Request:
-    """The request that `submission` makes; `image` is the id of the container image it would run in.
+    """Return the request that `submission` makes; `image` is the id of the container image it would run in.
 
-    What is done in a sandbox the agent keeps is done where that is, and within its limits.
+    With `kept`, isolation, image and limits are those of that sandbox.
 
-    Raises Refused, naming the argument, for what is out of bounds.
+    Raises Refused, naming the argument, for a value out of bounds.
     """
     return Request(
         id=uuid.uuid4().hex,
@@ -58,12 +58,12 @@ def request(
 
 
 def edited(request: Request, code: str, settings: Settings) -> Request:
-    """`request` with a person's version of its code. Raises Refused for what an agent could not have sent either."""
+    """Return `request` with a person's version of its code. Raises Refused for code that an agent may not send."""
     return replace(request, code=_checked(code, request.tool, settings))
 
 
 def limits(submission: Submission, settings: Settings, isolation: Isolation) -> Limits:
-    """Configured defaults with what was asked for put in. Raises Refused outside 0 and the configured maximum."""
+    """Return the limits asked for, by default those configured. Raises Refused for one that is out of bounds."""
     memory, cores = settings.memory_mb, settings.cpu_cores
     if isolation in (Isolation.DOCKER, Isolation.GVISOR):
         memory, cores = settings.docker_memory_mb or memory, settings.docker_cpu_cores or cores
@@ -85,7 +85,7 @@ def limits(submission: Submission, settings: Settings, isolation: Isolation) -> 
 
 
 def _within_kept(submission: Submission, settings: Settings, kept: Kept) -> Limits:
-    """Time and output are the run's own, all else is what the sandbox was made with. Raises Refused."""
+    """Return the limits of a kept sandbox with the time and output of this call. Raises Refused."""
     if submission.memory_mb is not None or submission.disk_mb is not None:
         raise Refused(
             "Memory and disk of a sandbox are set when it is created.", "Leave max_memory_mb and max_disk_mb out."
@@ -95,7 +95,7 @@ def _within_kept(submission: Submission, settings: Settings, kept: Kept) -> Limi
 
 
 def _files(submission: Submission) -> tuple[str, ...]:
-    """The one file, or none. Raises Refused for a path that leads out of the workspace."""
+    """Return the file of a file tool, else nothing. Raises Refused for a path that leads out of the workspace."""
     if submission.tool not in (Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES):
         return ()
     path = inside(submission.file_path)
@@ -117,14 +117,14 @@ def _most_bytes(submission: Submission, settings: Settings) -> int:
 
 
 def _title(submission: Submission) -> str:
-    """What the agent calls it, else the first line of code that says something."""
+    """Return the agent's title, else the first informative line of the code."""
     lines = (line.strip() for line in submission.code.splitlines())
-    telling = next((line for line in lines if line and not line.startswith(UNTELLING)), "")
+    telling = next((line for line in lines if line and not line.startswith(UNINFORMATIVE)), "")
     return " ".join((submission.title or telling or _doing(submission)).split())[:TITLE_LENGTH]
 
 
 def _doing(submission: Submission) -> str:
-    """What a tool other than code does, in words."""
+    """Return the action of a tool without code, in words."""
     match submission.tool:
         case Tool.CODE_WRITE_FILE:
             return f"Write {submission.file_path}"
@@ -163,7 +163,7 @@ def _language(submission: Submission, settings: Settings) -> Language | None:
 
 
 def _code(submission: Submission, settings: Settings) -> str:
-    """The code; for a file to be written, its content."""
+    """Return the code, or the content of a file to be written."""
     text = submission.content if submission.tool is Tool.CODE_WRITE_FILE else submission.code
     return _checked(text, submission.tool, settings)
 
@@ -181,7 +181,7 @@ def _checked(code: str, tool: Tool, settings: Settings) -> str:
 
 
 def _named(tool: Tool) -> str:
-    """The argument that holds the text."""
+    """Return the name of the argument that holds the text."""
     return "content" if tool is Tool.CODE_WRITE_FILE else "code"
 
 

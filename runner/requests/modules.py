@@ -1,4 +1,4 @@
-"""Which modules Python code may import, from the security level and the settings (spec R6)."""
+"""The rule for imports of Python code, from the security level and the settings (spec R6)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def imports(settings: Settings) -> ImportRule:
-    """The rule for a run. `strict` always keeps to its list; the others only when told to.
+    """Return the rule for a run. `strict` always applies its list, other levels only with `enforce_allowed_modules`.
 
-    A console in which a person reads every request would be of no use if the default level
-    refused `import sys`: the spec names the lists, the settings say whether they bind.
+    The spec names the lists, the settings say whether they are binding: a console in which a person reads every
+    request would be of no use if the default level refused `import sys`.
     """
     blocked = settings.blocked_modules if settings.block_dangerous_imports else ()
     level = settings.security_level
