@@ -1,1 +1,1 @@
-"""Whoever may answer a request: a person, now or late, or what a person chose before."""
+"""Approval: who may decide a request, in order: earlier choices of a person first, then the person."""

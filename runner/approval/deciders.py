@@ -1,4 +1,4 @@
-"""Whoever may decide a request, in the one order in which they are asked."""
+"""The deciders of a request, and the one order in which they are asked."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 class RequestDecider(Foreseeing, Protocol):
-    """One that may decide: a decision ends the asking, an `Ask` is handed to the next, None passes it on."""
+    """A decider: a `Decision` of it is final, an `Ask` goes to the next decider, None leaves things as they are."""
 
     @property
     def unasked(self) -> bool:
-        """Stands in for a person. Not asked about a request that a person was asked about already."""
+        """Whether it replaces a person; such a decider is skipped once a person was asked about the request."""
         ...
 
     async def decide(self, case: Case, ask: Ask) -> Decision | Ask | None:
-        """Durable where it uses something up. Raises LedgerFailed."""
+        """Return the decision, durable where it uses up a grant or approval. Raises LedgerFailed."""
         ...
 
 
@@ -53,7 +53,7 @@ class LockdownDecider:
 
 
 class RulesDecider:
-    """The person's rules and the levels of the settings: the only one whose question the others answer."""
+    """Applies the person's rules and the levels of the settings; its `Ask` is what later deciders answer."""
 
     unasked = False
 
@@ -69,7 +69,7 @@ class RulesDecider:
 
 
 class TrustDecider:
-    """Approves what a trusted agent asks."""
+    """Approves the requests of a trusted agent."""
 
     unasked = True
 
@@ -86,7 +86,7 @@ class TrustDecider:
 
 
 class PersonDecider:
-    """Asks, and waits for the answer."""
+    """Asks a person and waits for the answer."""
 
     unasked = False
 
@@ -96,7 +96,7 @@ class PersonDecider:
         self._closing = closing
 
     async def decide(self, case: Case, ask: Ask) -> Decision:
-        """Put the question; the first answer wins. Raises LedgerFailed."""
+        """Open a question and return its first answer. Raises LedgerFailed."""
         request = case.request
         if why := self._closing():
             return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)
@@ -127,7 +127,7 @@ def in_order(
     desk: Desk,
     closing: Callable[[], str],
 ) -> tuple[RequestDecider, ...]:
-    """The list: what forbids comes first, what a person chose before comes before asking."""
+    """Return all deciders: first those that forbid, then earlier choices of a person, last the person."""
     return (
         LockdownDecider(modes),
         RulesDecider(policy),

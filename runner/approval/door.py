@@ -1,7 +1,7 @@
-"""The one door for approvals: what every one of them passes after the last await and before the run.
+"""The one check that every approval passes, after the last await and before the run.
 
-Whoever approves (a person by click, edit or batch, a late approval, a grant, a trust window, a rule) is checked
-here twice, by the same function: when the approval is taken, and again when nothing is left to wait for before the
+An approval of any kind (by a person's click, edit or batch, a late approval, a grant, a trust window, a rule) is
+checked here twice, by the same function: when it is taken, and again when nothing remains to be awaited before the
 code starts.
 """
 
@@ -38,7 +38,7 @@ MEANING = {
 
 
 class Door:
-    """Every method is called on the engine's loop and waits for nothing."""
+    """The check of approvals. Every method is called on the engine's loop and never suspends."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class Door:
         unwritable: Callable[[], str],
         closing: Callable[[], str],
     ) -> None:
-        """`barred(agent, since)` says why an agent's request of that time may not go on, `unwritable` why the
-        ledger cannot take anything, `closing` why the console goes; each empty where nothing stands against it.
+        """`barred(agent, since)` returns why an agent's request of that time may not continue, `unwritable` why the
+        ledger cannot be written, `closing` why the console is closing; each '' where there is no such reason.
         """
         self._desk = desk
         self._cases = cases
@@ -63,11 +63,11 @@ class Door:
 
     @property
     def generation(self) -> int:
-        """The standing under which a decision is made; compared in `refuses`."""
+        """Generation number of the mode; `refuses` compares that of the decision with it."""
         return self._modes.generation
 
     def take(self, request_id: str, digest: str, verdict: Verdict, reason: str, draft: Draft | None = None) -> str:
-        """Take a person's answer to an open question: empty when taken, else why not.
+        """Take a person's answer to an open question; return '' where it was accepted, else why not.
 
         `digest` is that of the request as it was asked; `draft` the person's own version, where that is approved.
         """
@@ -91,7 +91,7 @@ class Door:
         return MEANING[self._desk.answer(request_id, digest, verdict, reason[:REASON_LENGTH], edited)]
 
     def refuses(self, case: Case, decision: Decision) -> Decision | None:
-        """The decision that takes the place of an approval which may not stand; None where it may.
+        """Return the decision that replaces an approval which is not valid; None where it is valid.
 
         Raises AssertionError where the approval is not for exactly what would run.
         """
@@ -106,7 +106,7 @@ class Door:
             raise NotPermitted(refusal.reason, "Nothing was run.")
 
     def ended(self, case: Case) -> Decision | None:
-        """The decision about a request whose caller has gone or that is denied with all others; else None."""
+        """Return the decision on a request whose caller is gone or that is denied with all others; else None."""
         request = case.request
         if case.gone:
             return Decision(Verdict.WITHDRAWN, Decider.AGENT, case.gone, digest=request.digest)
@@ -117,7 +117,7 @@ class Door:
     def _refusal(
         self, case: Case, request: Request, assessment: Assessment | None, *, by_trust: bool
     ) -> Decision | None:
-        """Check the caller, the console, the mode, the agent's standing, the assessment and the policy of now."""
+        """Check the caller, the console, the mode, the agent, the assessment and the present policy."""
 
         def denied(why: str) -> Decision:
             return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)

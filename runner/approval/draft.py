@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The person's version as it would run."""
+    """The person's version of a request, with its own assessment."""
 
     request: Request
     assessment: Assessment

@@ -1,4 +1,4 @@
-"""What a person changed before approving, code or limits: assessed again, both versions kept, the agent told."""
+"""Approves a person's own version of code or limits: assessed again, both versions recorded, the agent informed."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ if TYPE_CHECKING:
 EDITED = "edited"
 """Kind of the entry that holds the person's version."""
 LOOKED_AT = 200
-"""Approved requests of the agent among which an earlier version is looked for."""
+"""Number of approved requests of the agent that are searched for an earlier version."""
 GONE = MEANING[Taken.UNKNOWN]
 CHANGED = "Not accepted: what was on screen is not what would run. Look at it again."
 
 
 class AssessRequest(Protocol):
-    """Assess a request, as the rules weigh it. `person`: a person's own version, which goes before all else."""
+    """Assess a request and apply the rules. `person`: a person's own version, which is assessed first."""
 
     async def __call__(self, request: Request, *, person: bool = False) -> Assessment: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a person makes of a request."""
+    """A person's version of a request: code and limits."""
 
     code: str
     limits: Limits
 
 
 def entry(case: Case) -> dict[str, object]:
-    """What the ledger keeps of the person's version of `case`."""
+    """Return the body of the ledger entry about the person's version of `case`."""
     assert case.edited is not None
     return {
         "from": case.request.digest,
@@ -73,11 +73,11 @@ class Earlier:
     decided_at: float
     """Seconds since the epoch."""
     lines: tuple[DiffLine, ...]
-    """From that version to the request; empty where nothing changed."""
+    """Difference from that version to the request; empty where nothing changed."""
 
 
 class Editing:
-    """Every method is called on the engine's loop."""
+    """Drafts and approvals of edited requests. Every method is called on the engine's loop."""
 
     def __init__(
         self,
@@ -100,9 +100,9 @@ class Editing:
         self._ledger = ledger
 
     async def draft(self, request_id: str, code: str, limits: Limits | None = None) -> Draft:
-        """What `code` with `limits` would be in place of an open request's; None leaves its limits as they are.
+        """Return the draft that replaces an open request's code by `code`, and its limits by `limits` unless None.
 
-        Raises Refused where it cannot be.
+        Raises Refused for a version that is not allowed.
         """
         case = self._open(request_id)
         if case is None:
@@ -122,7 +122,7 @@ class Editing:
     async def approve(
         self, request_id: str, digest: str, code: str, edited_digest: str, limits: Limits | None = None
     ) -> str:
-        """Approve `code` with `limits` in place of what was asked; empty when taken, else why not.
+        """Approve `code` with `limits` in place of the request's; return '' where accepted, else why not.
 
         `digest` is that of the request as it was asked, `edited_digest` that of the version on screen.
         """
@@ -135,7 +135,7 @@ class Editing:
         return self._door.take(request_id, digest, Verdict.APPROVED, "", draft)
 
     async def earlier(self, request_id: str) -> Earlier | None:
-        """What has changed since the last approval for the same agent and purpose; None where there was none."""
+        """Return the change since the last approval for the same agent and purpose; None where there was none."""
         case = self._cases.find(request_id)
         found = None if case is None else await asyncio.to_thread(self._approved, case.request)
         if case is None or found is None:
@@ -150,7 +150,7 @@ class Editing:
         return case if case is not None and self._desk.position(request_id) else None
 
     def _approved(self, request: Request) -> tuple[float, str] | None:
-        """When code for the same purpose was approved last, and that code. Reads the history: not on the loop."""
+        """Return when code for the same purpose was last approved, and that code. Reads the history: off the loop."""
         history = History(self._ledger)
         try:
             rows = history.page(Filter(agent=request.agent, verdict=Verdict.APPROVED), limit=LOOKED_AT)
@@ -166,6 +166,6 @@ class Editing:
 
 
 def _same_purpose(row: Row, request: Request) -> bool:
-    """Requests of one agent are for the same purpose when they do the same kind of thing under the same name."""
+    """Return whether both are for the same purpose: same agent, same kind of action, same title."""
     same_kind = row.tool is request.tool and row.language is request.language
     return same_kind and row.title == request.title and row.id != request.id

@@ -1,4 +1,4 @@
-"""Looking back at the history: what a grant would have covered, what was approved often, what would happen today."""
+"""Looks back at the history: what a grant would have covered, what was approved often, what would happen today."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
 
 LOOKED_AT = 200
-"""Requests that a preview looks back on (console.md, *Remembering*)."""
+"""Number of past requests that a preview covers (console.md, *Remembering*)."""
 OFTEN = 3
-"""Times that a person approved the same program before it is suggested to remember it."""
+"""Approvals of the same program after which a grant is suggested."""
 MOST_SUGGESTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A request of the history, and what became of it."""
+    """A request of the history and its outcome."""
 
     id: str
     agent: str
     title: str
     code: str
-    """Its beginning."""
+    """The beginning of its code."""
     level: Level
     digest: str
     verdict: Verdict | None
@@ -69,7 +69,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A program that a person approved again and again."""
+    """A program that a person approved several times, suggested for a grant."""
 
     latest: Past
     times: int
@@ -78,7 +78,7 @@ class Suggestion:
 
 
 class Hindsight:
-    """Every method is called on the engine's loop; reading takes place on threads."""
+    """Questions to the history. Every method is called on the engine's loop; reading takes place on threads."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Hindsight:
         isolation: Callable[[], Isolation],
         ledger: Path,
     ) -> None:
-        """`registered(agent)`: when it was added, in seconds since the epoch. `assess` weighs by the rules, too."""
+        """`registered(agent)` returns when it was added, in seconds since the epoch. `assess` applies the rules."""
         self._cases = cases
         self._grants = grants
         self._assessor = assessor
@@ -106,7 +106,7 @@ class Hindsight:
         self._ledger = ledger
 
     async def preview(self, request_id: str, choice: Choice) -> Preview:
-        """What the grant would be, and which of the last requests it would have covered. Raises KnownError."""
+        """Return what the grant would be, and which of the last requests it would have covered. Raises KnownError."""
         request, assessment = await self.about(request_id)
         grant = await self.make(request, assessment, choice)
         records = await asyncio.to_thread(self._latest)
@@ -117,16 +117,16 @@ class Hindsight:
         return preview
 
     async def explain_past(self, request_id: str) -> Explanation:
-        """What would happen to the same call today. Raises KnownError where there is no such request."""
+        """Return what would happen to the same call today. Raises KnownError where there is no such request."""
         request, _ = await self.about(request_id)
         return await self._explain(replace(request, isolation=self._isolation()))
 
     async def explain_program(self, submission: Submission) -> Explanation:
-        """What would happen to a call that nobody made. Raises Refused for what is out of bounds."""
+        """Return what would happen to a given call. Raises Refused for arguments out of bounds."""
         return await self._explain(intake.request(submission, self._settings(), self._isolation()))
 
     async def suggestions(self) -> tuple[Suggestion, ...]:
-        """Programs that were approved often, never denied, and are not remembered; the most frequent first."""
+        """Return programs that were approved often, never denied, and are not remembered; the most frequent first."""
         groups = await asyncio.to_thread(self._often)
         outline = Outlines(self._assessor)
         found = await asyncio.to_thread(self._unremembered, groups, outline)
@@ -143,7 +143,7 @@ class Hindsight:
         return explanation
 
     async def make(self, request: Request, assessment: Assessment, choice: Choice) -> Grant:
-        """What `choice` about a request would remember. Raises KnownError where nothing may be."""
+        """Return the grant that `choice` makes of a request. Raises KnownError where none is allowed."""
         code = ""
         if choice.subject is Subject.SHAPE:
             code = await self._assessor.outline(request.language, request.code)
@@ -153,7 +153,7 @@ class Hindsight:
         return make(request, assessment, choice, grants.now(), grants.session, lambda _request: code)
 
     async def about(self, request_id: str) -> tuple[Request, Assessment]:
-        """The request, open or past, and its assessment as the rules weigh it now. Raises KnownError."""
+        """Return the request, open or past, and its assessment by the present rules. Raises KnownError."""
         case = self._cases.find(request_id)
         if case is not None and case.assessment is not None:
             return case.request, case.assessment
@@ -162,7 +162,7 @@ class Hindsight:
             raise KnownError("There is no such request in the history.", "Choose another one.")
         return record.request, self._policy().weigh(record.request, record.assessment)
 
-    # ---- on a thread of their own: two hundred requests of a megabyte take their time ----
+    # ---- on a thread: two hundred requests of a megabyte take long ----
 
     def _look_back(self, grant: Grant, records: list[CaseRecord], outline: Outline) -> Preview:
         covered = tuple(_past(one) for one in records if self._covered(grant, one, outline))
@@ -175,7 +175,7 @@ class Hindsight:
         return grant.covers(record.request, weighed, outline)
 
     def _often(self) -> list[list[CaseRecord]]:
-        """What was approved often, the same program of the same agent together."""
+        """Return requests that were approved often, grouped by agent and program."""
         groups: dict[tuple[str, str], list[CaseRecord]] = defaultdict(list)
         for record in self._latest():
             if record.row.level is not None and record.row.level <= Level.HIGH:
@@ -232,7 +232,7 @@ def _by_person(group: Iterable[CaseRecord]) -> list[CaseRecord]:
 
 
 def _approved(group: Iterable[CaseRecord]) -> list[CaseRecord]:
-    """With another digest it was the person's own version that was approved, not this program."""
+    """With another digest the person's own version was approved, not this program."""
     return [
         one
         for one in _by_person(group)

@@ -37,7 +37,7 @@ OVERRULED = "The mode was changed meanwhile, and that counts."
 
 @dataclass(frozen=True, slots=True)
 class Armed:
-    """An approval that waits for its agent to come back."""
+    """A late approval that waits for its agent to repeat the request."""
 
     request_id: str
     """The missed request."""
@@ -47,7 +47,7 @@ class Armed:
 
 
 class LateApprovals:
-    """Every method is called on the engine's loop. Nothing of this outlives the process."""
+    """The late approvals in force. Every method is called on the engine's loop. None outlives the process."""
 
     unasked = True
 
@@ -60,7 +60,7 @@ class LateApprovals:
         barred: Callable[[str, float], str],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`barred(agent, since)` says why an agent's request of that time may not go on."""
+        """`barred(agent, since)` returns why an agent's request of that time may not continue."""
         self._record = record
         self._cases = cases
         self._modes = modes
@@ -69,10 +69,10 @@ class LateApprovals:
         self._clock = clock
         self._armed: dict[tuple[str, str], Armed] = {}
         self._claimed: set[tuple[str, str]] = set()
-        """Those whose use is being written."""
+        """Late approvals whose use is being written to the ledger."""
 
     async def arm(self, request_id: str, digest: str) -> str:
-        """Approve a missed request for later: empty when taken, else why not. Nothing runs by this."""
+        """Approve a missed request for later; return '' where accepted, else why not. This runs nothing."""
         case = self._cases.find(request_id)
         generation = self._modes.generation
         if why_not := self._why_not(case, digest, generation):
@@ -82,7 +82,7 @@ class LateApprovals:
             await self._record.append(ARMED, request_id, {"digest": digest, "seconds": ARMED_SECONDS})
         except LedgerFailed as failure:
             return f"Not approved: {failure.what} {failure.remedy}"
-        # Looked at again: the console may have been locked down or the agent revoked while that was written.
+        # Checked again: the console may have been locked down or the agent revoked since the await.
         if why_not := self._why_not(case, digest, generation):
             await self._record.note(DROPPED, request_id, {"why": why_not})
             return why_not
@@ -95,7 +95,7 @@ class LateApprovals:
         return ""
 
     async def decide(self, case: Case, ask: Ask) -> Decision | None:
-        """The approval that waits for exactly this request; it is used up by this. Raises LedgerFailed."""
+        """Return an approval by the late approval of exactly this request, and use that up. Raises LedgerFailed."""
         request = case.request
         key = (request.agent, request.digest)
         armed = self._waiting(request)
@@ -105,9 +105,9 @@ class LateApprovals:
         try:
             await self._record.append(USED, request.id, {"armed": armed.request_id, "digest": request.digest})
         finally:
-            # Where it could not be written, it waits on.
+            # Where its use could not be written it remains in force.
             self._claimed.discard(key)
-        if self._armed.get(key) is not armed:  # dropped while its use was written
+        if self._armed.get(key) is not armed:  # revoked while its use was written
             return None
         del self._armed[key]
         armed.timer.cancel()
@@ -122,7 +122,7 @@ class LateApprovals:
         return Foresight((Step("Approved late", REASON),), decision)
 
     def drop(self, why: str, agent: str = "") -> int:
-        """Take back what is armed for `agent`, or everything; how many that were."""
+        """Revoke the late approvals for `agent`, or all of them; return their number."""
         keys = [key for key in self._armed if not agent or key[0] == agent]
         for key in keys:
             self._drop(key, why)

@@ -1,4 +1,4 @@
-"""How the console stands towards agents: guarded, locked down, or trusting one of them for a while."""
+"""The mode of the console towards agents: guarded, locked down, or trusting one of them for a limited time."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ ENTRY = "mode"
 
 class Mode(StrEnum):
     GUARDED = "guarded"
-    """Asks."""
+    """Asks a person."""
     LOCKDOWN = "lockdown"
-    """Denies everything at once."""
+    """Denies every request at once."""
     TRUST = "trust"
-    """Approves what one agent asks, up to HIGH, for a while."""
+    """Approves requests of one agent, up to HIGH, for a limited time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The mode that counts now."""
+    """The mode in force."""
 
     mode: Mode = Mode.GUARDED
     agent: str = ""
     deadline: float = 0.0
-    """Of a trust window, on the clock of `time.monotonic()`."""
+    """End of a trust window, on the clock of `time.monotonic()`."""
 
 
 class Modes:
-    """Every method is called on the engine's loop. A new process is guarded.
+    """The mode of the console. Every method is called on the engine's loop. A new process is guarded.
 
-    `generation` rises with each change of mode and each time that everything is stopped. Whoever waits between a
-    decision and what follows from it compares it afterwards: see `overruled`.
+    `generation` rises with each change of mode and each Stop all. Code that awaits something between a decision and
+    its effect compares it afterwards: see `overruled`.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Modes:
         deny_all: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`barred(agent, since)` says why an agent may not be trusted, `deny_all(why)` denies everything open."""
+        """`barred(agent, since)` returns why an agent may not be trusted; `deny_all(why)` denies all open requests."""
         self._record = record
         self._policy = policy
         self._barred = barred
@@ -78,33 +78,33 @@ class Modes:
         self.now = Standing()
 
     async def guard(self) -> None:
-        """Ask about everything again."""
+        """Return to the guarded mode."""
         self._become(Standing())
         await self._note("")
 
     async def lock(self) -> None:
-        """Deny everything, at once: before it is recorded, as a full disk must not keep anybody from it."""
+        """Lock down at once: before it is recorded, because it must work on a full disk, too."""
         self._become(Standing(Mode.LOCKDOWN))
         self.deny(LOCKED)
         await self._note("")
 
     def deny(self, why: str) -> None:
-        """Deny everything that is open or was approved and has not started, without a change of mode."""
+        """Deny all requests that are open, or approved and not started, without a change of mode."""
         self.generation += 1
         self._denied_at, self._denied_why = self.generation, why
         self._deny_all(why)
 
     async def trust(self, agent: str, seconds: float) -> None:
-        """Approve what `agent` asks, for at most an hour.
+        """Approve the requests of `agent` for `seconds`, at most an hour.
 
         Raises KnownError where that cannot be recorded first, where the agent may not be trusted, and where the mode
-        was changed while it was recorded: the later word counts.
+        was changed while it was recorded: the later change counts.
         """
         if not 0 < seconds <= LONGEST_TRUST:
             raise KnownError("A trust window lasts at most 60 minutes.", "Choose a shorter one.")
         generation = self.generation
         await self._record.append(ENTRY, "", {"mode": Mode.TRUST.value, "agent": agent, "seconds": seconds})
-        # Looked at after the ledger has taken it: while that was written, anything may have happened.
+        # Checked again: the mode or the agent may have changed since the await.
         if generation != self.generation:
             await self._note("changed while it was recorded")
             raise KnownError("The mode was changed meanwhile, and that counts.", "Choose again if you still want to.")
@@ -115,24 +115,24 @@ class Modes:
         self._timer = asyncio.get_running_loop().call_later(seconds, self._end, "its time was over")
 
     def denies(self, request: Request) -> Decision | None:
-        """The answer of a lockdown; None otherwise."""
+        """Return the denial of a lockdown; None in other modes."""
         if self.now.mode is not Mode.LOCKDOWN:
             return None
         return Decision(Verdict.DENIED, Decider.ENGINE, LOCKED, digest=request.digest)
 
     def trusts(self, request: Request, assessment: Assessment, ask: Ask) -> Decision | None:
-        """The answer of a trust window; None where a person has to be asked all the same."""
+        """Return the approval of a trust window; None where a person has to be asked all the same."""
         now = self.now
         if now.mode is not Mode.TRUST or now.agent != request.agent or self._clock() >= now.deadline:
             return None
-        # As for what is remembered: the same reasons keep it from counting.
+        # The same reasons exclude a grant and a trust window.
         if ask.blocked or self._policy().closed_to_grants(request, assessment.level):
             return None
         reason = "Approved without asking: a person trusts this agent for now."
         return Decision(Verdict.APPROVED, Decider.RULE, reason, TRUST_RULE, digest=request.digest)
 
     def overruled(self, generation: int, *, by_trust: bool) -> str:
-        """Why an approval made under `generation` counts no more; empty where it does.
+        """Return why an approval made under `generation` is no longer valid; empty where it is.
 
         Lockdown and Stop all end every approval that has not started, a change of mode those of a trust window.
         """
@@ -143,7 +143,7 @@ class Modes:
         return CHANGED if by_trust and generation != self.generation else ""
 
     def forget(self, agent: str) -> None:
-        """The agent was revoked."""
+        """End a trust window of `agent`, which was revoked."""
         if self.now.mode is Mode.TRUST and self.now.agent == agent:
             self._end("the agent was revoked")
 
@@ -170,7 +170,7 @@ class Modes:
             self._timer = None
 
     async def _note(self, why: str) -> None:
-        """Record the mode of now, with why it came about where nobody chose it."""
+        """Record the present mode, with the reason where no person chose it."""
         body: dict[str, object] = {"mode": self.now.mode.value}
         if self.now.agent:
             body["agent"] = self.now.agent

@@ -1,4 +1,4 @@
-"""Outlines of programs, made where agents' code is read, for questions that have to be answered at once."""
+"""Outlines of programs, made in the worker process, for calls that need them without an await."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ if TYPE_CHECKING:
     from runner.risk.worker.assessor import Assessor
 
 MOST_SECONDS = 10.0
-"""For all outlines of one question; what is not made by then counts as having none."""
+"""Time limit for all outlines of one question; a program without one by then counts as having none."""
 
 
 class Outlines:
-    """An `Outline` for one question: ask it, `await learn()`, and ask it again for as long as something was learned.
+    """An `Outline` for one question: call it, `await learn()`, and call it again while `learn` returns True.
 
-    A program that is not known yet has no outline: nothing is covered by mistake.
+    A program that is not known yet has no outline, so nothing is covered by mistake.
     """
 
     def __init__(self, assessor: Assessor, agent: str = "") -> None:
-        """`agent`: on whose account they are made; '' for the person's."""
+        """`agent` is the agent whose turn in the worker processes is used; '' for the person's."""
         self._assessor = assessor
         self._agent = agent
         self._known: dict[tuple[Language | None, str], str] = {}
@@ -35,7 +35,7 @@ class Outlines:
         return self._known.get(program, "")
 
     async def learn(self) -> bool:
-        """Make the outlines that were asked for in vain. Whether there were any."""
+        """Make the outlines that were asked for and missing; return whether there were any."""
         missing, self._missing = self._missing, set()
         for language, code in missing:
             began = time.monotonic()

@@ -1,4 +1,4 @@
-"""What is remembered, as the engine uses it: made, used and revoked with an entry each; looked at before and after."""
+"""Grants as the engine uses them: made, used and revoked with an entry each, and checked before and after."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MADE, USED, REVOKED = "grant-made", "grant-used", "grant-revoked"
 
 
 class Remembering:
-    """Every method is called on the engine's loop."""
+    """The grants of the person. Every method is called on the engine's loop."""
 
     unasked = True
 
@@ -44,9 +44,9 @@ class Remembering:
         hindsight: Callable[[], Hindsight],
         reload: Callable[[], None],
     ) -> None:
-        """`registered(agent)`: when it was added, in seconds since the epoch.
+        """`registered(agent)` returns when it was added, in seconds since the epoch.
 
-        `reload` is called when a grants file that could not be read was set aside.
+        `reload` is called when an unreadable grants file was moved aside.
         """
         self._record = record
         self._grants = grants
@@ -59,7 +59,7 @@ class Remembering:
     # ---- on the path of a request ----
 
     async def decide(self, case: Case, _ask: Ask) -> Decision | None:
-        """The decision of a grant that covers the request of `case`; None where a person has to be asked.
+        """Return the decision of a grant that covers the request of `case`; None where a person has to be asked.
 
         Both the use and its entry are durable when this returns. Raises LedgerFailed.
         """
@@ -76,12 +76,12 @@ class Remembering:
         except KnownError as failure:
             self._record.trouble("grants", failure.what, f"{failure.remedy} Until then you are asked.")
             return None
-        # Asked again: rules may have changed while the use was written.
+        # Checked again: rules may have changed since the await.
         if grant is None or self._policy().closed_to_grants(request, assessment.level):
             return None
         self._record.clear("grants")
-        told = {"grant": grant.name, "use": grant.used, "of": grant.uses}
-        await self._record.append(USED, request.id, told)
+        use = {"grant": grant.name, "use": grant.used, "of": grant.uses}
+        await self._record.append(USED, request.id, use)
         self._record.publish(GrantsChanged())
         reason = f"Approved without asking: remembered as {grant.name}, use {grant.used} of {grant.uses}."
         return Decision(Verdict.APPROVED, Decider.GRANT, reason, grant.name, 0.0, request.digest)
@@ -95,10 +95,10 @@ class Remembering:
         decision = Decision(Verdict.APPROVED, Decider.GRANT, said, grant.name, 0.0, request.digest)
         return Foresight((Step("Remembered", said), Step("Then", "Approved by what you remembered.")), decision)
 
-    # ---- made and revoked by a person ----
+    # ---- changes by a person ----
 
     async def add(self, request_id: str, digest: str, choice: Choice) -> Grant:
-        """Remember what was chosen about a request, open or past. Raises KnownError where that may not be."""
+        """Make the grant that was chosen for a request, open or past. Raises KnownError where it is not allowed."""
         request, assessment = await self._hindsight().about(request_id)
         if request.digest != digest:
             raise KnownError("What was on screen is not this request.", "Look at it again.")
@@ -109,7 +109,7 @@ class Remembering:
         return grant
 
     async def revoke(self, names: tuple[str, ...], why: str) -> None:
-        """They count no more. Raises KnownError where that cannot be written down; they are revoked all the same."""
+        """Revoke grants. Raises KnownError where that cannot be written; they are revoked all the same."""
         try:
             gone = await self._grants.revoke(names)
         finally:
@@ -118,19 +118,19 @@ class Remembering:
             await self._record.append(REVOKED, "", {"grant": grant.name, "why": why, "used": grant.used})
 
     async def revoke_of(self, agent: str) -> None:
-        """The agent is revoked: whoever takes its name later gets nothing of this."""
+        """Revoke the grants of a revoked agent, so that a later agent of its name does not get them."""
         mine = tuple(grant.name for grant in self._grants.all() if grant.agent == agent)
         if mine:
             await self.revoke(mine, "The agent was revoked.")
 
     async def revoke_for(self, sandbox: str) -> None:
-        """The sandbox is gone, and with it what was remembered for it."""
+        """Revoke the grants for a sandbox that was removed."""
         mine = tuple(grant.name for grant in self._grants.all() if grant.sandbox == sandbox)
         if mine:
             await self.revoke(mine, "Its sandbox was removed.")
 
     async def begin_anew(self) -> None:
-        """Set a grants file that cannot be read aside."""
+        """Move an unreadable grants file aside."""
         await self._grants.begin_anew()
         self._reload()
         self._record.publish(GrantsChanged())

@@ -1,4 +1,4 @@
-"""What the gateway holds while an agent waits: a request, seen from outside the engine."""
+"""The handle on one request that the gateway has while an agent waits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Number in hand, agents wait for their answer."""
+    """Handle on one request for the gateway: its phase, live output and final answer."""
 
     case: Case
     desk: Desk
@@ -35,14 +35,14 @@ class Ticket:
         return self.case.transcript
 
     async def answered(self, timeout: float | None) -> Answer | None:
-        """Wait at most `timeout` seconds (None: for as long as it takes); None when there is no answer yet."""
+        """Wait at most `timeout` seconds (None: without limit); return the answer, None where there is none yet."""
         done, _ = await asyncio.wait({self.case.answer}, timeout=timeout)
         return self.case.answer.result() if done else None
 
     def seconds_left(self) -> float | None:
-        """Until the question expires; None when no question is open."""
+        """Return the seconds until the question expires; None when none is open."""
         return self.desk.seconds_left(self.request_id)
 
     def position(self) -> int:
-        """1 for the question that has waited longest; 0 when no question is open."""
+        """Return the place in the queue: 1 for the oldest question, 0 when none is open."""
         return self.desk.position(self.request_id)
