@@ -1,1 +1,1 @@
-"""What happens to a request: the person's rules, and how they meet the classifier's verdict."""
+"""Policy: the person's rules and grants, applied to the classifier's assessment of a request."""

@@ -1,4 +1,4 @@
-"""From an assessment to a decision by rule, or to a question for a person."""
+"""Turns an assessment into a decision by rule, or into a question for a person."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 
 
 MOST_UNASKED = 100_000
-"""Characters of code above which only a person's own look lets it run (console.md, *Regression list*, 8)."""
+"""Characters of code above which a person is always asked (console.md, *Regression list*, 8)."""
 
 
 class Policy:
-    """Levels, windows and isolation of spec R1, R4, R5 and R7, as the settings have them."""
+    """The policy in force: levels, windows and isolation of spec R1, R4, R5 and R7, from settings and rules."""
 
     def __init__(self, settings: Settings, rules: Rules, *, ask_everything: bool = False) -> None:
-        """`ask_everything` while a settings or rules file cannot be read: nobody knows what it would forbid."""
+        """`ask_everything` is set while a settings or rules file cannot be read, as it might forbid something."""
         self._settings = settings
         self._rules = rules
         self._ask_everything = ask_everything
 
     @property
     def asks_everything(self) -> bool:
-        """A settings or rules file, or the grants, cannot be read."""
+        """Whether a settings or rules file, or the grants, cannot be read."""
         return self._ask_everything
 
     def rule(self, request: Request) -> Rule | None:
-        """The rule that counts for `request`, if any."""
+        """Return the rule that applies to `request`, None where none does."""
         return self._rules.match(request.agent, request.tool.value, parameters(request))
 
     def weigh(self, request: Request, assessment: Assessment) -> Assessment:
-        """The assessment with the level that the rules raise it to. Nothing lowers a level (spec R4)."""
+        """Return the assessment with the level that the rules raise it to. Nothing lowers a level (spec R4)."""
         rule = self.rule(request)
         if rule is None or rule.level is None or rule.level <= assessment.level:
             return assessment
@@ -47,7 +47,7 @@ class Policy:
         return replace(assessment, level=rule.level, reasons=(reason, *assessment.reasons))
 
     def decide(self, request: Request, assessment: Assessment) -> Decision | Ask:
-        """`assessment` is what `weigh` gave."""
+        """Return the decision by rule, or the question for a person; `assessment` is the result of `weigh`."""
         rule = self.rule(request)
         level = assessment.level
         if rule is not None and rule.action is Action.DENY:
@@ -59,7 +59,7 @@ class Policy:
         return Ask(window, rule.name if rule is not None else "", self.blocked(request, level))
 
     def window(self, level: Level) -> float:
-        """Attention window in seconds (spec R1)."""
+        """Return the attention window in seconds (spec R1)."""
         match level:
             case Level.CRITICAL:
                 return self._settings.window_critical
@@ -69,7 +69,7 @@ class Policy:
                 return self._settings.window_medium
 
     def blocked(self, request: Request, level: Level) -> str:
-        """Why this may not be approved where it would run (spec R7); empty when it may."""
+        """Return why this may not be approved where it would run (spec R7); empty when it may."""
         if request.tool is not Tool.CODE_EXECUTE:
             return ""
         weakest = self._weakest(level)
@@ -86,7 +86,7 @@ class Policy:
         return ""
 
     def closed_to_grants(self, request: Request, level: Level) -> str:
-        """Why nothing that was remembered counts for this request; empty when it may."""
+        """Return why no grant applies to this request; empty where one may."""
         if self._ask_everything:
             return "Nothing remembered counts while a settings, rules or grants file cannot be read."
         if level is Level.CRITICAL:
@@ -116,7 +116,7 @@ class Policy:
 
 
 def parameters(request: Request) -> dict[str, object]:
-    """The request as rules see it: the names of the tools' arguments."""
+    """Return the parameters of a request by the names that rules use, those of the tools' arguments."""
     return {
         "tool": request.tool.value,
         "agent": request.agent,

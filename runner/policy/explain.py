@@ -1,4 +1,4 @@
-"""What would happen to a request and why: the same list of deciders that its path goes over, asked without effect."""
+"""Explains what would happen to a request: asks the same deciders as its path does, without effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that was asked, and its answer; plain text."""
+    """One step of an explanation, in plain text."""
 
     name: str
     said: str
@@ -28,34 +28,36 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """What a decider would answer: a decision, a question for whoever comes next, or nothing."""
+    """What a decider would answer: a decision, a question for the next one, or nothing."""
 
     steps: tuple[Step, ...] = ()
     outcome: Decision | Ask | None = None
 
 
 class Foreseeing(Protocol):
-    """A decider that can say what it would answer."""
+    """A decider that can tell in advance what it would answer."""
 
     def foresee(self, request: Request, assessment: Assessment, ask: Ask, outline: Outline) -> Foresight:
-        """`outline` says what is the same in programs with other values, as for `Grants.find`."""
+        """Return what `decide` would answer, without effect; `outline` is that of `Grants.find`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
+    """What would happen to a request, step by step."""
+
     request: Request
-    """What it is about, as it would be sent today."""
+    """The request as it would be made today."""
     assessment: Assessment
-    """As the rules raised it."""
+    """The assessment, raised by the rules."""
     verdict: Verdict | None
     """None where a person is asked."""
     steps: tuple[Step, ...]
-    """In the order in which they are asked; the last one decides."""
+    """The steps in order; the last one decides."""
 
 
 def explain(deciders: Iterable[Foreseeing], request: Request, assessment: Assessment, outline: Outline) -> Explanation:
-    """Ask `deciders` in order what they would do; changes nothing. `assessment` is as the rules raised it."""
+    """Return what `deciders` would do, asked in order and without effect; `assessment` is that raised by the rules."""
     steps: list[Step] = []
     ask = Ask(0.0)
     for decider in deciders:
@@ -72,7 +74,7 @@ def explain(deciders: Iterable[Foreseeing], request: Request, assessment: Assess
 
 
 def foresee_rules(policy: Policy, request: Request, assessment: Assessment) -> Foresight:
-    """What the person's rules and the levels of the settings make of a request."""
+    """Return what the person's rules and the levels of the settings would answer."""
     settled, rule = policy.decide(request, assessment), policy.rule(request)
     steps = (
         Step("Level", f"{assessment.level.name}: {assessment.reasons[0]}"),
@@ -85,7 +87,7 @@ def foresee_rules(policy: Policy, request: Request, assessment: Assessment) -> F
 
 
 def foresee_question(ask: Ask) -> Foresight:
-    """A person is asked."""
+    """Return the step in which a person is asked."""
     answer = ask.blocked or "Approve or deny it then."
     return Foresight((Step("Then", f"You are asked, with {ask.window:g} s to answer. {answer}"),))
 

@@ -1,4 +1,4 @@
-"""Where grants are kept: a file of their owner's alone, written before a grant counts and before a use does."""
+"""The file of grants, private to its owner, written before a grant or a use takes effect."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 SCHEMA = 1
 MOST_GRANTS = 200
 MOST_BYTES = 64 << 20
-"""More than `MOST_GRANTS` grants of the longest kind take."""
+"""Largest size of the file: more than `MOST_GRANTS` grants of the longest kind need."""
 
 
 class Grants:
-    """Changed on one loop only; `all` may be read by any thread, because the table is replaced and never changed.
+    """The grants in force. Changed on one loop only; any thread may call `all`, as the table is replaced as a whole.
 
-    A file that cannot be read never keeps Assent from starting: nothing is remembered then and `problem` says why.
+    A file that cannot be read does not stop Assent from starting: there are no grants then and `problem` says why.
     """
 
     def __init__(self, places: Places, clock: Callable[[], float] = time.time) -> None:
@@ -48,7 +48,7 @@ class Grants:
         self.read()
 
     def read(self) -> None:
-        """Take over what the file says, or why it cannot be taken."""
+        """Read the file; set `problem` where it cannot be read."""
         try:
             self._grants = _read(self._file)
             self.problem = ""
@@ -62,22 +62,22 @@ class Grants:
             )
 
     def all(self) -> tuple[Grant, ...]:
-        """Those that count now, the newest first."""
+        """Return the grants that are valid now, newest first."""
         now = self._clock()
         live = [grant for grant in self._grants.values() if grant.live(now, self.session)]
         return tuple(sorted(live, key=lambda grant: -grant.made_at))
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Return the time in seconds since the epoch."""
         return self._clock()
 
     def find(
         self, request: Request, assessment: Assessment, registered: float = 0.0, outline: Outline = no_outline
     ) -> Grant | None:
-        """The narrowest grant that covers `request` now.
+        """Return the narrowest grant that covers `request` now.
 
-        `registered`: when its agent was added, in seconds since the epoch. A grant for an agent of the same name
-        from before that is not this agent's. `outline`: what is the same in programs with other literals.
+        `registered` is the time at which its agent was added, in seconds since the epoch; an older grant belongs to
+        an earlier agent of the same name. `outline` returns what is the same in programs with other literals.
         """
         narrowest = list(Subject)
         covering = [
@@ -90,10 +90,10 @@ class Grants:
     async def claim(
         self, request: Request, assessment: Assessment, registered: float = 0.0, outline: Outline = no_outline
     ) -> Grant | None:
-        """Use up one use of the grant that `find` finds; None where there is none.
+        """Use the grant that `find` returns once, and return it; None where there is none.
 
         The use is on disk when this returns, so that no crash gives more uses than were granted. Raises KnownError
-        where it cannot be written: then it does not count.
+        where it cannot be written: then the grant is not used.
         """
         async with self._writing:
             grant = self.find(request, assessment, registered, outline)
@@ -101,13 +101,13 @@ class Grants:
                 return None
             used = replace(grant, used=grant.used + 1, last_used=self._clock())
             await self._write({**self._grants, grant.name: used})
-            if grant.name not in self._grants:  # revoked while that was written
+            if grant.name not in self._grants:  # revoked since the await
                 return None
             self._grants = {**self._grants, grant.name: used}
             return used
 
     async def add(self, grant: Grant) -> None:
-        """It counts from now on. Raises KnownError where there are too many or it cannot be written."""
+        """Add a grant. Raises KnownError where there are too many or it cannot be written."""
         async with self._writing:
             kept = {live.name: live for live in self.all()}
             if self.problem:
@@ -117,13 +117,13 @@ class Grants:
             if grant.name in self._grants:
                 raise KnownError(f"There is a grant called {grant.name} already.", "Try again.")
             await self._write({**kept, grant.name: grant})
-            # Again from what is there now: one may have been revoked meanwhile.
+            # From the present table: a grant may have been revoked since the await.
             self._grants = {**{name: one for name, one in kept.items() if name in self._grants}, grant.name: grant}
 
     async def revoke(self, names: tuple[str, ...]) -> tuple[Grant, ...]:
-        """They count no more, from before this first waits. Those that were there.
+        """Revoke grants, in force before the first await, and return those that existed.
 
-        Raises KnownError where the file keeps them: they are revoked until the next start.
+        Raises KnownError where the file cannot be written: they are revoked until the next start only.
         """
         gone = tuple(grant for name in names if (grant := self._grants.get(name)) is not None)
         self._grants = {name: grant for name, grant in self._grants.items() if name not in names}
@@ -133,7 +133,7 @@ class Grants:
         return gone
 
     async def begin_anew(self) -> None:
-        """Set a file that cannot be read aside. Raises KnownError where that is not possible."""
+        """Move an unreadable file aside. Raises KnownError where that is not possible."""
         aside = self._file.with_name(f"{self._file.name}.unreadable-{int(self._clock())}")
         async with self._writing:
             try:
@@ -155,7 +155,7 @@ class Grants:
 
 
 def plain(grant: Grant) -> dict[str, Any]:
-    """As JSON data, for the file and for the ledger."""
+    """Return a grant as JSON data, for the file and for the ledger."""
     return {**asdict(grant), "level": grant.level.name}
 
 
@@ -179,7 +179,7 @@ def _read(file: Path) -> dict[str, Grant]:
 
 
 def _grant(entry: dict[str, Any]) -> Grant:
-    """Raises ValueError, TypeError, KeyError or AttributeError for what is no grant or none that may be."""
+    """Return the grant of an entry. Raises ValueError, TypeError, KeyError or AttributeError for an invalid one."""
     touch = {kind: tuple(map(_text, entry["touch"][kind])) for kind in (one.name for one in fields(Touch))}
     values: dict[str, Any] = {
         **entry,

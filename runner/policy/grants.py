@@ -1,4 +1,4 @@
-"""Grants: what a person chose to remember, each bounded, and which requests it covers (spec A6, R4)."""
+"""Grants: approvals that a person gives in advance, each bounded, and which requests they cover (spec A6, R4)."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ MOST_USES = 1000
 MOST_USES_HIGH = 100
 LONGEST = 366 * 86_400.0
 LONGEST_HIGH = 3600.0
-"""Seconds. HIGH is remembered for an hour at most, which is also the longest trust window (console.md, *Modes*)."""
+"""Longest time of a grant for HIGH in seconds, the same as the longest trust window (console.md, *Modes*)."""
 LATEST = 1e11
-"""Seconds since the epoch: a time beyond the year 5000 is none."""
+"""Latest valid time, in seconds since the epoch: about the year 5000."""
 LARGEST = 1e15
-"""No limit is this large, whatever its unit."""
+"""Larger than any valid limit, whatever its unit."""
 TOUCH_BOUND = 50
-"""A touch summary lists no more than this of each kind: one that long may leave something out."""
+"""Most entries of each kind in a touch summary: one of that length may be incomplete."""
 
 
 Outline = Callable[["Request"], str]
-"""The code of a request without what may be another; '' where every letter counts. The classifier knows it."""
+"""Returns the code of a request without the literals that may differ; '' where the whole text counts."""
 
 
 def no_outline(_request: Request) -> str:
-    """Nobody knows: every letter counts."""
+    """Return no outline: the whole text counts."""
     return ""
 
 
 class Subject(StrEnum):
-    """What a grant is about, narrowest first."""
+    """The kinds of grants, narrowest first."""
 
     EXACT = "exact"
     """One digest: the same call by the same agent with the same limits in the same kind of sandbox."""
     TEXT = "text"
-    """The same program, letter by letter, with no more resources than then."""
+    """The same text of the program, with at most the same resources."""
     SHAPE = "shape"
-    """The same program but for texts and numbers that can only be data, reaching nothing that it did not reach then."""
+    """The same program except for strings and numbers that can only be data, touching nothing else than before."""
     KIND = "kind"
-    """The same tool and language, touching nothing that the request at hand does not touch."""
+    """The same tool and language, touching nothing that the present request does not touch."""
     FILES = "files"
-    """The same tool in the same sandbox that is kept, for files of one folder and ending; never above MEDIUM."""
+    """The same file tool in the same kept sandbox, for files of one folder and extension; never above MEDIUM."""
 
 
 FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
@@ -63,66 +63,66 @@ FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIS
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a person picks when something is to be remembered."""
+    """What a person chooses for a new grant."""
 
     subject: Subject
     uses: int
     seconds: float | None = None
-    """How long it counts; None for no end but the number of uses."""
+    """How long it is valid; None where only the number of uses ends it."""
     session: bool = False
-    """Ends with this session of Assent, whatever else."""
+    """Whether it ends with this session of Assent at the latest."""
     everyone: bool = False
-    """For every agent, not only the one that asked."""
+    """Whether it is for every agent, not only the one that asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Times are seconds since the epoch; 0 stands for never."""
+    """One grant. Times are seconds since the epoch; 0 means never."""
 
     name: str
     made_at: float
     subject: Subject
     tool: Tool
     title: str
-    """What the request was called from which it was made; the agent's words."""
+    """Title of the request for which it was made; the agent's text."""
     uses: int
-    """How often it may be used at most."""
+    """The number of times that it may be used."""
     level: Level
-    """Nothing above this is covered."""
+    """The highest level that it covers."""
     agent: str = ""
     """Empty for every agent."""
     language: Language | None = None
     digest: str = ""
-    """For EXACT the request's, for TEXT the program's, for SHAPE that of its outline."""
+    """For EXACT the digest of the request, for TEXT of the program, for SHAPE of its outline."""
     found: tuple[str, ...] = ()
-    """For SHAPE what was found then, by the ids of the rules."""
+    """For SHAPE the findings at that time, by the ids of the rules."""
     sandbox: str = ""
-    """For FILES the sandbox that is meant, which ends with its own end or with the session."""
+    """For FILES the id of the kept sandbox; the grant ends with it or with the session."""
     pattern: str = ""
-    """For FILES the folder and `*` with the ending, as `pattern_of` makes it."""
+    """For FILES the folder and `*` with the extension, as `pattern_of` makes it."""
     touch: Touch = field(default_factory=Touch)
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.LOCAL
-    """The weakest sandbox it counts for."""
+    """The weakest isolation that it covers."""
     expires_at: float = 0.0
     session: str = ""
-    """The session with which it ends; empty when it outlives one."""
+    """The session with which it ends; empty where it does not end with one."""
     used: int = 0
     last_used: float = 0.0
 
     def live(self, now: float, session: str) -> bool:
-        """Whether it counts at `now`. A clock that was set back to before it was made ends it for as long."""
+        """Return whether it is valid at `now`. A clock set back to before it was made suspends it."""
         in_time = self.made_at <= now and (not self.expires_at or now < self.expires_at)
         return in_time and self.used < self.uses and self.session in ("", session)
 
     def covers(self, request: Request, assessment: Assessment, outline: Outline = no_outline) -> bool:
-        """Whether `request` is what was meant; time and number of uses apart."""
+        """Return whether it covers `request`, not regarding time and number of uses."""
         if assessment.level > self.level or assessment.level is Level.CRITICAL:
             return False
         if self.agent and self.agent != request.agent:
             return False
         if bool(request.sandbox) is not (self.subject is Subject.FILES):
-            return False  # what lies in a sandbox that is kept may have changed since
+            return False  # files in a kept sandbox may have changed since
         match self.subject:
             case Subject.EXACT:
                 return request.digest == self.digest
@@ -149,7 +149,7 @@ class Grant:
         )
 
     def _same_shape(self, request: Request, assessment: Assessment, outline: Outline) -> bool:
-        """What the literals of the new request make of it counts, not what those of the old one made."""
+        """Return whether `request` has the same outline; findings and touch are those of the new literals."""
         if request.language is not self.language or not set(_found(assessment)) <= set(self.found):
             return False
         if not _within(replace(assessment.touch, files=()), self.touch):
@@ -172,7 +172,7 @@ def make(
     session: str,
     outline: Outline = no_outline,
 ) -> Grant:
-    """The grant that `choice` makes of `request`. Raises KnownError where that may not be remembered."""
+    """Return the grant that `choice` makes of `request`. Raises KnownError where it is not allowed."""
     if request.sandbox and choice.subject not in offered(request, assessment.level):
         raise KnownError(
             "What an agent runs in a sandbox it keeps is not remembered: what lies in there may have changed.",
@@ -195,7 +195,7 @@ def make(
         limits=request.limits,
         isolation=request.isolation,
         expires_at=0.0 if choice.seconds is None else now + choice.seconds,
-        # A sandbox that is kept never outlives the session.
+        # A kept sandbox never outlives the session.
         session=session if choice.session or files else "",
         sandbox=request.sandbox if files else "",
         pattern=pattern_of(request) if files else "",
@@ -215,7 +215,10 @@ def make(
 
 
 def forbidden(grant: Grant) -> str:
-    """Why no such grant may be, in a sentence; empty when it may. Holds for those made and those read from the file."""
+    """Return why such a grant is not allowed, in a sentence; empty where it is allowed.
+
+    Applies to new grants and to those read from the file.
+    """
     if grant.level is Level.CRITICAL:
         return "CRITICAL requests are asked every time."
     if not NAME.fullmatch(grant.name):
@@ -249,7 +252,7 @@ def _too_long(grant: Grant) -> str:
 
 
 def subjects(level: Level) -> tuple[Subject, ...]:
-    """What may be remembered of a request at `level`."""
+    """Return the kinds of grants that are allowed at `level`."""
     match level:
         case Level.CRITICAL:
             return ()
@@ -261,7 +264,7 @@ def subjects(level: Level) -> tuple[Subject, ...]:
 
 
 def offered(request: Request, level: Level) -> tuple[Subject, ...]:
-    """What may be remembered of `request` at `level`: of what is done in a sandbox that is kept, only its files."""
+    """Return the kinds of grants that `request` allows at `level`; in a kept sandbox only those for files."""
     if not request.sandbox:
         return subjects(level)
     plain = request.tool in FILE_TOOLS and not any("*" in path for path in request.files)
@@ -269,20 +272,23 @@ def offered(request: Request, level: Level) -> tuple[Subject, ...]:
 
 
 def pattern_of(request: Request) -> str:
-    """Files beside the one of `request` with the same ending; for a listing the folder itself."""
+    """Return the pattern for files of the same folder and extension as that of `request`; for a listing the folder."""
     path = "".join(request.files)
     if request.tool is Tool.CODE_LIST_FILES:
         return path
     folder, slash, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
-    # What begins with a dot is often read by programs as they start: it stands for itself alone.
+    # Programs often read files whose names begin with a dot as they start: such a name matches itself only.
     if name.startswith("."):
         return path
     return f"{folder}{slash}*{dot}{ending}" if stem else f"{folder}{slash}*"
 
 
 def fits(pattern: str, path: str) -> bool:
-    """Whether `path` is one that `pattern` means; `*` stands for a name without a dot at its beginning, no folder."""
+    """Return whether `path` matches `pattern`.
+
+    `*` matches a name that does not begin with a dot, and no folder.
+    """
     folder, _, name = path.rpartition("/")
     wanted_folder, _, wanted = pattern.rpartition("/")
     if not wanted.startswith("*"):
@@ -297,14 +303,14 @@ def most_uses(level: Level) -> int:
 
 
 def longest_for(level: Level) -> float:
-    """Seconds."""
+    """Return the longest time of a grant at `level`, in seconds."""
     return LONGEST_HIGH if level is Level.HIGH else LONGEST
 
 
 @lru_cache(maxsize=4)
 def program(request: Request) -> str:
-    """SHA-256 (hex) over all that says what the program does, whoever sends it and with whatever limits."""
-    # Kept for the latest: every grant for one program asks for it, and code may have a megabyte.
+    """Return the SHA-256 (hex) over all that determines what the program does, without agent and limits."""
+    # Cached: each grant for one program asks for it, and code may have a megabyte.
     deciding = request.deciding()
     for outside in ("agent", "limits", "isolation", "image"):
         del deciding[outside]
@@ -312,7 +318,7 @@ def program(request: Request) -> str:
 
 
 def _name(request: Request, choice: Choice) -> str:
-    """Never given twice, so that whoever revokes by name revokes that one."""
+    """Return a new name, never used twice, so that a name identifies one grant."""
     whose = "all" if choice.everyone else re.sub(r"[^A-Za-z0-9._-]", "-", request.agent)[:40]
     return f"{whose}-{choice.subject}-{secrets.token_hex(4)}"
 
@@ -330,13 +336,13 @@ def _digest(request: Request, subject: Subject, outline: Outline) -> str:
 
 
 def _shape(request: Request, outline: Outline) -> str:
-    """As `program`, over the outline of the code; '' where it has none."""
+    """Return the same as `program`, over the outline of the code; '' where it has none."""
     code = outline(request)
     return program(replace(request, code=code)) if code else ""
 
 
 def _touch(touch: Touch, subject: Subject) -> Touch:
-    """What the touch of another request is held against: with other literals it may touch other files."""
+    """Return the touch that another request is compared with: with other literals it may touch other files."""
     match subject:
         case Subject.KIND:
             return touch
@@ -351,7 +357,7 @@ def _found(assessment: Assessment) -> tuple[str, ...]:
 
 
 def _within(now: Touch, then: Touch) -> bool:
-    """Nothing is touched that was not then; a list that is full may leave something out."""
+    """Return whether `now` touches nothing that `then` does not; a list of full length may be incomplete."""
     return all(
         len(one) < TOUCH_BOUND and set(one) <= set(other) for one, other in zip(_kinds(now), _kinds(then), strict=True)
     )

@@ -27,14 +27,14 @@ KNOWN = (
 
 SCHEMA = "1"
 TOOLS = frozenset({*Tool, "code_install_package", "code_result", "approve"})
-"""Tools that a rule may name (spec I2). With another name a rule would never match, and nobody would know."""
+"""Tools that a rule may name (spec I2). A rule with any other name would silently never match."""
 
 PARAMETERS = frozenset(parameters(Request("", "", Tool.CODE_EXECUTE, 0.0)))
-"""What a condition may be about. As with tools: a condition on anything else would never hold."""
+"""Parameters that a condition may name. A condition on any other would silently never hold."""
 
 
 class _Wrong(Exception):
-    """A rule that cannot be used: where and why."""
+    """A rule is invalid: line and reason."""
 
     def __init__(self, node: Node, what: str) -> None:
         super().__init__(what)
@@ -45,7 +45,7 @@ class _Wrong(Exception):
 def read(places: Places, in_settings: Node | None = None) -> Rules:
     """Return the rules of `rules.yaml` beside the settings file, then those of the settings file. Never raises.
 
-    A rule that cannot be used is left out and told in `Rules.problems` with its line; then everything is asked.
+    An invalid rule is left out and reported in `Rules.problems` with its line; then every request is asked about.
     """
     rules: list[Rule] = []
     problems: list[str] = []

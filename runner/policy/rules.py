@@ -1,7 +1,7 @@
-"""The person's own rules: which requests are asked, denied or allowed, and at which level (spec R5).
+"""The person's own rules: which requests are asked about, denied or allowed, and at which level (spec R5).
 
 A rule names tools and agents, sets conditions on parameters, and says what follows. The first rule that matches
-counts; one that allows gives way to any that denies. Rules raise a level and never lower it (spec R4).
+applies; one that allows is overruled by any that denies. Rules raise a level and never lower it (spec R4).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Action(StrEnum):
     ASK = "ask"
     DENY = "deny"
     ALLOW = "allow"
-    """Without asking; only up to MEDIUM, whatever the rule says."""
+    """Approve without asking; only up to MEDIUM, whatever the rule says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One parameter and what it has to be: equal to a value, or matched by a pattern."""
+    """A condition on one parameter: equal to a value, or matched by a pattern."""
 
     parameter: str
     equals: str | None = None
@@ -37,7 +37,7 @@ class Condition:
     matches: Pattern | None = None
 
     def holds(self, parameters: Mapping[str, object]) -> bool:
-        """False for a parameter that the request does not have."""
+        """Return whether the condition holds; False for a parameter that the request does not have."""
         if self.parameter not in parameters:
             return False
         value = parameters[self.parameter]
@@ -79,10 +79,10 @@ class Rules:
 
     rules: tuple[Rule, ...] = ()
     problems: tuple[str, ...] = ()
-    """What could not be read, a sentence each. While there is one, everything is asked."""
+    """Errors, one sentence each. While there is one, every request is asked about."""
 
     def match(self, agent: str, tool: str, parameters: Mapping[str, object]) -> Rule | None:
-        """The rule that counts for this request, if any."""
+        """Return the rule that applies to this request, None where none does."""
         matching = (rule for rule in self.rules if rule.matches(agent, tool, parameters))
         first = next(matching, None)
         if first is None or first.action is not Action.ALLOW:
