@@ -1,6 +1,6 @@
-"""Running code straight from Python, without asking anybody: for callers who vouch for the code themselves.
+"""Runs code directly from Python, without asking: for callers who are responsible for the code themselves.
 
-Agents come in through the gateway, where a person decides. These functions are the sandbox as a
+Agents use the gateway, where a person decides. These functions are the sandbox as a
 library: the same limits, import rules and artifacts, no question and no ledger.
 """
 
@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.audit import artifacts
-from runner.model.answer import told
+from runner.model.answer import result_text
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Language, Request, Tool
@@ -47,8 +47,8 @@ def execute(
     """Run `code` in the configured sandbox (`SANDBOX_TYPE`) and wait for its end.
 
     `timeout` is in seconds, by default `SANDBOX_TIMEOUT_SEC`. `context` becomes variables of the code;
-    what it leaves in `result` comes back as `Result.value`. Raises KnownError where there is no such
-    sandbox here and Refused for arguments out of bounds; never for what the code does.
+    the value of its variable `result` is returned as `Result.value`. Raises KnownError where there is no such
+    sandbox here and Refused for arguments out of bounds; never for a failure of the code.
     """
     return _wait(execute_async(code, language, timeout, context))
 
@@ -89,7 +89,7 @@ def run_python_code(code: str, timeout: float | None = None) -> str:
     try:
         result = execute(code, "python", timeout)
         limit_kb = load(Places.standard(), os.environ).settings.max_output_kb
-        return told(result, limit_kb * 1024)
+        return result_text(result, limit_kb * 1024)
     except KnownError as error:
         return f"Error: {error}"
     except Exception as error:  # the contract: an agent's tool loop must not break
@@ -98,7 +98,7 @@ def run_python_code(code: str, timeout: float | None = None) -> str:
 
 @cache
 def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
-    """The same for all calls: each finds out once what there is on this machine."""
+    """Return the same sandboxes for all calls, as each examines this machine once."""
     return sandboxes(settings)
 
 

@@ -1,1 +1,1 @@
-"""What travels between the rooms: values that import nothing of ours."""
+"""Values that the other packages exchange; they import nothing else of Assent."""

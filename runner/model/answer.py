@@ -1,4 +1,4 @@
-"""What an agent gets back: the decision and the result, as compact text and as data."""
+"""The answer to an agent: the decision and the result, as compact text and as data."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ EDITED = "Note: a person changed the code before approving it. This is what ran,
 LIMITED = "Note: a person changed the limits before approving it:"
 NOTHING_RAN = "Nothing was run; there is no output."
 MARK = re.compile(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\n")
-"""Stands where output was left out."""
+"""Marks where output was left out."""
 NAMED = 20
-"""Files that are named in the text of an answer; the data has all."""
+"""Most files that are named in the text of an answer; the data has all."""
 
 
 class Status(StrEnum):
@@ -36,7 +36,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The end of a request. `facts` is the answer of tools that only read (no run)."""
+    """The answer to a request. `facts` is that of tools without a run."""
 
     request_id: str
     decision: Decision
@@ -45,9 +45,9 @@ class Answer:
     problem: str = ""
     """Why an approved tool other than code could not do what was asked; empty when it could."""
     changes: str = ""
-    """What a person changed in the code before approving it, as a difference."""
+    """A person's changes to the code before approving it, as a difference."""
     limits: str = ""
-    """What a person changed in the limits before approving it, in words."""
+    """A person's changes to the limits before approving it, in words."""
 
     @property
     def status(self) -> Status:
@@ -63,7 +63,7 @@ class Answer:
         return self.status is not Status.FINISHED
 
     def bounded(self, limit: int) -> Answer:
-        """The same with at most about `limit` bytes of each stream and of the result value."""
+        """Return the same with at most about `limit` bytes of each stream and of the result value."""
         if (result := self.result) is None:
             return self
         meta = result.meta
@@ -78,7 +78,7 @@ class Answer:
         return replace(self, result=short)
 
     def size(self) -> int:
-        """About how many bytes this takes in memory."""
+        """Return about how many bytes this takes in memory."""
         texts = [self.problem, self.changes, self.limits, *(str(value) for value in (self.facts or {}).values())]
         if self.result is not None:
             texts += [self.result.stdout, self.result.stderr, str(self.result.value or "")]
@@ -87,7 +87,7 @@ class Answer:
     def text(self, limit_kb: int = 10) -> str:
         """Compact, truncated, self-explaining text (spec I6); at most about `limit_kb` KiB of output."""
         if self.result is not None:
-            return self._with_changes(told(self.result, limit_kb * 1024))
+            return self._with_changes(result_text(self.result, limit_kb * 1024))
         if self.problem:
             return self._with_changes(f"Error: {self.problem}")
         if self.status is Status.FINISHED:
@@ -97,7 +97,7 @@ class Answer:
         return f"{_sentence(reply)} {NOTHING_RAN}"
 
     def _with_changes(self, said: str) -> str:
-        """What a person changed stands last."""
+        """Return the text with the person's changes added at its end."""
         parts = [said]
         if self.limits:
             parts.append(f"{LIMITED} {self.limits}.")
@@ -106,7 +106,7 @@ class Answer:
         return "\n".join(parts)
 
     def structured(self) -> dict[str, object]:
-        """The same as data, for clients that read `structuredContent`."""
+        """Return the same as data, for clients that read `structuredContent`."""
         data: dict[str, object] = {
             "status": self.status.value,
             "request_id": self.request_id,
@@ -142,8 +142,8 @@ class Answer:
         return data
 
 
-def told(result: Result, limit: int) -> str:
-    """A result as text, at most about `limit` bytes of each stream: output first, how it ended last."""
+def result_text(result: Result, limit: int) -> str:
+    """Return a result as text, at most about `limit` bytes of each stream: output first, how it ended last."""
     parts: list[str] = []
     if result.stdout:
         parts.append(cut(result.stdout, limit, result.meta.dropped_stdout)[0])
@@ -160,7 +160,7 @@ def told(result: Result, limit: int) -> str:
 
 
 def _files(result: Result) -> str:
-    """One line: the files that a person can look at now."""
+    """Return the line that names the files a person can look at."""
     named = [f"{file.path} ({file.size:,} bytes)" for file in result.files[:NAMED]]
     more = len(result.files) - NAMED
     line = "Files created: " + (", ".join(named) or "none collected") + (f" and {more:,} more" if more > 0 else "")
@@ -168,15 +168,14 @@ def _files(result: Result) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """At most about `limit` bytes of UTF-8: head and tail stay, the cut is said and counted (source document 1)."""
+    """Return at most about `limit` bytes of UTF-8: head, a mark with the count, tail (source document 1)."""
     return cut(text, limit, 0)[0]
 
 
 def cut(text: str, limit: int, dropped: int) -> tuple[str, int]:
-    """As `shorten`, and how many bytes are missing in all.
+    """Return the text of `shorten`, and the number of bytes missing in all.
 
-    `dropped` is how many were missing before: then `text` has a mark of that in its middle, which is counted into
-    the new one.
+    `dropped` is the number missing before: then `text` has a mark in its middle, which the new mark replaces.
     """
     data = text.encode("utf-8", "replace")
     if len(data) <= limit:
@@ -190,9 +189,9 @@ def cut(text: str, limit: int, dropped: int) -> tuple[str, int]:
 
 
 def _line(name: str, value: object) -> str:
-    """One fact; a list of tables takes a line for each."""
+    """Return one fact as text; a list of mappings takes a line for each."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        return "\n".join([f"{name}:", *("  ".join(str(cell) for cell in row.values()) for row in value)])
+        return "\n".join([f"{name}:", *("  ".join(str(column) for column in row.values()) for row in value)])
     return f"{name}:\n{value}" if name == "content" else f"{name}: {value}"
 
 

@@ -1,4 +1,4 @@
-"""What the classifier says of a request: a level, and findings tied to places in the code."""
+"""The classifier's assessment of a request: a level, and findings tied to places in the code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Level(IntEnum):
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """The level called `name`, in any case. Raises KeyError for any other word."""
+        """Return the level called `name`, in any case. Raises KeyError for any other word."""
         return cls[name.strip().upper()]
 
 
@@ -84,7 +84,7 @@ class Assessment:
 
     level: Level
     reasons: tuple[str, ...]
-    """Why this level, most important first; never empty."""
+    """Reasons for the level, most important first; never empty."""
     findings: tuple[Finding, ...] = ()
-    """In order of place."""
+    """The findings in order of place."""
     touch: Touch = field(default_factory=Touch)

@@ -1,4 +1,4 @@
-"""Turns the values that travel into JSON data and back."""
+"""Converts the model's values to JSON data and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DEEPEST = 100
-"""Levels of nesting kept of data that code handed back; json itself gives up at about 1,000."""
+"""Most levels of nesting in data that code returned; json itself fails at about 1,000."""
 
 
 class UnreadableValue(KnownError):
@@ -28,7 +28,7 @@ class UnreadableValue(KnownError):
 
 
 def encode(value: object) -> dict[str, Any]:
-    """A frozen dataclass as JSON data: enums by value, ordered enums by name, tuples as lists.
+    """Return a frozen dataclass as JSON data: enums by value, ordered enums by name, tuples as lists.
 
     Never fails for what `Result.value` can hold: what JSON lacks (infinities, other objects, endless nesting)
     becomes text. Raises TypeError when `value` is no dataclass.
@@ -39,9 +39,9 @@ def encode(value: object) -> dict[str, Any]:
 
 
 def decode(kind: type[T], data: object) -> T:
-    """The value of type `kind` that `encode` made `data` from.
+    """Return the value of type `kind` that `encode` made `data` from.
 
-    Names that `kind` does not have are passed over, and missing ones take their defaults, so that records of newer
+    Names that `kind` does not have are ignored, and missing ones take their defaults, so that records of newer
     and older versions can be read. Raises UnreadableValue, naming the field, for anything else that does not fit.
     """
     try:
@@ -74,7 +74,7 @@ def _plain(value: object, depth: int) -> object:
 
 
 class _Misfit(Exception):
-    """Data that does not fit; `where` grows on the way out, so that reading what fits costs nothing."""
+    """Data that does not fit; `where` is completed as it propagates, so that reading valid data costs nothing."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -92,7 +92,7 @@ def _not_fitting(data: object) -> _Misfit:
 
 @cache
 def _reader(kind: Hashable) -> Reader:
-    """What reads a `kind`, which is any annotation that the values use."""
+    """Return the function that reads a `kind`, which is any annotation that the values use."""
     if kind is object or kind is Any:
         return _as_it_is
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -125,7 +125,7 @@ def _exactly(kind: type) -> Reader:
 
 
 def _number(data: Any) -> float:
-    """Whole numbers count, and so do infinities, which JSON can only hold as text."""
+    """Return a number: integers are valid, and so are infinities, which JSON can only hold as text."""
     if type(data) in (float, int, str):
         try:
             return float(data)

@@ -1,4 +1,4 @@
-"""A decision: what became of the question, by whom or by which rule, why, and how quickly."""
+"""A decision: the verdict on a request, by whom or by which rule, why, and after how long."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Decider(StrEnum):
     PERSON = "person"
     RULE = "rule"
     GRANT = "grant"
-    """What a person chose to remember; `rule` has its name."""
+    """A grant; `rule` has its name."""
     ENGINE = "engine"
     """Assent itself: expiry, closing, a ledger that cannot be written."""
     AGENT = "agent"
-    """Only ever withdraws."""
+    """The agent itself, which only withdraws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Policy's other answer: a person has to say."""
+    """The policy's answer that a person has to decide."""
 
     window: float
     """Attention window in seconds (spec R1)."""
     rule: str = ""
     blocked: str = ""
-    """Why Approve is not to be had (spec R7); empty when it is."""
+    """Why approval is not possible (spec R7); empty where it is."""

@@ -1,4 +1,4 @@
-"""What has changed between two pieces of code, line by line."""
+"""The difference between two versions of code, line by line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 
 AROUND = 3
-"""Unchanged lines that stay on each side of a change."""
+"""Unchanged lines shown on each side of a change."""
 MOST_COMPARED = 3000
 """Lines of a changed region that are compared one by one; a longer region counts as replaced as a whole, as comparing
 takes quadratic time at worst."""
@@ -23,14 +23,14 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line. `old` and `new` are its numbers from 1, None on the side where it is not."""
+    """One line. `old` and `new` are its numbers from 1, None where that version lacks it."""
 
     side: Side
     text: str = ""
     old: int | None = None
     new: int | None = None
     count: int = 1
-    """How many lines this stands for; above 1 only where folded."""
+    """Number of lines this represents; above 1 only where folded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Change:
 
 
 def compare(old: str, new: str) -> tuple[Change, ...]:
-    """Return what is the same and what is not, from the first line to the last. Takes quadratic time or worse."""
+    """Return the changed regions from the first line to the last. Takes quadratic time or worse."""
     before, after = old.split("\n"), new.split("\n")
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
@@ -61,9 +61,9 @@ def compare(old: str, new: str) -> tuple[Change, ...]:
 def difference(
     old: str, new: str, around: int = AROUND, changes: tuple[Change, ...] | None = None
 ) -> tuple[DiffLine, ...]:
-    """Every changed line, with `around` unchanged lines beside it and the rest folded; empty where nothing changed.
+    """Return the changed lines with `around` unchanged lines beside them, the rest folded; empty without changes.
 
-    `changes` is what `compare` found, where it was asked elsewhere. What cannot be that counts as all replaced.
+    `changes` is the result of `compare`, where it ran elsewhere; where it does not fit, all is taken as replaced.
     """
     before, after = old.split("\n"), new.split("\n")
     if before == after:
@@ -75,22 +75,25 @@ def difference(
 
 
 def as_text(lines: tuple[DiffLine, ...], most: int) -> str:
-    """The difference as agents read it: `+`, `-` or a blank before each line; at most about `most` characters."""
+    """Return the difference as agents read it: `+`, `-` or a blank before each line.
+
+    At most about `most` characters.
+    """
     signs = {Side.SAME: " ", Side.ADDED: "+", Side.REMOVED: "-"}
-    told: list[str] = []
+    signed: list[str] = []
     left = most
     for number, line in enumerate(lines):
         text = f"@@ {line.count} unchanged @@" if line.side is Side.FOLDED else f"{signs[line.side]}{line.text}"
         left -= len(text) + 1
         if left < 0:
-            told.append(f"... ({len(lines) - number} more lines of the difference)")
+            signed.append(f"... ({len(lines) - number} more lines of the difference)")
             break
-        told.append(text)
-    return "\n".join(told)
+        signed.append(text)
+    return "\n".join(signed)
 
 
 def _fit(before: list[str], after: list[str], changes: tuple[Change, ...]) -> bool:
-    """Whether `changes` make `after` of `before`."""
+    """Return whether `changes` make `after` of `before`."""
     old = new = 0
     for one in changes:
         if (one.old, one.new) != (old, new) or one.old_end < old or one.new_end < new:
@@ -120,7 +123,7 @@ def _changes(before: list[str], after: list[str]) -> list[tuple[str, int, int, i
 
 
 def _common(one: list[str], other: list[str]) -> int:
-    """How many lines at the beginning are the same."""
+    """Return the number of equal lines at the beginning."""
     count = 0
     for mine, yours in zip(one, other, strict=False):
         if mine != yours:

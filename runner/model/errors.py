@@ -1,10 +1,10 @@
-"""The two kinds of failure that are not bugs: the world's fault, and the caller's."""
+"""The two kinds of failure that are not bugs: faults of the environment, and of the caller."""
 
 from __future__ import annotations
 
 
 class KnownError(Exception):
-    """Something outside Assent is wrong: one sentence that says what, and a remedy.
+    """A fault outside Assent: one sentence that describes it, and a remedy.
 
     Everything else that is raised is a bug and goes to the fault log.
     """

@@ -1,4 +1,4 @@
-"""What has happened, for whoever listens. Everything about a request is in the ledger before it is here."""
+"""Events for listeners. What happens to a request is in the ledger before its event is published."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class QuestionAsked:
     window: float
     blocked: str
     again: bool = False
-    """Put anew after a restart."""
+    """Whether it is asked again after a restart."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionPaused:
-    """Somebody looks at it; not in the ledger as a step."""
+    """A person is looking at a question; not a step in the ledger."""
 
     request_id: str
     deadline: float
@@ -48,7 +48,7 @@ class QuestionPaused:
 
 @dataclass(frozen=True, slots=True)
 class RequestEdited:
-    """A person's version was approved in place of the request; the decision follows."""
+    """A person approved their own version of a request; the decision follows."""
 
     request_id: str
     request: Request
@@ -73,11 +73,11 @@ class ApprovalArmed:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalSpent:
-    """The approval of a missed request counts no more."""
+    """The late approval of a request is no longer in force."""
 
     request_id: str
     used: bool
-    """False where its time was over or it was taken back."""
+    """False where it expired or was revoked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class RunMeasured:
 
 @dataclass(frozen=True, slots=True)
 class RunHeld:
-    """A person paused a run, or let it go on."""
+    """A person paused or resumed a run."""
 
     request_id: str
     held: bool
@@ -129,7 +129,7 @@ class AgentsChanged:
 
 @dataclass(frozen=True, slots=True)
 class GrantsChanged:
-    """Something was remembered, used or revoked."""
+    """A grant was made, used or revoked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class ModeChanged:
     mode: str
     """A value of `runner.approval.modes.Mode`."""
     agent: str = ""
-    """Who is trusted."""
+    """The trusted agent; '' in other modes."""
     deadline: float = 0.0
     """Of a trust window, on the clock of `time.monotonic()`."""
 
@@ -147,7 +147,7 @@ class SandboxesChanged:
     """A sandbox that an agent keeps was made, used or removed."""
 
     kept: tuple[Kept, ...]
-    """Those there are, oldest first."""
+    """All kept sandboxes, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A sandbox that an agent keeps, as the window and the history know it (spec X5)."""
+"""A sandbox that an agent keeps between calls, as the window and the history show it (spec X5)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One sandbox of one agent; never another's."""
+    """One kept sandbox; only its own agent may use it."""
 
     id: str
     agent: str
@@ -26,6 +26,6 @@ class Kept:
     limits: Limits = field(default_factory=Limits)
     title: str = ""
     uses: int = 0
-    """How often something was done in it."""
+    """Number of calls that used it."""
     ends_at: float = 0.0
-    """Seconds since the epoch: when it is removed unless it is used before."""
+    """Time of its removal unless it is used before, in seconds since the epoch."""

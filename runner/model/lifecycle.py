@@ -22,7 +22,7 @@ NEXT: dict[Phase | None, frozenset[Phase]] = {
     None: frozenset({Phase.ARRIVED}),
     Phase.ARRIVED: frozenset({Phase.ASSESSED, Phase.DENIED, Phase.WITHDRAWN}),
     Phase.ASSESSED: frozenset({Phase.ASKED, Phase.APPROVED, Phase.DENIED, Phase.WITHDRAWN}),
-    # Asked again after a restart: the question is put anew, no old decision is replayed (spec I4).
+    # After a restart the question is asked again; no old decision is replayed (spec I4).
     Phase.ASKED: frozenset({Phase.ASKED, Phase.APPROVED, Phase.DENIED, Phase.EXPIRED, Phase.WITHDRAWN}),
     Phase.APPROVED: frozenset({Phase.RUNNING, Phase.FINISHED}),
     Phase.RUNNING: frozenset({Phase.FINISHED}),
@@ -35,10 +35,10 @@ NEXT: dict[Phase | None, frozenset[Phase]] = {
 
 
 class IllegalMove(Exception):
-    """A step the table does not have: always a bug, never a user's doing."""
+    """A step that the table does not have: always a bug."""
 
 
 def check(now: Phase | None, then: Phase) -> None:
-    """Raises IllegalMove unless the table leads from `now` to `then`."""
+    """Raise IllegalMove unless the table has a step from `now` to `then`."""
     if then not in NEXT[now]:
         raise IllegalMove(f"{now or 'nothing'} -> {then}")

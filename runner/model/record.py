@@ -1,4 +1,4 @@
-"""What the parts around a request may write and say: implemented by `engine/recorder.py`."""
+"""The protocol by which other packages write entries and publish events; `engine/recorder.py` implements it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Record(Protocol):
-    """The ledger of the moment, the listeners, and the troubles that stand. Every call on the engine's loop."""
+    """The open ledger, the listeners and the present troubles. Every method is called on the engine's loop."""
 
     @property
     def ledger(self) -> int:
@@ -23,11 +23,11 @@ class Record(Protocol):
         ...
 
     async def note(self, kind: str, request_id: str, body: Mapping[str, object] | None = None) -> None:
-        """Write an entry on which nothing depends: a failure is reported as trouble, never raised."""
+        """Write an entry that nothing depends on: a failure is reported as trouble, never raised."""
         ...
 
     def publish(self, event: Event) -> None:
-        """Hand `event` to every listener."""
+        """Call every listener with `event`."""
         ...
 
     def trouble(self, area: str, what: str, remedy: str) -> None:

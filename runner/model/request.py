@@ -32,7 +32,7 @@ class Language(StrEnum):
 
 
 class NetworkMode(StrEnum):
-    """Spec N1: air-gapped unless asked."""
+    """The network of a run: none unless asked for (spec N1)."""
 
     NONE = "none"
     REGISTRIES = "registries"
@@ -43,9 +43,9 @@ class Isolation(StrEnum):
     """Where code can run, weakest first (spec X1)."""
 
     PROCESS = "process"
-    """Plain processes of this account: limits, but nothing that keeps the code from files and network."""
+    """Plain processes of this account: limits, but no protection of files and network."""
     LOCAL = "local"
-    """Processes behind bubblewrap."""
+    """Processes in bubblewrap."""
     DOCKER = "docker"
     GVISOR = "gvisor"
     CLOUD = "cloud"
@@ -56,7 +56,7 @@ class Isolation(StrEnum):
 
     @property
     def limits_cpu(self) -> bool:
-        """Whether it can hold code to a share of the processor: only containers can."""
+        """Whether it can limit the share of the processor: only containers can."""
         return self not in (Isolation.PROCESS, Isolation.LOCAL)
 
 
@@ -74,7 +74,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the texts of a request that decide what happens."""
+    """One text of a request that determines what would happen."""
 
     name: str
     text: str
@@ -86,7 +86,7 @@ CODE, VARIABLES, INPUT = "Code", "Variables", "Input"
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that decides what would happen, plus who asked and when.
+    """One tool call: everything that determines what would happen, plus the agent and the time.
 
     `context` are the variables handed to the code (JSON text), part of what decides.
     `title` and `received_at` (seconds since the epoch) do not decide and are not in the digest.
@@ -110,13 +110,13 @@ class Request:
     image: str = ""
     title: str = ""
     sandbox: str = ""
-    """Id of the agent's own sandbox that it is about; '' for one that is made for this run alone."""
+    """Id of the kept sandbox that it uses; '' for one that is made for this run alone."""
     executable: bool = False
     """Whether the file to be written may be started as a program."""
     offset: int = 0
     """Where in the file reading begins, in bytes."""
     most_bytes: int = 0
-    """How much of the file is wanted; 0 for the tools that do not read."""
+    """Most bytes to be read of the file; 0 for the tools that do not read."""
 
     @cached_property
     def digest(self) -> str:
@@ -125,7 +125,7 @@ class Request:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Every text that decides; a person has seen each to its end before the request is approved.
+        """Every text in the digest; a person has seen each to its end before the request is approved.
 
         The rest of `deciding` is a few words each, shown beside them.
         """
@@ -134,7 +134,7 @@ class Request:
         return tuple(Part(name, text) for name, text in named if text)
 
     def deciding(self) -> dict[str, object]:
-        """All that decides, by name."""
+        """Return all values that the digest covers, by name."""
         whole = asdict(self)
         for outside in ("id", "received_at", "title"):
             del whole[outside]
@@ -146,5 +146,5 @@ class Request:
 
 
 def canonical(value: Mapping[str, object]) -> bytes:
-    """JSON with sorted keys, no spaces and ASCII only: the same value gives the same bytes."""
+    """Return JSON with sorted keys, no spaces and ASCII only: the same value gives the same bytes."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode("ascii")

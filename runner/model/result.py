@@ -50,7 +50,7 @@ class Meta:
     timed_out: bool = False
     blocked_imports: tuple[str, ...] = ()
     dropped_stdout: int = 0
-    """Bytes left out between head and tail."""
+    """Bytes of output left out between head and tail."""
     dropped_stderr: int = 0
 
 
@@ -78,13 +78,13 @@ class Result:
     value: object = None
     """What the code left in `result`, as JSON data (Python only)."""
     error: str = ""
-    """How the run ended, in words for a person; empty when ok."""
+    """How the run ended, in words for a person; empty for `ok`."""
     peak_memory: int | None = None
     """Bytes."""
     meta: Meta = field(default_factory=Meta)
     curve: tuple[Usage, ...] = ()
     """Readings over the run, thinned to at most 600."""
     files: tuple[CapturedFile, ...] = ()
-    """What the run created, within bounds."""
+    """Files that the run created, within bounds."""
     files_left_out: str = ""
-    """What was there and was not collected, in words."""
+    """Files that were not collected, in words."""

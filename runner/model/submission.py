@@ -1,4 +1,4 @@
-"""What an agent sent, checked for form but not yet a request: the engine adds where it will run and its identity."""
+"""A tool call of an agent, checked for form but not yet a request: the engine adds identity and sandbox."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Submission:
     allowed_domains: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     sandbox_id: str = ""
-    """The agent's own sandbox that is meant; '' for none."""
+    """Id of the kept sandbox to use; '' for none."""
     file_path: str = ""
     content: str = ""
     executable: bool = False

@@ -1,4 +1,4 @@
-"""Paths in a sandbox's workspace: which ones may be named at all (spec F1)."""
+"""Valid paths in a sandbox's workspace (spec F1)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LONGEST_PART = 255
 """Bytes of one name in it (NAME_MAX of Linux)."""
 DEEPEST = 32
 HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-"""Unicode categories of what cannot be seen in a name."""
+"""Unicode categories of invisible characters."""
 
 
 def inside(path: str) -> str:
-    """`path` relative to the workspace, `.` for the workspace itself.
+    """Return `path` relative to the workspace, `.` for the workspace itself.
 
-    Raises Refused for what leads out of it or cannot be shown. What links in the sandbox do to a path is for
-    whoever opens it: this looks at the text alone.
+    Raises Refused for a path that leads out of it or cannot be shown. This checks the text alone; the code that
+    opens the file deals with links.
     """
     if not path.strip():
         raise Refused("The path is empty.", f"Name a file below {WORKSPACE}.")
@@ -35,7 +35,7 @@ def inside(path: str) -> str:
 
 
 def _check(path: str, parts: list[str]) -> None:
-    """Raises Refused."""
+    """Raise Refused for a path that leaves the workspace, is too long or too deep."""
     if ".." in parts:
         raise Refused(f"{path[:100]!a} contains `..`.", f"Name the place directly, below {WORKSPACE}.")
     if len(path.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_PART for part in parts):
