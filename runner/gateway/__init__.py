@@ -1,1 +1,1 @@
-"""Where agents come in. Imports nothing, so that the stdio bridge starts in milliseconds."""
+"""The gateway for agents. This file imports nothing, so that the stdio bridge starts in milliseconds."""

@@ -1,4 +1,4 @@
-"""The arguments of a tool call, checked by form: known names, right types, bounded and clean text."""
+"""Checks the form of a tool call's arguments: known names, right types, bounded and clean text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEEPEST = 64
 """Levels of nesting in `context`; far below where Python's own recursion ends."""
 LARGEST = 1e12
-"""No limit anybody can mean is larger; keeps the arithmetic behind it in range."""
+"""Larger than any meaningful limit; keeps later arithmetic in range."""
 MOST_DOMAINS = 100
 LONGEST_NAME = 200
 """Characters of an argument's or tool's name that are repeated in an error."""
@@ -28,7 +28,7 @@ KINDS = {str: "a text", bool: "true or false", dict: "an object", list: "a list"
 
 
 class Arguments:
-    """Reads one call's arguments. Every reader raises Refused naming the argument that will not do."""
+    """The arguments of one call. Every method raises Refused, naming the invalid argument."""
 
     def __init__(self, tool: str, given: Mapping[str, object] | None) -> None:
         self._given = given or {}
@@ -94,7 +94,7 @@ class Arguments:
 
 
 def submission(agent: str, tool: Tool, given: Mapping[str, object] | None) -> Submission:
-    """The submission that a call makes. Raises Refused. Whether sizes and limits are in bounds, intake says."""
+    """Return the submission of a call. Raises Refused. Sizes and limits are checked later, by intake."""
     arguments = Arguments(tool, given)
     match tool:
         case Tool.CODE_EXECUTE:
@@ -168,7 +168,7 @@ def _language(name: str) -> Language:
 
 
 def _check_text(name: str, value: object) -> None:
-    """No NUL and no half character anywhere in `value`, and no nesting deeper than `DEEPEST`."""
+    """Raise Refused for a NUL or a lone surrogate anywhere in `value`, and for nesting deeper than `DEEPEST`."""
     level: list[object] = [value]
     for _ in range(DEEPEST):
         below: list[object] = []
@@ -207,5 +207,5 @@ def _advice(name: str, known: tuple[str, ...]) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name an agent sent, shortened and with everything odd escaped."""
+    """Return a name from an agent, shortened, with unprintable characters escaped."""
     return ascii(name[:LONGEST_NAME])

@@ -1,8 +1,8 @@
 """`assent mcp`: carries MCP messages between a client's standard streams and the console's HTTP address.
 
-Standard library only, and little of it: an agent starts this and waits for it. Messages are handed on
-as they are; only what HTTP needs besides is added, for both protocol eras. While the console is not
-running, the bridge itself answers enough for the client to start, and every tool call says so.
+Standard library only, and little of it: an agent starts this and waits for it. Messages are forwarded
+unchanged, with the headers that HTTP needs, for both protocol eras. While the console is not running,
+the bridge itself answers enough for the client to start, and tool calls are answered with that fact.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 GOODBYE_SECONDS = 0.5
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 LEAST: Json = {"capabilities": {}, "clientInfo": {"name": "unknown", "version": "0"}}
-"""What `initialize` has besides the version."""
+"""The parameters of `initialize` besides the version."""
 NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods whose subject goes into the `Mcp-Name` header of the modern era."""
 
@@ -67,11 +67,11 @@ def not_running() -> str:
 
 
 class Unreachable(Exception):
-    """The console cannot be spoken to; the text is for the agent."""
+    """The console cannot be reached; the text is for the agent."""
 
 
 class StdioBridge:
-    """Everything between two streams and one address. `wait` is the client's patience in seconds, as text."""
+    """The bridge between two streams and one address. `wait` is the client's time limit in seconds, as text."""
 
     def __init__(self, places: Places, token: str, wait: str, client: StdioClient) -> None:
         self._places = places
@@ -89,14 +89,14 @@ class StdioBridge:
     # ---- from the client ----
 
     def run(self, lines: BinaryIO) -> None:
-        """Carry messages until the client closes its side."""
+        """Forward messages until the client closes its stream."""
         for line in lines:
             if line.strip():
                 self._take(line)
         self.leave()
 
     def leave(self) -> None:
-        """The client has gone: let the console know, so that what it asked is withdrawn."""
+        """Tell the console that the client has disconnected, so that its requests are withdrawn."""
         with self._lock:
             lines = list(self._lines.values())
         for line in lines:
@@ -123,7 +123,7 @@ class StdioBridge:
         elif message.get("method") == "notifications/cancelled":
             self._cancel(message)
         elif message.get("method") == "initialize" or "id" not in message:
-            # In order: nothing may overtake the handshake.
+            # In order, since nothing may overtake the handshake.
             self.carry(message)
         else:
             threading.Thread(target=self.carry, args=(message,), daemon=True).start()
@@ -156,12 +156,12 @@ class StdioBridge:
         except (OSError, http.client.HTTPException):
             self._client.fail(message, LOST)
         except Exception as error:
-            # A bug of ours, in a thread that nobody looks after: the client must not wait for ever.
+            # A bug, in a thread that no one awaits: the client must not wait for ever.
             sys.stderr.write(f"assent mcp: {error!r}\n")
             self._client.fail(message, LOST)
 
     def _exchange(self, message: Json, *, again: bool) -> None:
-        """Send one message and hand back all that comes. Raises Unreachable before, OSError after it was sent."""
+        """Send one message and forward its responses. Raises Unreachable before, OSError after it was sent."""
         host, port = self._address()
         line, key = Exchange(host, port), json.dumps(message.get("id"))
         if "id" in message:
@@ -170,14 +170,14 @@ class StdioBridge:
         try:
             response = self._opened(line, message)
             if response.status == 404 and again and not speaks_modern(message) and self._introduction is not None:
-                # The console was started anew since; it does not know this session.
+                # The console was restarted since and does not know this session.
                 self._session = ""
                 self._introduce()
                 self._exchange(message, again=False)
                 return
             self._hand_back(message, response)
         except (OSError, http.client.HTTPException, ValueError):
-            # A line that was cut from our side breaks in whatever way; nobody waits for its answer.
+            # A connection that the bridge closed fails in various ways; no one waits for its answer.
             if not line.cut_off:
                 raise
         finally:
@@ -213,17 +213,17 @@ class StdioBridge:
             self._refused(message, text)
 
     def _refused(self, message: Json, text: str) -> None:
-        """An HTTP error: what the console says about it reaches the agent."""
+        """Answer the client with the text of an HTTP error of the console."""
         try:
             body = json.loads(text)
             error = body["error"]
             if body.get("id") is not None:
                 self._client.send(json.dumps(body))
                 return
-            told = str(error["message"])
+            why = str(error["message"])
         except (ValueError, KeyError, TypeError):
-            told = f"Assent did not take this message: {text[:200]}"
-        self._client.fail(message, told)
+            why = f"Assent did not take this message: {text[:200]}"
+        self._client.fail(message, why)
 
     def _introduce(self) -> None:
         """Open a session of the handshake era on the client's behalf. Raises Unreachable, OSError."""
@@ -231,7 +231,7 @@ class StdioBridge:
             if self._session or self._introduction is None:
                 return
             host, port = self._address()
-            # What the client left out it was told by `_greet`, or the console refused it.
+            # What the client left out was answered by `_greet`, or the console refused it.
             version = asked_version(self._introduction) or self._version or HANDSHAKES[-1]
             params = self._introduction.get("params")
             complete = {**LEAST, **(params if isinstance(params, dict) else {}), "protocolVersion": version}
@@ -251,7 +251,7 @@ class StdioBridge:
             self._version = self._version or version
 
     def _address(self) -> tuple[str, int]:
-        """Where the console listens. Raises Unreachable with what to tell the agent."""
+        """Return host and port of the console. Raises Unreachable with a text for the agent."""
         known = door.read(self._places)
         if known is None:
             raise Unreachable(not_running())
@@ -288,10 +288,10 @@ class StdioBridge:
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 self._version = str(json.loads(text)["result"]["protocolVersion"])
 
-    # ---- while there is no console ----
+    # ---- while no console is running ----
 
     def _answer_alone(self, message: Json, why: str) -> None:
-        """What a client needs to start is answered from here; everything else says why it is not."""
+        """Answer what a client needs to start; answer everything else with an error that says why."""
         alone: dict[str, Callable[[Json], Json]] = {
             "initialize": self._greet,
             "ping": lambda _request: {},
@@ -332,7 +332,7 @@ def main(argv: list[str]) -> int:
         bridge.run(sys.stdin.buffer)
     except (BrokenPipeError, KeyboardInterrupt):
         bridge.leave()
-    # Not sys.exit: threads that wait for an answer nobody will read must not keep the process.
+    # Not sys.exit: threads that still wait for an answer must not keep the process alive.
     sys.stderr.flush()
     os._exit(0)
 

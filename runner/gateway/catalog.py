@@ -1,4 +1,4 @@
-"""What agents are told about the tools, as plain data: the server and the stdio bridge both read it."""
+"""Descriptions of the tools for agents, as plain data for the server and the stdio bridge."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SANDBOX_ID = {"type": "string", "description": "The id that code_create_sandbox 
 
 
 def _about_files(name: str, title: str, description: str, properties: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A tool that works on a sandbox the agent keeps. `more`: `required` names and `reads`."""
+    """Return the description of a tool for a kept sandbox. `more`: `required` names and `reads`."""
     return {
         "name": name,
         "title": title,

@@ -1,4 +1,4 @@
-"""HTTP connections that are closed when a message does not get finished."""
+"""HTTP connections with a time limit for the head of a message."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     import asyncio
 
 HEADER_SECONDS = 10.0
-"""For the head of a message to arrive; uvicorn itself waits for ever."""
+"""Time for the head of a message to arrive; uvicorn itself has no limit."""
 
 
 class Connection(H11Protocol):
-    """One connection. Clients of this machine send a head in one piece; whoever does not in 10 s is let go."""
+    """One connection, closed when a head takes too long; clients on this machine send it in one piece."""
 
     _patience: asyncio.TimerHandle | None = None
 
@@ -35,7 +35,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _wait(self) -> None:
-        # Not restarted by each byte that comes: the head as a whole has this long.
+        # Not restarted by each byte: the limit is for the head as a whole.
         if self._patience is None:
             self._patience = self.loop.call_later(HEADER_SECONDS, self.transport.close)
 

@@ -1,4 +1,4 @@
-"""The door file: where the running console listens. Standard library only: the stdio bridge reads it."""
+"""The door file, which names the address of the running console. Standard library only, for the stdio bridge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAPPED = "0" * 16 + f"{int.from_bytes(bytes((0, 0, 255, 255)), sys.byteorder):0
 LOCAL = frozenset({_LOOPBACK, _MAPPED + _LOOPBACK})
 EVERYWHERE = frozenset({"0" * 8, "0" * 32, _MAPPED + "0" * 8})
 MOST_BYTES = 10_000
-"""Of a door file."""
+"""Largest size of a door file."""
 
 
 class ConsoleAddress(NamedTuple):
@@ -33,14 +33,14 @@ class ConsoleAddress(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """A process that has a port."""
+    """A process that listens on a port."""
 
     pid: int
     name: str
 
 
 class _Listener(NamedTuple):
-    """A socket that listens, as /proc/net/tcp and tcp6 tell of it."""
+    """A listening socket, as in /proc/net/tcp and tcp6."""
 
     address: str
     user: int
@@ -48,7 +48,7 @@ class _Listener(NamedTuple):
 
 
 def write(places: Places, door: ConsoleAddress) -> None:
-    """Tell where the console listens; readable by its owner alone. Raises OSError where no path can be written."""
+    """Write the console's address to files of mode 0600. Raises OSError where no path can be written."""
     failures = []
     for path in places.doors:
         try:
@@ -60,13 +60,16 @@ def write(places: Places, door: ConsoleAddress) -> None:
 
 
 def read(places: Places) -> ConsoleAddress | None:
-    """Where a console listens; where none does, one that listened last. None where nothing readable is written."""
+    """Return the address of a running console, else of the last one.
+
+    None where there is no readable file.
+    """
     found = [door for door in map(_read, places.known_doors) if door is not None]
     return next(filter(_alive, found), found[0] if found else None)
 
 
 def remove(places: Places, pid: int) -> None:
-    """Take the files away if they are still those of process `pid`: a second console may have written its own."""
+    """Remove the files if they are still those of process `pid`: a second console may have written its own."""
     for path in places.doors:
         if (door := _read(path)) is not None and door.pid == pid:
             with contextlib.suppress(OSError):
@@ -74,16 +77,16 @@ def remove(places: Places, pid: int) -> None:
 
 
 def foreign(port: int) -> bool:
-    """Whether somebody else listens on 127.0.0.1:`port`: a token must not be sent there.
+    """Return whether another account listens on 127.0.0.1:`port`: a token must not be sent there.
 
     The port outlives the console and any account of this machine may take it. Where the kernel does
-    not tell who listens (no /proc), nobody is taken to be foreign.
+    not report who listens (no /proc), the answer is False.
     """
     return any(listener.user != os.getuid() for listener in _reached(port))
 
 
 def holder(port: int) -> Holder | None:
-    """The process that listens on `port` of this machine; None where it is not ours to see."""
+    """Return the process that listens on `port` of this machine; None where this account may not see it."""
     inodes = {listener.inode for listener in _listeners(port)}
     if not inodes:
         return None
@@ -108,9 +111,9 @@ def _write(path: Path, door: ConsoleAddress) -> None:
 
 
 def _read(path: Path) -> ConsoleAddress | None:
-    """What is written at `path` by this account and writable by no other."""
+    """Return the content of `path`; None unless this account owns it and no other can write it."""
     try:
-        # Not to wait for ever where the path is a pipe.
+        # Without O_NONBLOCK a pipe would block for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             status = os.fstat(descriptor)
@@ -125,13 +128,13 @@ def _read(path: Path) -> ConsoleAddress | None:
 
 
 def _alive(door: ConsoleAddress) -> bool:
-    """Whether the process that wrote `door` listens there."""
+    """Return whether the process that wrote `door` listens there."""
     sockets = _sockets(Path("/proc", str(door.pid)))
     return any(listener.user == os.getuid() and listener.inode in sockets for listener in _reached(door.port))
 
 
 def _reached(port: int) -> list[_Listener]:
-    """Who gets a connection to 127.0.0.1:`port`: one that listens there, else those that listen everywhere."""
+    """Return the listeners that get connections to 127.0.0.1:`port`: on that address, else on all addresses."""
     found = _listeners(port)
     return [one for one in found if one.address in LOCAL] or [one for one in found if one.address in EVERYWHERE]
 
@@ -151,7 +154,7 @@ def _listeners(port: int) -> list[_Listener]:
 
 
 def _sockets(process: Path) -> set[str]:
-    """The inodes of the sockets that a process has open; none where it is not ours or gone."""
+    """Return the inodes of the sockets that a process has open; none where it has ended or is another account's."""
     found = set()
     with contextlib.suppress(OSError):
         for link in (process / "fd").iterdir():

@@ -1,4 +1,4 @@
-"""The outermost layer: who may speak at all, how much at once, and whether the caller is still there (spec K3)."""
+"""The outermost layer: authentication, limits on messages, and whether the caller is still connected (spec K3)."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from runner.identity.agents import Agents
 
 CALLER = "assent.caller"
-"""Where the tools find the `Caller` in the scope of a request."""
+"""Key of the `Caller` in the scope of a request."""
 HOLD_HEADER = b"assent-hold"
-"""Seconds a client can be kept waiting: written into its configuration beside the timeout it has there."""
+"""Header with the seconds a client can wait: written into its configuration beside the timeout there."""
 BODY_SECONDS = 10.0
-"""For a whole body to arrive."""
+"""Time for a whole body to arrive."""
 BEARER = "bearer "
 REFUSED = -32000
 """JSON-RPC's code for errors of a server's own."""
 
 
 class Rejected(Exception):
-    """The message is answered here and goes no further. `agent` is empty where it is not known."""
+    """The message is refused by the guard. `agent` is empty where it is not known."""
 
     def __init__(self, status: int, text: str, agent: str = "", header: tuple[bytes, bytes] | None = None) -> None:
         super().__init__(text)
@@ -45,20 +45,20 @@ class Rejected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Doorway:
-    """What every message is checked against. `body_limit` is in bytes."""
+    """The terms that every message is checked against. `body_limit` is in bytes."""
 
     hosts: frozenset[bytes]
-    """Exact values of `Host`, with port: a page of another name cannot reach us by rebinding it."""
+    """Exact values of `Host`, with port: protects against DNS rebinding by a web page."""
     agents: Agents
     limits: CallLimits
     refused: Callable[[str, str], None]
     body_limit: int
     hold: float
-    """Seconds, for callers that do not say what they can take."""
+    """Seconds to hold a call of clients that do not send `HOLD_HEADER`."""
 
 
 class Guard:
-    """Wraps the MCP application. `hang_up` ends the streams that only the client would end."""
+    """The guard around the MCP application. `hang_up` ends the streams that only the client would end."""
 
     def __init__(self, app: ASGIApp, doorway: Doorway) -> None:
         self._app = app
@@ -88,7 +88,7 @@ class Guard:
         await self._pass_on(scope, _Line(body, receive, send, caller.gone, self._hung_up))
 
     async def idle(self, seconds: float) -> bool:
-        """Wait until no call is being answered, at most `seconds`; whether that came about."""
+        """Wait at most `seconds` until no call is being answered; return whether that is so."""
         try:
             await asyncio.wait_for(self._idle.wait(), seconds)
         except TimeoutError:
@@ -96,11 +96,11 @@ class Guard:
         return True
 
     def hang_up(self) -> None:
-        """No more messages are taken, and open streams end."""
+        """Refuse further messages and end open streams."""
         self._hung_up.set()
 
     def _admit(self, headers: _Headers) -> str:
-        """The agent's name. Raises Rejected."""
+        """Return the agent's name. Raises Rejected."""
         if self._hung_up.is_set():
             raise Rejected(503, "The console is closing. Call again when Assent is running.")
         if headers.only(b"host") not in self._door.hosts:
@@ -139,7 +139,7 @@ class Guard:
 
 
 class _Headers:
-    """The headers of one message; a header that came twice counts as none."""
+    """The headers of one message; a repeated header is treated as missing."""
 
     def __init__(self, scope: Scope) -> None:
         self._values: dict[bytes, list[bytes]] = {}
@@ -155,7 +155,7 @@ class _Headers:
 
 
 class _Line:
-    """One exchange: hands the body on, notices when the caller goes, and can end a stream from our side."""
+    """One HTTP exchange: passes the body on, notices a disconnect, and can end a stream itself."""
 
     def __init__(self, body: bytes, receive: Receive, send: Send, gone: asyncio.Event, hung_up: asyncio.Event) -> None:
         self._body: bytes | None = body
@@ -171,13 +171,13 @@ class _Line:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}
         message = await self._receive()
-        # The SDK never tells a handler of the handshake era that its client has died.
+        # The SDK never informs a handler of the handshake era that its client has died.
         if message["type"] == "http.disconnect" and not self._ended:
             self._gone.set()
         return message
 
     async def receive_or_hang_up(self) -> Message:
-        """For streams without an end of their own: when we hang up, the application is told the client did."""
+        """Receive for endless streams: after `hang_up` the application gets a disconnect of the client."""
         if self._body is not None:
             return await self.receive()
         message = spawn("stream", self._received())
@@ -200,13 +200,13 @@ class _Line:
         await self._send(message)
 
     async def finish(self) -> None:
-        """Bring a response that was cut by our hanging up to an orderly end."""
+        """Complete a response that `hang_up` has cut."""
         if self._hung_up.is_set() and self._started and not self._ended:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _body(agent: str, headers: _Headers, receive: Receive, limit: int) -> bytes | None:
-    """The whole body; None when the caller left meanwhile. Raises Rejected when it is too large or too slow."""
+    """Return the whole body; None where the caller disconnects. Raises Rejected when it is too large or too slow."""
     declared = headers.only(b"content-length") or b"0"
     if not declared.isdigit() or len(declared) > 15 or int(declared) > limit:
         raise _too_large(agent, limit)

@@ -1,4 +1,4 @@
-"""How much one agent may ask: calls per minute, requests at once, HTTP messages per second (spec I5)."""
+"""Rate limits of one agent: calls per minute, requests at once, HTTP messages per second (spec I5)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 HTTP_PER_SECOND = 50.0
 HTTP_BURST = 200.0
-"""One call takes one to four HTTP messages; the server sees floods at this cheaper door first."""
+"""HTTP messages at once. A call takes one to four of them; this cheaper limit stops floods first."""
 HTTP_PER_CALL = 8.0
-"""Where the configured call rate is high, the HTTP limit rises with it by this factor."""
+"""Factor by which the HTTP limit rises with a high configured call rate."""
 
 
 class Terms(Protocol):
-    """The settings that bound what agents may ask; `runner.settings.loading.Settings` has them."""
+    """The settings with the limits for agents; `runner.settings.loading.Settings` has them."""
 
     @property
     def rate_per_minute(self) -> int: ...
@@ -43,7 +43,7 @@ class Bucket:
         self._filled_at = clock()
 
     def take(self) -> float:
-        """0 when one was taken, else the seconds until one can be."""
+        """Take a token and return 0, else return the seconds until one is available."""
         now = self._clock()
         self._level = min(self._burst, self._level + (now - self._filled_at) * self._rate)
         self._filled_at = now
@@ -67,7 +67,7 @@ class CallLimits:
         self._entering: Counter[str] = Counter()
 
     def message(self, agent: str) -> float:
-        """An HTTP message of `agent` came: 0 when it may pass, else the seconds until the next may."""
+        """Count an HTTP message of `agent`; return 0 where it may pass, else the seconds until the next may."""
         bucket = self._messages.get(agent)
         if bucket is None:
             calls = self._terms.rate_per_minute / 60
@@ -78,7 +78,7 @@ class CallLimits:
 
     @contextmanager
     def entering(self, agent: str) -> Iterator[None]:
-        """Hold a place while a call becomes a request. Raises Refused above the rate or the number at once."""
+        """Reserve a place while a call becomes a request. Raises Refused above the rate or the number at once."""
         waiting = self._waiting(agent) + self._entering[agent]
         if waiting >= self._terms.max_pending:
             raise Refused(

@@ -19,7 +19,7 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 
 def asked_version(introduction: Json) -> str:
-    """The protocol version that an `initialize` asks for; empty where it names none."""
+    """Return the protocol version that an `initialize` asks for; empty where it names none."""
     params = introduction.get("params")
     asked = params.get("protocolVersion") if isinstance(params, dict) else None
     return asked if isinstance(asked, str) else ""
@@ -39,7 +39,7 @@ def events(response: http.client.HTTPResponse) -> Iterator[str]:
 
 
 def modern_version(message: Json) -> str:
-    """The protocol version a message of the modern era names itself; else empty."""
+    """Return the protocol version a message of the modern era names itself; else empty."""
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     version = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
@@ -51,12 +51,12 @@ def speaks_modern(message: Json) -> bool:
 
 
 def modern(request: Json) -> Json:
-    """What results of the modern era carry besides."""
+    """Return the additional fields of results in the modern era."""
     return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if speaks_modern(request) else {}
 
 
 def header_text(value: str) -> str:
-    """As the protocol writes values that do not fit a header: base64 between marks."""
+    """Return a header value; text that is not plain ASCII is written as base64 between marks, as in the protocol."""
     if value.isascii() and value.isprintable() and value.strip() == value:
         return value
     return f"=?base64?{base64.b64encode(value.encode('utf-8', 'surrogatepass')).decode()}?="

@@ -1,4 +1,4 @@
-"""What agents are told, as text for the model and the same as data for programs."""
+"""Replies to agents, as text for the model and the same as data for programs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ class Reply:
 
 
 def answered(answer: Answer, limit_kb: int) -> Reply:
-    """The end of a request. Text and data are both cut to about `limit_kb` KiB of output: some clients
-    show the model one, some the other (spec X4)."""
+    """Return the reply with the answer to a request.
+
+    Text and data are both cut to about `limit_kb` KiB of output: some clients show the model one, some the other
+    (spec X4).
+    """
     return Reply(answer.text(limit_kb), _bounded(answer.structured(), limit_kb * 1024), answer.is_error)
 
 
@@ -38,7 +41,7 @@ def delivered_before(reply: Reply) -> Reply:
 
 
 def pending(ticket: Ticket, hold: float) -> Reply:
-    """Not over yet; the caller need not hold the line."""
+    """Return the reply that the request is not answered yet and the caller need not wait."""
     call = {"id": ticket.request_id, "wait": round(hold)}
     text = (
         f"Pending: {state(ticket)} The request stays open. "
@@ -56,25 +59,25 @@ def pending(ticket: Ticket, hold: float) -> Reply:
 
 
 def closing(why: str, ticket: Ticket | None = None) -> Reply:
-    """The console goes away under the caller."""
+    """Return the reply to a waiting call while the console is closing."""
     ran = "" if ticket is None or ticket.phase is not Phase.RUNNING else " The code was running and was stopped."
     text = f"{why}{ran} Call again when Assent is running."
     return Reply(text, {"status": "closing", **_about(ticket)}, is_error=True)
 
 
 def withdrawn(ticket: Ticket) -> Reply:
-    """For the record only: the caller has gone."""
+    """Return the reply to a caller that has disconnected; it is never delivered."""
     return Reply("Withdrawn: the caller went away.", {"status": "withdrawn", **_about(ticket)}, is_error=True)
 
 
 def refused(error: KnownError) -> Reply:
-    """No request was made."""
+    """Return the reply to a call that did not become a request."""
     text = f"Refused: {error}"
     return Reply(text, {"status": "refused", "error": error.what, "remedy": error.remedy}, is_error=True)
 
 
 def unavailable(error: KnownError) -> Reply:
-    """Assent cannot take requests now, through no fault of the caller."""
+    """Return the reply while Assent cannot take requests, through no fault of the caller."""
     text = f"Not taken: {error}"
     return Reply(text, {"status": "unavailable", "error": error.what, "remedy": error.remedy}, is_error=True)
 
@@ -88,7 +91,7 @@ def unknown_request(request_id: str) -> Reply:
 
 
 def state(ticket: Ticket) -> str:
-    """Where a request stands, in a sentence."""
+    """Return the state of a request in a sentence."""
     if (left := ticket.seconds_left()) is not None:
         place = ticket.position()
         queue = "" if place <= 1 else f", number {place} in the queue"

@@ -1,4 +1,4 @@
-"""The MCP server on 127.0.0.1: opens the port, serves both protocol eras, and closes so that everybody has an answer.
+"""The MCP server on 127.0.0.1: opens the port, serves both protocol eras, and answers every call before it closes.
 
 Imports the SDK (half a second, some 60 MB), so it is imported in the engine's thread once the window is there.
 """
@@ -48,9 +48,9 @@ BODY_PER_CODE = 4
 """JSON escapes make code longer, fourfold at most in practice (six-character escapes of two-byte characters: three)."""
 BODY_BESIDES_CODE = 1 << 20
 MOST_SESSIONS = 1000
-"""Of the handshake era, which keeps a session per client; idle ones end after half an hour."""
+"""Most sessions of the handshake era, one per client; idle ones end after half an hour."""
 ANSWER_SECONDS = 0.5
-"""For waiting calls to get their last answer; the whole way out has 2 s."""
+"""Time for waiting calls to get their last answer; the whole shutdown has 2 s."""
 STOP_SECONDS = 1.0
 
 
@@ -71,7 +71,7 @@ class GatewayTerms(Terms, Protocol):
 
 
 class Gateway:
-    """Opened and closed once, on the engine's loop."""
+    """The gateway, opened and closed once, on the engine's loop."""
 
     def __init__(self, counter: Counter, agents: Agents, settings: GatewayTerms, places: Places) -> None:
         self._counter = counter
@@ -88,10 +88,10 @@ class Gateway:
         """URL of the MCP endpoint; empty while closed."""
 
     async def open(self) -> str:
-        """Take the port and serve; the address. What is open already stays so.
+        """Open the port, serve, and return the address. Parts that are open already stay so.
 
-        Raises KnownError where the port cannot be had, or where the address cannot be written down for the stdio
-        bridge: then agents with HTTP are served all the same, and another try only writes.
+        Raises KnownError where the port cannot be opened, or where the address cannot be written for the stdio
+        bridge: then agents with HTTP are served all the same, and another attempt only writes.
         """
         if not self.address:
             self.address = f"http://{HOST}:{await self._serve()}{PATH}"
@@ -164,7 +164,7 @@ class Gateway:
         )
         return server.streamable_http_app(
             streamable_http_path=PATH,
-            # Not JSON: in that mode nobody notices that a caller has gone.
+            # Not JSON: in that mode a disconnect of the caller goes unnoticed.
             json_response=False,
             max_request_body_size=1 << 40,
             max_sessions=MOST_SESSIONS,
@@ -191,7 +191,7 @@ class Gateway:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its hands on the process's signals: the console has its own way out."""
+    """uvicorn without its signal handlers: the console has its own shutdown."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -217,7 +217,7 @@ def _config(app: Guard) -> uvicorn.Config:
         date_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=1,
-        # Half of the files this process may open stay for everything else.
+        # Half of the files that this process may open are reserved for everything else.
         limit_concurrency=max(64, files // 2),
     )
 
@@ -240,7 +240,7 @@ def _listen(port: int, places: Places) -> socket.socket:
 
 
 def _taken(port: int, places: Places) -> KnownError:
-    """The port is taken: by whom, and what to do."""
+    """Return the error for a port in use: by which process, and what to do."""
     holder = door.holder(port)
     known = door.read(places)
     if known is not None and holder is not None and holder.pid == known.pid:

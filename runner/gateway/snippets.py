@@ -1,4 +1,4 @@
-"""The configuration a person pastes into an agent's client, for each client and for the stdio bridge."""
+"""The configuration that a person pastes into an agent's client, for each client and for the stdio bridge."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 LONG_WAIT = 200
 """Seconds a call may take in clients whose limit can be set."""
 LONG_HOLD = 180
-"""What Assent is told to use of them: the answer has to arrive before the client gives up."""
+"""Seconds of them that Assent may use: the answer has to arrive before the client times out."""
 SHORT_HOLD = 50
-"""Below the 60 s of clients whose limit is fixed."""
+"""Seconds for clients with a fixed limit of 60 s."""
 
 
 class Snippet(NamedTuple):
-    """`text` goes into `file`, or is run as a command where `file` is empty."""
+    """A piece of configuration: `text` goes into `file`, or is run as a command where `file` is empty."""
 
     client: str
     file: str
@@ -31,9 +31,9 @@ class Snippet(NamedTuple):
 def configurations(
     agent: str, token: str, url: str, command: str = "assent", variables: Mapping[str, str] | None = None
 ) -> tuple[Snippet, ...]:
-    """What to paste for `agent`. Every text holds the token: show it once, keep it nowhere.
+    """Return the configurations for `agent`. Every text holds the token: show it once, store it nowhere.
 
-    Where a client's own time limit is raised, the same text tells Assent how long it may hold a call.
+    Where a client's own time limit is raised, the same text sets how long Assent may hold a call.
     `command` starts the stdio bridge, followed by `mcp`. `variables` are what the bridge needs to find a console
     whose folders are not the usual ones: clients start it without those of the session.
     """
@@ -50,7 +50,7 @@ def configurations(
 
 
 def own_command() -> str:
-    """The full path of the `assent` that is running, for clients have a shorter PATH or know no checkout."""
+    """Return the full path of the `assent` that is running, for clients have a shorter PATH or know no checkout."""
     beside = os.path.join(os.path.dirname(sys.executable), "assent")
     if os.access(beside, os.X_OK):
         return beside
@@ -120,5 +120,5 @@ def _json(value: object) -> str:
 
 
 def _toml(text: str) -> str:
-    """A basic string; JSON's escapes are a subset of TOML's for all that can occur here."""
+    """Return a TOML basic string; JSON's escapes are a subset of TOML's for all text that can occur here."""
     return json.dumps(text)

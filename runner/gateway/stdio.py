@@ -17,7 +17,7 @@ OWN_ERROR = -32000
 
 
 class StdioClient:
-    """The side with the standard streams. Messages are written whole, one a line."""
+    """The client at the standard streams. Messages are written whole, one per line."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
@@ -36,7 +36,7 @@ class StdioClient:
         self.send(json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}))
 
     def fail(self, request: Json, text: str) -> None:
-        """Answer a request that got no answer: for a tool call in a form that the model gets to read."""
+        """Answer a request that got no answer; a tool call in a form that the model can read."""
         if "id" not in request or "method" not in request:
             return
         if request["method"] != "tools/call":
@@ -48,7 +48,7 @@ class StdioClient:
 
 
 class Exchange:
-    """One HTTP exchange that can be cut from another thread."""
+    """One HTTP exchange that another thread can break off."""
 
     def __init__(self, host: str, port: int) -> None:
         self._http = http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)

@@ -1,4 +1,4 @@
-"""The tools agents call: each call becomes a request at the counter and comes back as a reply."""
+"""The tools for agents: each call becomes a request to the engine and is answered by a reply."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ GONE = "The agent went away."
 
 
 class Counter(Protocol):
-    """The engine as the gateway sees it; all on the engine's loop."""
+    """The engine as the gateway uses it. Every method is called on the engine's loop."""
 
     async def submit(self, submission: Submission) -> Ticket:
-        """Take a call in. Raises Refused for what is out of bounds, KnownError when nothing can be taken."""
+        """Make the request of a call. Raises Refused for invalid arguments, KnownError while none can be taken."""
         ...
 
     def ticket(self, agent: str, request_id: str) -> Ticket | None:
-        """A request of this very agent, on its way or over."""
+        """Return the handle on a request of this agent, active or closed; None for another agent's request."""
         ...
 
     def waiting(self, agent: str) -> int:
-        """How many requests of `agent` are not over."""
+        """Return the number of requests of `agent` that are not closed."""
         ...
 
     def withdraw(self, request_id: str, why: str) -> None: ...
 
     async def park(self, request_id: str) -> None:
-        """The caller was told `pending`; the question stays."""
+        """Record that the caller was answered `pending`; the question stays open."""
         ...
 
     async def delivered(self, request_id: str) -> None:
-        """The answer of a parked request was fetched."""
+        """Record that the answer of a parked request was fetched."""
         ...
 
     def refused(self, agent: str, reason: str) -> None:
@@ -63,7 +63,7 @@ class UnknownTool(Refused):
 
 
 class Tools:
-    """Calls by name. `limit_kb` is how much output an agent is given, in KiB."""
+    """The tools by name. `limit_kb` is the output that an agent gets, in KiB."""
 
     def __init__(self, counter: Counter, limits: CallLimits, waiting: Waiting, limit_kb: int) -> None:
         self._counter = counter
@@ -73,7 +73,7 @@ class Tools:
         self._fetched: OrderedDict[str, float] = OrderedDict()
 
     async def call(self, name: str, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
-        """One tool call from its arguments to its reply. Raises UnknownTool."""
+        """Carry out one tool call and return its reply. Raises UnknownTool."""
         if self._waiting.closed:
             return replies.closing(self._waiting.why)
         try:
@@ -110,7 +110,7 @@ class Tools:
                 return replies.answered(answer, self._limit_kb)
 
     async def _submit(self, wanted: Submission) -> Ticket:
-        """Never cut in half: a caller that leaves while its request is being written withdraws it afterwards."""
+        """Submit a call, not cancelled half-way: a caller that disconnects meanwhile withdraws it afterwards."""
         task = spawn("submit", self._counter.submit(wanted))
         try:
             return await asyncio.shield(task)
@@ -141,7 +141,7 @@ class Tools:
                 return await self._deliver(answer)
 
     async def _deliver(self, answer: Answer) -> Reply:
-        """Once; whoever asks again within the hour is told that it is the same answer."""
+        """Return the reply with an answer; a repeated one within the hour says that it is the same answer."""
         reply = replies.answered(answer, self._limit_kb)
         if answer.request_id in self._fetched:
             return replies.delivered_before(reply)
@@ -150,7 +150,7 @@ class Tools:
         return reply
 
     def _too_old(self, request_id: str) -> bool:
-        """Fetched more than an hour ago. Forgets what is older still, so that the table stays small."""
+        """Return whether it was first fetched more than an hour ago; drop older entries to bound the table."""
         now = time.monotonic()
         while self._fetched and now - next(iter(self._fetched.values())) > 2 * KEPT_SECONDS:
             self._fetched.popitem(last=False)

@@ -1,4 +1,4 @@
-"""Holding the line: progress while a request waits, then its answer, or `pending` when the caller's patience ends."""
+"""Waits for answers: progress while a request waits, then its answer, or `pending` at the caller's time limit."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 PROGRESS_SECONDS = 5.0
 LONGEST_HOLD = 3600.0
-"""Seconds; no client that was measured waits longer for a call."""
-TOLD_OUTPUT = 200
+"""Longest wait in seconds; no client that was measured waits longer for a call."""
+LONGEST_OUTPUT = 200
 """Characters of a run's newest output in a progress message."""
 
 Report = Callable[[float, float, str], Coroutine[Any, Any, None]]
-"""Tells the caller seconds waited, seconds it will be held at most, and where its request stands."""
+"""Sends the caller the seconds waited, the seconds it will wait at most, and the state of its request."""
 
 
 class Ended(Enum):
-    """Why nobody holds the line although there is no answer."""
+    """Why a wait ended without an answer."""
 
     PATIENCE = auto()
     GONE = auto()
@@ -36,21 +36,21 @@ class Ended(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is on the line, and whether still."""
+    """The caller of a tool, and whether it is still connected."""
 
     agent: str
     hold: float
-    """Seconds this caller can be kept waiting."""
+    """Seconds that this caller can wait."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Waiting:
-    """All the lines that are held. `close` lets every one of them go with an answer."""
+    """All calls that wait. `close` ends each of them with an answer."""
 
     def __init__(self) -> None:
         self._closing = asyncio.Event()
         self.why = ""
-        """Why the lines are let go, for those who held them."""
+        """Why the waits end, for their callers; empty while open."""
 
     @property
     def closed(self) -> bool:
@@ -61,7 +61,7 @@ class Waiting:
         self._closing.set()
 
     async def hold(self, ticket: Ticket, caller: Caller, seconds: float, report: Report) -> Answer | Ended:
-        """Wait at most `seconds` for the answer; say where the request stands at once and then every 5 s."""
+        """Wait at most `seconds` for the answer; report the state of the request at once and then every 5 s."""
         if (there := await ticket.answered(0)) is not None:
             return there
         answer = spawn(f"answer {ticket.request_id}", ticket.answered(None))
@@ -69,9 +69,9 @@ class Waiting:
         closing = spawn(f"closing {ticket.request_id}", self._closing.wait())
         try:
             await _until({answer, gone, closing}, ticket, seconds, report)
-            # In this order: an answer that is there is always given.
-            if answer.done() and (told := answer.result()) is not None:
-                return told
+            # In this order: an answer that exists is always returned.
+            if answer.done() and (given := answer.result()) is not None:
+                return given
             if gone.done():
                 return Ended.GONE
             return Ended.CLOSING if closing.done() else Ended.PATIENCE
@@ -83,22 +83,22 @@ class Waiting:
 async def _until(
     ends: set[asyncio.Task[Answer | None] | asyncio.Task[bool]], ticket: Ticket, seconds: float, report: Report
 ) -> None:
-    """Return when one of `ends` is done or `seconds` are over; both are looked at once even for 0 seconds."""
+    """Return when one of `ends` is done or `seconds` are over; both are checked once even for 0 seconds."""
     start = time.monotonic()
     output = _Output(ticket)
     while True:
         waited = time.monotonic() - start
-        # In a task of its own: a caller that does not read must not keep us from its own answer or from the way out.
-        told = spawn(f"progress {ticket.request_id}", report(waited, seconds, output.message()))
+        # In a separate task: a caller that does not read must delay neither its own answer nor the shutdown.
+        sending = spawn(f"progress {ticket.request_id}", report(waited, seconds, output.message()))
         pause = min(PROGRESS_SECONDS, max(0.0, seconds - waited))
         done, _ = await asyncio.wait(ends, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
-        told.cancel()
+        sending.cancel()
         if done or time.monotonic() - start >= seconds:
             return
 
 
 class _Output:
-    """What to tell of a run: where it stands and the newest line it printed."""
+    """The progress of a run: its state and the last line that it printed."""
 
     def __init__(self, ticket: Ticket) -> None:
         self._ticket = ticket
@@ -112,4 +112,4 @@ class _Output:
         news = transcript.since(self._position)
         self._position = news.position
         text = b"".join(piece.data for piece in news.pieces).decode("utf-8", "replace")
-        return f"{state} {text[-TOLD_OUTPUT:].strip()}".rstrip()
+        return f"{state} {text[-LONGEST_OUTPUT:].strip()}".rstrip()
