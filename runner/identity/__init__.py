@@ -1,1 +1,1 @@
-"""Who is known: agents and their tokens, and the keys of this installation."""
+"""Identities: agents and their tokens, and the keys of this installation."""

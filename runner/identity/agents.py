@@ -1,4 +1,4 @@
-"""The agents that may knock: their names and the hashes of their tokens, in a file of their owner's alone."""
+"""The registered agents: their names and the hashes of their tokens, in a file private to its owner."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 SCHEMA = 1
 NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
 TOKEN_BYTES = 32
-"""256 bits: beyond guessing, so a plain SHA-256 of the token is enough to keep."""
+"""256 bits: not guessable, so a plain SHA-256 of the token is enough to store."""
 TOKEN_PREFIX = "assent_"
-"""Lets people and secret scanners see what it is."""
+"""Lets people and secret scanners recognize a token."""
 SEEN_SECONDS = 60.0
-"""`last_seen` goes to disk at most this often."""
+"""Shortest interval between two writes of `last_seen`."""
 LOCK_SECONDS = 2.0
-"""For another process to be done with the list; it takes some milliseconds."""
+"""Time limit for the lock on the list; another process holds it for some milliseconds."""
 BROKEN = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """What reading a damaged file raises."""
 
@@ -54,11 +54,11 @@ class Agent:
 
 
 class Agents:
-    """Written by one thread; `all` may be read by any, because the table is replaced and never changed.
+    """The registered agents. Written by one thread; any may call `all`, as the table is replaced as a whole.
 
-    A file that cannot be read never keeps Assent from starting: nobody is known then, `problem` says
-    why, and the file is set aside before the next one is written. Every change is made to what the file holds at
-    that moment, under a lock beside it: another process may add or revoke at the same time.
+    A file that cannot be read does not stop Assent from starting: no agent is known then, `problem` says
+    why, and the file is moved aside before the next one is written. Every change is made to the present content of
+    the file, under a lock beside it: another process may add or revoke at the same time.
     """
 
     def __init__(self, places: Places, clock: Callable[[], float] = time.time) -> None:
@@ -72,7 +72,7 @@ class Agents:
         self._lost: Callable[[Agent], None] = lambda _agent: None
         self._troubled: Callable[[], None] = lambda: None
         self._unwritten: dict[str, Agent] = {}
-        """Revoked agents, by the hash of their token, that could not be written down yet."""
+        """Revoked agents, by the hash of their token, that could not be written yet."""
         self._stamp: tuple[int, int] | None = None
         self.problem = ""
         self._remove_leftovers()
@@ -84,20 +84,21 @@ class Agents:
         lost: Callable[[Agent], None],
         troubled: Callable[[], None] = lambda: None,
     ) -> None:
-        """Hear of each agent once, when it is first seen since the start; when another process revoked it; and when
-        `problem` changes."""
+        """Set the callbacks for an agent first seen since the start, for one revoked by another process, and for a
+        change of `problem`.
+        """
         self._first_seen = first_seen
         self._lost = lost
         self._troubled = troubled
 
     def all(self) -> tuple[Agent, ...]:
-        """In the order in which they were added, revoked ones too."""
+        """Return all agents in the order in which they were added, including revoked ones."""
         return tuple(self._agents.values())
 
     def add(self, name: str) -> str:
-        """Register an agent; its token, which cannot be had again.
+        """Register an agent and return its token, which cannot be retrieved later.
 
-        Raises KnownError for a name that will not do, is in use, or cannot be written down.
+        Raises KnownError for a name that is invalid, in use, or cannot be written.
         """
         if not NAME.fullmatch(name):
             raise KnownError(
@@ -119,20 +120,20 @@ class Agents:
         return token
 
     def revoke(self, name: str) -> None:
-        """Its token is worth nothing from now on. Raises KnownError where there is no such agent."""
+        """Make the agent's token invalid. Raises KnownError where there is no such agent."""
         self.refresh()
         agent = self._agents.get(name)
         if agent is None:
             raise KnownError(f"There is no agent called {name[:60]}.", "Look at the list of agents.")
         if agent.revoked:
             return
-        # Counts even where the disk is full: whoever revokes wants it now.
+        # In force even on a full disk: a revocation must work at once.
         self._unwritten[agent.token_sha256] = replace(agent, revoked_at=self._clock())
         self._agents = self._without_unwritten(self._agents)
         self._change(lambda now: now)
 
     def recognize(self, token: str) -> Agent | None:
-        """Whose token this is. Takes the same time for every wrong token."""
+        """Return the agent of a token, None for a wrong one. Takes the same time for every wrong token."""
         self.refresh()
         digest = _digest(token)
         found = None
@@ -148,7 +149,7 @@ class Agents:
         first = agent.name not in self._met
         if first or now - self._written_at >= SEEN_SECONDS:
             self._written_at = now
-            # Only the time of the last call is lost where it cannot be written; the call itself goes on.
+            # Where it cannot be written only the time of the last call is lost; the call itself continues.
             with contextlib.suppress(OSError):
                 self._write_seen()
         if first:
@@ -157,10 +158,10 @@ class Agents:
         return seen
 
     def _change(self, change: Callable[[dict[str, Agent]], dict[str, Agent]]) -> None:
-        """Write what `change` makes of the table that the file holds now. Raises KnownError."""
+        """Apply `change` to the table in the file and write the result. Raises KnownError."""
         try:
             with self._locked():
-                # Whatever the stamp says: nobody else writes from here on.
+                # Regardless of the stamp: no other process writes from here on.
                 self._stamp = None
                 self.refresh()
                 agents = change(self._agents)
@@ -179,7 +180,7 @@ class Agents:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """Keep other processes from writing the list. Raises OSError, also where one of them does not end."""
+        """Hold the lock on the list. Raises OSError, also where another process holds it too long."""
         lock = self._file.with_name(f"{self._file.name}.lock")
         lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -198,7 +199,7 @@ class Agents:
             os.close(descriptor)
 
     def _remove_leftovers(self) -> None:
-        """Remove drafts of writers that were killed."""
+        """Remove temporary files of writers that were killed."""
         folder = self._file.parent
         drafts = (f"{self._file.name}.*.new", f".{self._file.name}.*.new")
         if not any(path for pattern in drafts for path in folder.glob(pattern)):
@@ -209,7 +210,7 @@ class Agents:
                     path.unlink(missing_ok=True)
 
     def _write_seen(self) -> None:
-        """Times alone, in a file of their own: the table is only written by those who change it. Raises OSError."""
+        """Write the times to a file of their own: only changes write the table. Raises OSError."""
         seen = {**_read_seen(self._seen_file)}
         for agent in self._agents.values():
             seen[agent.name] = max(agent.last_seen, seen.get(agent.name, 0.0))
@@ -240,7 +241,7 @@ class Agents:
                 self._lost(agent)
 
     def _without_unwritten(self, agents: dict[str, Agent]) -> dict[str, Agent]:
-        """The table with what was revoked here and is not on disk yet."""
+        """Return the table with the revocations that are not on disk yet."""
         return {name: self._unwritten.get(agent.token_sha256, agent) for name, agent in agents.items()}
 
     def _set_problem(self, problem: str) -> None:
@@ -249,13 +250,13 @@ class Agents:
             self._troubled()
 
     def _holds(self, agent: Agent) -> bool:
-        """Whether the token of `agent` still counts."""
+        """Return whether the token of `agent` is still valid."""
         now = self._agents.get(agent.name)
         return now is not None and not now.revoked and now.token_sha256 == agent.token_sha256
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """What changes whenever the file is replaced; None where there is none."""
+    """Return a value that changes whenever the file is replaced; None where there is no file."""
     try:
         status = file.stat()
     except OSError:
@@ -281,7 +282,7 @@ def _read(file: Path) -> dict[str, Agent]:
 
 
 def _with_seen(agents: dict[str, Agent], seen: dict[str, float], before: dict[str, Agent]) -> dict[str, Agent]:
-    """The table with the newest time each agent was seen; one that was added again was not seen yet."""
+    """Return the table with the newest time each agent was seen; one that was added again was not seen yet."""
     newest = {}
     for name, agent in agents.items():
         known = before.get(name)
@@ -292,7 +293,7 @@ def _with_seen(agents: dict[str, Agent], seen: dict[str, float], before: dict[st
 
 
 def _read_seen(file: Path) -> dict[str, float]:
-    """What cannot be read is as good as never: nothing is decided by it."""
+    """Return the times in the file; one that cannot be read means never, as no decision depends on it."""
     try:
         seen = json.loads(file.read_text("utf-8"))["seen"].items()
         return {str(name): float(at) for name, at in seen if math.isfinite(at)}

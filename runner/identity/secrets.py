@@ -1,4 +1,4 @@
-"""Keeps Assent's secrets: in the keyring, else in a file the person agreed to, else in memory (spec K5)."""
+"""Stores Assent's secrets: in the keyring, else in a file the person agreed to, else in memory (spec K5)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SERVICE = "Assent"
 SCHEMA = 1
 PATIENCE = 30.0
-"""Seconds. A keyring that wants its password asks the person in a window of its own and blocks meanwhile."""
+"""Time limit for the keyring in seconds. A locked one asks the person for its password and blocks meanwhile."""
 TRUSTED = (
     "keyring.backends.SecretService",
     "keyring.backends.libsecret",
@@ -29,7 +29,7 @@ TRUSTED = (
     "keyring.backends.macOS",
     "keyring.backends.Windows",
 )
-"""Others may write plain text without a word: `keyrings.alt` is taken by itself where there is no D-Bus."""
+"""Backends in use. Others may store plain text silently: `keyrings.alt` is chosen by default without D-Bus."""
 UNLOCK = "Unlock or set up the keyring of your desktop (GNOME Keyring, KWallet, KeePassXC), then start Assent again."
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ class Vault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where secrets are kept at present, for doctor and the window."""
+    """Where secrets are stored at present, for doctor and the window."""
 
     kind: Vault
     explanation: str
@@ -51,7 +51,7 @@ class Where:
 
 
 class Secrets:
-    """May be used from any thread but the window's: the first call may take up to `patience` seconds."""
+    """The secrets, for any thread but the window's: the first call may take up to `patience` seconds."""
 
     def __init__(self, places: Places, settings: Settings, patience: float = PATIENCE) -> None:
         self._file = places.secrets
@@ -68,24 +68,24 @@ class Secrets:
                 return Where(Vault.KEYRING, f"Secrets are kept in the keyring ({self._keyring.name}).")
             why = self._keyring.problem
             if self._agreed:
-                told = f"Secrets are kept in {self._file}, which only you can read: {why}"
-                return Where(Vault.FILE, told, UNLOCK)
-            told = f"Secrets are kept in memory and are lost when Assent ends: {why}"
-            return Where(Vault.MEMORY, told, f"{UNLOCK} Or agree in Settings to a file that only you can read.")
+                problem = f"Secrets are kept in {self._file}, which only you can read: {why}"
+                return Where(Vault.FILE, problem, UNLOCK)
+            problem = f"Secrets are kept in memory and are lost when Assent ends: {why}"
+            return Where(Vault.MEMORY, problem, f"{UNLOCK} Or agree in Settings to a file that only you can read.")
 
     def get(self, name: str) -> str | None:
-        """The secret called `name`, None where there is none. Raises KnownError where the file is broken."""
+        """Return the secret called `name`, None where there is none. Raises KnownError where the file is broken."""
         with self._lock:
             stored: str | None = None
             if self._keyring.works():
                 stored = self._keyring.get(name + self._suffix)
             if stored is None:
                 stored = self._memory.get(name)
-            # The file counts after a keyring has come too: what was kept in it is still wanted.
+            # The file is read although a keyring works now: it may hold earlier secrets.
             return stored if stored is not None else self._read().get(name)
 
     def set(self, name: str, value: str) -> Where:
-        """Keep `value`; where it went. Raises KnownError where the file cannot be written."""
+        """Store `value` and return where. Raises KnownError where the file cannot be written."""
         with self._lock:
             kept = self._keyring.works() and self._keyring.set(name + self._suffix, value)
             if not kept and self._agreed:
@@ -95,7 +95,7 @@ class Secrets:
         return self.where
 
     def delete(self, name: str) -> None:
-        """Forget it everywhere; harmless where it is not known. Raises KnownError where the file cannot be written."""
+        """Delete a secret everywhere; unknown names are ignored. Raises KnownError where the file cannot be written."""
         with self._lock:
             if self._keyring.works():
                 self._keyring.delete(name + self._suffix)
@@ -106,8 +106,9 @@ class Secrets:
                 self._write(kept)
 
     def agree_to_file(self) -> None:
-        """The person agreed: what is in memory goes to the file. Raises KnownError where it cannot be written; the
-        agreement counts only once it could."""
+        """Write the secrets in memory to the file, as the person agreed. Raises KnownError where it cannot be
+        written; the agreement is in force only once it could.
+        """
         with self._lock:
             if self._memory and not self._keyring.works():
                 self._write({**self._read(), **self._memory})
@@ -115,7 +116,7 @@ class Secrets:
             self._agreed = True
 
     def withdraw_agreement(self) -> None:
-        """What comes from now on is not written to the file; what is in it already stays and is found."""
+        """Write no further secrets to the file; those in it remain readable."""
         with self._lock:
             self._agreed = False
 
@@ -144,7 +145,7 @@ class Secrets:
 
 
 class _Keyring:
-    """The system's keyring behind a time limit. After its first failure it is left alone until the next start."""
+    """The system's keyring with a time limit. After its first failure it is not used until the next start."""
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
@@ -154,7 +155,7 @@ class _Keyring:
         """Why it is not used: one sentence."""
 
     def works(self) -> bool:
-        """Whether it answers; tried once."""
+        """Return whether the keyring answers; tried once."""
         if self._backend is None and not self.problem:
             backend = self._ask(_trusted_backend)
             if backend is not None:
@@ -168,7 +169,7 @@ class _Keyring:
         return stored if isinstance(stored, str) else None
 
     def set(self, account: str, value: str) -> bool:
-        """Whether it was kept."""
+        """Store a secret; return whether that worked."""
         self._ask(lambda: self._backend.set_password(SERVICE, account, value))
         return not self.problem
 
@@ -185,7 +186,7 @@ class _Keyring:
         self._ask(work)
 
     def _ask(self, work: Callable[[], T]) -> T | None:
-        """Do `work` on a thread of its own: None after a failure or when time is up, with `problem` set."""
+        """Return the result of `work`, run on a thread; None after a failure or timeout, with `problem` set."""
         answers: SimpleQueue[T | Exception] = SimpleQueue()
 
         def run() -> None:
@@ -207,7 +208,7 @@ class _Keyring:
 
 
 def _why(error: Exception) -> str:
-    """Why a keyring is not used, as the second half of a sentence."""
+    """Return why a keyring is not used, as the second half of a sentence."""
     from keyring.errors import KeyringLocked
 
     match error:
@@ -220,14 +221,14 @@ def _why(error: Exception) -> str:
 
 
 def _trusted_backend() -> Any:
-    """The keyring that this system offers. Raises KnownError unless it is one of `TRUSTED`."""
+    """Return the keyring that this system offers. Raises KnownError unless it is one of `TRUSTED`."""
     import keyring.core
     from keyring.backends.chainer import ChainerBackend
 
     keyring.core.init_backend(_is_trusted)
     backend = keyring.get_keyring()
     if isinstance(backend, ChainerBackend):
-        # It would ask one keyring after the other; the strongest one is enough.
+        # The chainer asks one keyring after the other; the strongest one is enough.
         backend = next(iter(ChainerBackend.backends), backend)
     if _is_trusted(backend):
         return backend

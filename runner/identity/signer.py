@@ -1,4 +1,4 @@
-"""The key that signs the history: where it is kept, and its public half for whoever checks (spec H1)."""
+"""The key that signs the history: where it is stored, and its public half for verification (spec H1)."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ ANCHOR = "ledger-head"
 
 @dataclass(frozen=True, slots=True)
 class Vouching:
-    """What this installation knows about its ledger from elsewhere than the ledger."""
+    """What this installation knows about its ledger from outside of it: public key and anchor."""
 
     public_key: str = ""
-    """Hex; empty where no key is at hand."""
+    """Public key in hex; empty where no key is available."""
     anchor: Anchor | None = None
     problem: str = ""
-    """Why there is a key or an anchor that cannot be used: a sentence or two."""
+    """Why a key or an anchor cannot be used, in one or two sentences."""
 
 
 def signing_key(secrets: Secrets) -> bytes:
-    """The private key, made at the first call. May wait for the keyring. Raises KnownError."""
+    """Return the private key, made at the first call. May wait for the keyring. Raises KnownError."""
     if stored := secrets.get(NAME):
         return _key(stored)
     key = new_key()
@@ -58,7 +58,7 @@ def vouching(places: Places) -> Vouching:
 def check_ledger(
     places: Places, known: Vouching, progress: Callable[[int], None] = lambda entries: None
 ) -> Verification:
-    """Verify the ledger of this installation, and the files of its runs, by what is `known` from elsewhere.
+    """Verify the ledger of this installation and the files of its runs, with what is `known` from outside.
 
     Raises KnownError where it cannot be read.
     """
@@ -80,7 +80,7 @@ def set_anchor(secrets: Secrets, head: Anchor) -> None:
 
 
 def forget_anchor(secrets: Secrets) -> None:
-    """The next ledger is another one. Raises KnownError."""
+    """Delete the noted head, as the next ledger is another one. Raises KnownError."""
     secrets.delete(ANCHOR)
 
 
