@@ -1,4 +1,4 @@
-"""What a setting is: type, default, sentence, names and bounds, and how a text becomes its value."""
+"""The declaration of a setting: type, default, sentence, names and bounds, and the parsing of its value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """One setting, as the dialog and the help page need it."""
+    """One setting, as the dialog and the help page use it."""
 
     name: str
     kind: Kind
@@ -37,7 +37,7 @@ class Declared:
     sentence: str
     group: str
     environment: tuple[str, ...]
-    """Environment variables, the first one set counts."""
+    """Environment variables; the first one that is set applies."""
     yaml: tuple[str, ...]
     """Dotted paths in the file; a new value is written to the first."""
     unit: str = ""
@@ -47,7 +47,7 @@ class Declared:
     synonyms: tuple[tuple[str, str], ...] = ()
     """Other words for choices: (word, choice)."""
     later: str = ""
-    """What has to come before this does anything; empty when it works. Not shown in the dialog while set."""
+    """The feature it waits for; empty where it works. Not shown in the dialog while set."""
     restart: bool = False
     """Counts from the next start only."""
     later_choice: str = ""
@@ -59,7 +59,10 @@ class Declared:
         return tuple(one for one in self.choices if one != self.later_choice)
 
     def parse(self, raw: object) -> Value:
-        """The value that `raw` (a text, or a value from the dialog) stands for. Raises ValueError, half a sentence."""
+        """Return the value that `raw` (a text, or a value from the dialog) stands for.
+
+        Raises ValueError, half a sentence.
+        """
         match self.kind:
             case Kind.BOOL:
                 return _boolean(raw)
@@ -78,7 +81,7 @@ class Declared:
                 assert_never(self.kind)
 
     def shown(self, value: Value) -> str:
-        """`value` with its unit, in words."""
+        """Return `value` with its unit, in words."""
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, tuple):
@@ -117,7 +120,7 @@ def setting(
     restart: bool = False,
     later_choice: str = "",
 ) -> T:
-    """A dataclass field that carries its declaration. `env`, `yaml` and `choices` are names parted by blanks."""
+    """Return a dataclass field that carries its declaration. `env`, `yaml` and `choices` are names parted by blanks."""
     draft = Declared(
         name="",
         kind=_kind(default, choices),
@@ -140,7 +143,7 @@ def setting(
 
 
 def draft_of(metadata: Any) -> Declared:
-    """The declaration in the metadata of a field made by `setting`."""
+    """Return the declaration in the metadata of a field made by `setting`."""
     draft = metadata[_DECLARED]
     assert isinstance(draft, Declared)
     return draft
@@ -198,7 +201,7 @@ def _text(raw: object) -> str:
 
 
 def _words(raw: object) -> tuple[str, ...]:
-    """A YAML list, or a text with commas."""
+    """Return a YAML list, or a text with commas."""
     if isinstance(raw, str):
         raw = raw.split(",")
     if not isinstance(raw, Iterable):

@@ -30,11 +30,11 @@ _RUNTIMES = (("runsc", "gvisor"), ("runc", "docker"), ("cloud", "e2b"))
 _E2B = (("e2b", "cloud"), ("runsc", "gvisor"))
 
 
-# One line per group of arguments reads better here than one per argument.
+# One row per group of arguments reads better here than one per argument.
 # fmt: off
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings in force. Besides the variables named here, `ASSENT_` and the field's name in capitals sets a field."""
+    """The settings. Besides the variables named here, `ASSENT_` and the field's name in capitals sets a field."""
 
     # ---- where code runs ----
     enabled: bool = setting(
@@ -324,7 +324,7 @@ class Settings:
 
 @cache
 def declared() -> tuple[Declared, ...]:
-    """All declarations, in the order of the dialog."""
+    """Return all declarations, in the order of the dialog."""
     return tuple(
         replace(draft, name=field.name, environment=(*draft.environment, f"ASSENT_{field.name.upper()}"))
         for field in fields(Settings)
@@ -333,7 +333,7 @@ def declared() -> tuple[Declared, ...]:
 
 
 def level_values(level: str) -> Mapping[str, Value]:
-    """What a security level sets where nothing else does (source document 2, *Security Levels*; spec R6, R7).
+    """Return what a security level sets where nothing else does (source document 2, *Security Levels*; spec R6, R7).
 
     The standard level is the defaults themselves. `permissive` names no processor limit: all cores.
     """

@@ -44,17 +44,17 @@ class SettingSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Settings in force, and how they came to be."""
+    """The settings in force, and where they come from."""
 
     settings: Settings
     problems: tuple[str, ...] = ()
-    """What is wrong, a sentence each. While there is one, everything is asked (spec O6)."""
+    """Errors, one sentence each. While there is one, every request is asked about (spec O6)."""
     remarks: tuple[str, ...] = ()
-    """What is worth knowing and changes nothing."""
+    """Remarks without effect, one sentence each."""
     sources: Mapping[str, SettingSource] = field(default_factory=dict)
     """Where each field's value comes from."""
     rules: Node | None = None
-    """What stands under `security.sandbox.hitl.rules`, for `runner.policy.rules`."""
+    """The value of `security.sandbox.hitl.rules`, for `runner.policy.rules`."""
 
     @property
     def ask_everything(self) -> bool:
@@ -62,7 +62,7 @@ class Loaded:
 
 
 def load(places: Places, environment: Mapping[str, str]) -> Loaded:
-    """The settings in force. Never raises: what cannot be used is left out and told in `problems`."""
+    """Return the settings in force. Never raises: invalid values are left out and reported in `problems`."""
     return _Loading(places.settings.name).run(places, environment)
 
 
@@ -92,9 +92,9 @@ class _Loading:
         self._name_strangers(environment)
         self._apply_level()
         self._hold_to_ceilings()
-        for told, one in self._refused:
+        for problem, one in self._refused:
             kept = one.shown(self._values.get(one.name, one.default))
-            self._problems.append(f"{told}. In its place counts: {kept}.")
+            self._problems.append(f"{problem}. In its place counts: {kept}.")
         settings = Settings(**self._values)  # type: ignore[arg-type]  # `parse` gave each the type of its field
         rules = found.get(HITL_RULES)
         return Loaded(settings, tuple(self._problems), tuple(self._remarks), self._sources, rules)
@@ -102,7 +102,7 @@ class _Loading:
     # ---- the file ----
 
     def _found(self, places: Places) -> dict[str, Node]:
-        """What the file has, by dotted path."""
+        """Return what the file has, by dotted path."""
         try:
             root = document.read(places.settings)
         except Unreadable as error:
@@ -123,7 +123,7 @@ class _Loading:
         for key, child in node.value.items():
             path = f"{prefix}{key}"
             if key in repeated:
-                # Which of the two is meant, nobody knows; for a branch the other one may be the stricter.
+                # It is unknown which of the two is meant; for a branch the other one may be stricter.
                 where = f"{self._file}, line {repeated[key]}"
                 self._problems.append(f"{where}: {_short(path)} is there twice, so neither counts.")
             elif "." in key:
@@ -195,8 +195,8 @@ class _Loading:
             given: Any = self._values.get(name, known[name].default)
             if given > most:
                 if where := self._where.get(name):
-                    told = f"{known[name].shown(given)} is above {known[ceiling].yaml[0]}"
-                    self._problems.append(f"{where}: {told}. In its place counts: {known[name].shown(most)}.")
+                    problem = f"{known[name].shown(given)} is above {known[ceiling].yaml[0]}"
+                    self._problems.append(f"{where}: {problem}. In its place counts: {known[name].shown(most)}.")
                 self._values[name] = most
 
 
@@ -204,7 +204,7 @@ class _Loading:
 
 
 def save(places: Places, changes: Mapping[str, object]) -> None:
-    """Write `changes` (field to value; None takes the entry out) into the file; everything else in it stays.
+    """Write `changes` (field to value; None takes the entry out) into the file; everything else in it is unchanged.
 
     Raises KnownError for an unknown field, a value out of bounds, and a file that cannot be read or written.
     """
@@ -217,7 +217,7 @@ def save(places: Places, changes: Mapping[str, object]) -> None:
             values.append((known[name], None if raw is None else known[name].parse(raw)))
         except ValueError as error:
             raise KnownError(f"{name}: {error}.", "Choose another value.") from error
-    # A broken file is the person's, and not to be replaced; one of a later Assent is not to be mixed with ours.
+    # A broken file is the person's and is not replaced; one of a later version is not changed.
     if (root := document.read(places.settings)) is not None and (foreign := _foreign_schema(root)):
         raise KnownError(
             f"{places.settings.name}, line {foreign[1]}: {foreign[0]}.",
@@ -246,8 +246,8 @@ def _rewritten(places: Places, values: Sequence[tuple[Declared, Value | None]]) 
     try:
         root, above = yaml.load(old), ""
     except YAMLError as error:
-        # Names that are there twice, mostly: which one is to change?
-        raise KnownError(document.told(error, places.settings.name), document.REMEDY) from error
+        # Mostly repeated names: it is unknown which one is to change.
+        raise KnownError(document.described(error, places.settings.name), document.REMEDY) from error
     if root is None:
         # The parser drops the comments of a file that has nothing else.
         root, above = CommentedMap(), "".join(line for line in old.splitlines(True) if line.lstrip().startswith("#"))
@@ -261,7 +261,7 @@ def _rewritten(places: Places, values: Sequence[tuple[Declared, Value | None]]) 
 
 
 def _put(root: Any, one: Declared, value: Value | None, branch: type) -> None:
-    """Set one value in the tree, under the name by which the file has it already; None takes every name out."""
+    """Set one value in the tree, under the name that the file uses already; None removes every name."""
     present = [path for path in one.yaml if _holder(root, path) is not None]
     if value is None:
         for path in present:
@@ -279,7 +279,7 @@ def _put(root: Any, one: Declared, value: Value | None, branch: type) -> None:
 
 
 def _holder(root: Any, path: str) -> Any:
-    """The mapping that has the last name of `path`; None where the file does not have it."""
+    """Return the mapping that has the last name of `path`; None where the file does not have it."""
     *branches, leaf = path.split(".")
     here = root
     for name in branches:
@@ -291,7 +291,7 @@ def _holder(root: Any, path: str) -> Any:
 
 
 def _plain(node: Node) -> object:
-    """A scalar's text or a list of texts. Raises ValueError for anything else."""
+    """Return a scalar's text or a list of texts. Raises ValueError for anything else."""
     if isinstance(node.value, str):
         return node.value
     if isinstance(node.value, tuple) and all(isinstance(item.value, str) for item in node.value):
@@ -310,7 +310,7 @@ def _branches() -> frozenset[str]:
 
 
 def _nearest(path: str) -> str:
-    """A question that names what was probably meant; empty where nothing is near."""
+    """Return a question that names what was probably meant; empty where nothing is near."""
     import difflib
 
     above, _, word = path.rpartition(".")
@@ -330,7 +330,10 @@ def _short(path: str) -> str:
 
 
 def _foreign_schema(root: Node) -> tuple[str, int] | None:
-    """What is wrong with the schema of a file, half a sentence, and its line; None where it is ours or not said."""
+    """Return what is wrong with the schema of a file, half a sentence, and its line.
+
+    None where it is ours or not said.
+    """
     assert isinstance(root.value, Mapping)
     schema = root.value.get("schema")
     if schema is None or schema.value == str(SCHEMA):

@@ -1,4 +1,4 @@
-"""The pages of the help, and the one about settings, which is made from their declarations."""
+"""The pages of the help; the page on settings is made from their declarations."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ PAGES = (
 
 
 def settings_page() -> str:
-    """The page on settings, in Markdown."""
+    """Return the page on settings, in Markdown."""
     working = [one for one in declared() if not one.later]
     groups = groupby(working, key=lambda one: one.group)
     parts = [HEAD, *(f"\n## {group}\n{''.join(map(_entry, found))}" for group, found in groups), _levels(), LATER]
@@ -95,8 +95,8 @@ def _later_choices() -> str:
 def _entry(one: Declared) -> str:
     names = ", ".join(f"`{name}`" for name in (*one.yaml[1:], *one.environment))
     facts = [f"Default: {_code(one)}.", *_bounds(one), *(["Next start."] if one.restart else [])]
-    told = textwrap.fill(f"{one.sentence} {' '.join(facts)} Also: {names}.", 118, break_on_hyphens=False)
-    return f"\n### {one.yaml[0]}\n\n{told}\n"
+    entry = textwrap.fill(f"{one.sentence} {' '.join(facts)} Also: {names}.", 118, break_on_hyphens=False)
+    return f"\n### {one.yaml[0]}\n\n{entry}\n"
 
 
 def _code(one: Declared) -> str:
@@ -117,19 +117,19 @@ def _bounds(one: Declared) -> list[str]:
 
 
 def _levels() -> str:
-    """What each security level sets."""
+    """Return what each security level sets."""
     lines = [f"- **{level}**: {', '.join(_set_by(level)) or 'the defaults above'}." for level in LEVELS]
-    told = "\n".join(lines)
+    table = "\n".join(lines)
     only = ", ".join(IMPORTABLE["strict"])
     return (
-        f"\n## Security levels\n\nA level sets what nothing stronger sets.\n\n{told} Python may import only {only}.\n"
+        f"\n## Security levels\n\nA level sets what nothing stronger sets.\n\n{table} Python may import only {only}.\n"
     )
 
 
 def _set_by(level: str) -> Iterator[str]:
     known = {one.name: one for one in declared()}
     for name, value in level_values(level).items():
-        # As many cores as the machine has: not those of the one this page is made on.
+        # The number of cores depends on the machine, not on the one that makes this page.
         shown = "all" if (level, name) == ("permissive", "cpu_cores") else known[name].shown(value)
         yield f"`{known[name].yaml[0]}` {shown}"
 

@@ -1,4 +1,4 @@
-"""Reads YAML written by a person into plain values that know their lines."""
+"""Reads YAML written by a person into plain values with line numbers."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_BYTES = 1 << 18
-"""The parser takes some 10 s for a MiB, and the window waits for it."""
+"""Largest file. The parser takes some 10 s for a MiB, and the window waits for it."""
 MOST_VALUES = 20_000
-"""Aliases can make a few lines stand for millions of values; nobody writes this many by hand."""
+"""Most values. With aliases a few lines can mean millions; no file written by hand has this many."""
 MOST_DEPTH = 32
 REMEDY = "Correct the file."
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One value. A scalar is its text as written, without quotes; None stands for nothing written."""
+    """One value. A scalar is its text as written, without quotes; None where there is no text."""
 
     value: str | tuple[Node, ...] | Mapping[str, Node] | None
     line: int
-    """Counts from 1; for the value of a key, the key's line."""
+    """Line number from 1; for the value of a key, the key's line."""
     repeated: tuple[tuple[str, int], ...] = ()
-    """Keys that a mapping has more than once, each with the line of a later one."""
+    """Repeated keys of a mapping, each with the line of a later one."""
 
 
 class Unreadable(KnownError):
-    """The file cannot be taken in at all."""
+    """The file cannot be read at all."""
 
 
 def read(path: Path) -> Node | None:
-    """The file as one mapping; None where there is no file. Raises Unreadable."""
+    """Return the file as one mapping; None where there is no file. Raises Unreadable."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -49,7 +49,7 @@ def read(path: Path) -> Node | None:
 
 
 def parse(data: bytes | str, name: str) -> Node:
-    """`data` as one mapping. `name` is what messages call it. Raises Unreadable."""
+    """Return `data` as one mapping. `name` is its name in messages. Raises Unreadable."""
     # Imported here: most consoles have no file at first, and the window should not wait for a parser.
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
@@ -57,18 +57,18 @@ def parse(data: bytes | str, name: str) -> Node:
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
         yaml = YAML(typ="safe", pure=True)
-        yaml.composer.warn_double_anchors = False  # It would tell standard error, once for each.
+        yaml.composer.warn_double_anchors = False  # It would print a warning for each on standard error.
         root = yaml.compose(text)
         node = Node({}, 1) if root is None else _Reader(name).node(root, _line(root), 0)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise Unreadable(f"{name}, line {line}: not UTF-8 text.", REMEDY) from error
     except YAMLError as error:
-        raise Unreadable(told(error, name), REMEDY) from error
+        raise Unreadable(described(error, name), REMEDY) from error
     except RecursionError:
         raise Unreadable(f"{name} is nested too deeply.", REMEDY) from None
     except (ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
-        # The parser itself stumbles over some broken texts.
+        # The parser itself fails on some broken texts.
         raise Unreadable(f"{name} is not YAML ({error}).", REMEDY) from error
     if node.value is None:
         return Node({}, 1)
@@ -78,7 +78,7 @@ def parse(data: bytes | str, name: str) -> Node:
 
 
 class _Reader:
-    """Turns the parser's tree into ours, and counts."""
+    """Converts the parser's tree, and counts its values."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -111,8 +111,8 @@ def _line(node: Any) -> int:
     return int(node.start_mark.line) + 1
 
 
-def told(error: Exception, name: str) -> str:
-    """The parser's complaint about the file called `name`, as a sentence with its line."""
+def described(error: Exception, name: str) -> str:
+    """Return the parser's complaint about the file called `name`, as a sentence with its line."""
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     what = getattr(error, "problem", None) or getattr(error, "reason", None) or "not YAML"
     where = f", line {mark.line + 1}" if mark is not None else ""

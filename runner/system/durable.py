@@ -9,7 +9,7 @@ from pathlib import Path
 def replace_file(path: Path, text: str) -> None:
     """Write `text` to `path` so that a crash leaves either the old file or the new one. Mode 0600. Raises OSError.
 
-    A symbolic link stays a link: people keep their settings in a folder of their own and link to them.
+    A symbolic link stays a link: some people store their settings elsewhere and link to them.
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""Writes what Assent logs as JSON lines to a file of its owner's, in turns of bounded size (spec O5)."""
+"""Writes the log as JSON lines to a rotated file of bounded size, private to its owner (spec O5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TURN_BYTES = 1_000_000
 TURNS = 3
-"""Earlier files kept beside the present one: a few weeks of a busy console."""
+"""Number of earlier files: a few weeks of a busy console."""
 
 
 class _Lines(logging.Formatter):
@@ -38,19 +38,19 @@ class _Lines(logging.Formatter):
 
 
 class _OwnFile(RotatingFileHandler):
-    """Each turn is readable by its owner alone; a full disk costs lines and never the program."""
+    """A rotated file, readable by its owner alone; on a full disk records are lost without an error."""
 
     def _open(self) -> object:  # type: ignore[override]
         descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Nothing: where the log cannot be written there is nowhere to say so."""
+        """Do nothing: an unwritable log cannot be reported anywhere."""
 
 
 @contextlib.contextmanager
 def logged(places: Places, level: int = logging.INFO) -> Iterator[None]:
-    """Log to `places.log` meanwhile. Without a usable folder nothing is logged; Assent itself goes on."""
+    """Log to `places.log` in the block. Without a usable folder nothing is logged; Assent itself runs."""
     root = logging.getLogger()
     try:
         places.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

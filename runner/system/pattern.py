@@ -17,7 +17,7 @@ class Pattern:
     """One pattern, searched anywhere in a text."""
 
     def __init__(self, text: str) -> None:
-        """Raises ValueError with half a sentence for a pattern that is too long or cannot be compiled."""
+        """Raise ValueError with half a sentence for a pattern that is too long or cannot be compiled."""
         if len(text) > MOST_CHARACTERS:
             raise ValueError(f"the pattern has more than {MOST_CHARACTERS:,} characters")
         # Imported here: most people have no rule with a pattern.
@@ -31,14 +31,14 @@ class Pattern:
             self._compiled: Any = re2.compile(_bytes(text), options)
         except re2.error as error:
             reason = error.args[0] if error.args else "not valid"
-            told = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-            raise ValueError(f"the pattern cannot be used: {told} (RE2 syntax: no look-around, no \\1)") from error
+            why = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+            raise ValueError(f"the pattern cannot be used: {why} (RE2 syntax: no look-around, no \\1)") from error
 
     def found_in(self, text: str) -> bool:
         return self._compiled.search(_bytes(text)) is not None
 
 
 def _bytes(text: str) -> bytes:
-    # Half a surrogate pair has no bytes. As a question mark it is still a character that `.` matches, so it hides
-    # nothing; and a character outside the pattern stays outside.
+    # A lone surrogate has no bytes. Replaced by a question mark it is still a character that `.` matches, so it
+    # hides nothing; and a character outside the pattern stays outside.
     return text.encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Where Assent keeps its files, by the XDG base directory specification. Standard library only: the bridge uses it."""
+"""Folders and files of Assent, by the XDG base directory specification. Standard library only: the bridge uses it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ DOOR = "door.json"
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Folders and files. Nothing is created until `make()`; folders are 0700, files are their writers' duty."""
+    """The folders and files. Nothing is created until `make()`; folders are 0700, writers set the mode of files."""
 
     config: Path
     data: Path
     state: Path
     runtime: Path
     home: Path | None = None
-    """The person's home folder; None where everything stands under one folder of its own."""
+    """The person's home folder; None where everything is below `ASSENT_HOME`."""
 
     @classmethod
     def standard(cls) -> Places:
-        """`ASSENT_HOME` puts everything under one folder; else the XDG variables and their defaults count."""
+        """Return the standard places: all below `ASSENT_HOME`, else by the XDG variables and their defaults."""
         if root := os.environ.get("ASSENT_HOME"):
             return cls.under(Path(root))
         home = Path.home()
@@ -63,7 +63,7 @@ class Places:
 
     @property
     def seen(self) -> Path:
-        """When each agent was last seen."""
+        """File with the time each agent was last seen."""
         return self.state / "agents-seen.json"
 
     @property
@@ -80,17 +80,17 @@ class Places:
 
     @property
     def captures(self) -> Path:
-        """Files that runs created."""
+        """Folder of files that runs created."""
         return self.data / "artifacts" / "files"
 
     @property
     def door(self) -> Path:
-        """Address and process of the running console, for the bridge."""
+        """File with address and process of the running console, for the bridge."""
         return self.runtime / DOOR
 
     @property
     def doors(self) -> tuple[Path, ...]:
-        """Where the console writes its address: `door`, and a path that follows from the home folder alone.
+        """Files to which the console writes its address: `door`, and one below the home folder.
 
         Most clients start the bridge without the variables of the session.
         """
@@ -98,7 +98,7 @@ class Places:
 
     @property
     def known_doors(self) -> tuple[Path, ...]:
-        """Where the address of a console may be written, in the order in which it is looked for."""
+        """Return the files that may hold the address of a console, in the order in which they are read."""
         if self.home is None:
             return (self.door,)
         return _each_once(self.door, Path(f"/run/user/{os.getuid()}/assent", DOOR), self._door_at_home(self.home))
@@ -109,7 +109,7 @@ class Places:
 
     @property
     def socket(self) -> Path:
-        """Where a second console raises the first one's window."""
+        """Socket by which a second console raises the first one's window."""
         return self.runtime / "console.sock"
 
     @property
@@ -122,12 +122,12 @@ class Places:
 
 
 def resources() -> Path:
-    """The bundled resources, in a checkout and in a packaged build alike."""
+    """Return the bundled resources, in a checkout and in a packaged build alike."""
     return Path(__file__).resolve().parents[2] / "resources"
 
 
 def variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """Those of `environment` without which another process would look for these folders elsewhere."""
+    """Return the variables of `environment` that another process needs to find these folders."""
     if root := environment.get("ASSENT_HOME"):
         return {"ASSENT_HOME": os.path.abspath(root)}
     state = environment.get("XDG_STATE_HOME", "")

@@ -1,4 +1,4 @@
-"""No anonymous tasks: every task has a name and is held until it is done."""
+"""Named tasks, each referenced until it is done."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _live: set[asyncio.Task[Any]] = set()
 def spawn(name: str, coro: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
     """Start `coro` on the running loop under `name`, and keep it from being collected.
 
-    A failure that nobody awaits reaches the loop's exception handler as soon as the task is let go, so it is
-    never silent; one that somebody awaits is theirs to tell.
+    A failure that is not awaited reaches the loop's exception handler once the task is released, so it is
+    never silent; one that is awaited is raised there.
     """
     task = asyncio.get_running_loop().create_task(coro, name=name)
     _live.add(task)
@@ -25,5 +25,5 @@ def spawn(name: str, coro: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
 
 
 def live() -> list[str]:
-    """Names of the tasks still running, for the tests and the way out."""
+    """Return the names of the tasks still running, for the tests and the shutdown."""
     return sorted(task.get_name() for task in _live)
