@@ -1,1 +1,2 @@
-"""The record of everything that happened: a ledger that only grows, and what reads, checks and keeps it."""
+"""The audit log: an append-only ledger, the history read from it, its verification, and the files of runs.
+--"""

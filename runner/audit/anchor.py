@@ -1,4 +1,4 @@
-"""The last signed head, remembered outside the ledger: a ledger that lacks it was rolled back, cut or replaced."""
+"""The last signed head, stored outside the ledger: a ledger without it was rolled back, cut or replaced."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("assent.ledger")
 
 EVERY = 30.0
-"""Seconds between two writes at least: a keyring is no place for every entry."""
+"""Shortest interval between two writes in seconds: a keyring is too slow for one per entry."""
 CLOSING = 0.5
-"""Seconds that the end waits for the last write. One that is lost leaves the ledger ahead, which is no fault."""
+"""Seconds that `close` waits for the last write. If that is lost the ledger is ahead, which is valid."""
 MISMATCH = (
     "If you did not restore a backup yourself, treat this history as rewritten: keep the file for inspection and begin"
     " a new history. Nothing is signed until then."
@@ -32,12 +32,12 @@ class Anchor:
     """A signed head of one ledger. The ledger may be ahead of it, never behind."""
 
     ledger: str
-    """Hash of the first entry: it holds a random number, so no two ledgers share it."""
+    """Hash of the first entry, which holds a random number: it identifies the ledger."""
     seq: int
     hash: str
 
     def text(self) -> str:
-        """Return the form that is kept beside the key."""
+        """Return the text that is stored beside the key."""
         return json.dumps(asdict(self))
 
 
@@ -61,7 +61,7 @@ def parsed(text: str | None) -> Anchor | None:
 def difference(path: Path, anchor: Anchor) -> KnownError | None:
     """Return why the ledger at `path` is not the one that `anchor` was taken from, or None where it is.
 
-    Looks at two entries only; that everything between them is as it was written is the work of `verify`.
+    Reads two entries only; `verify` checks everything between them.
     """
     connection = connect_to_read(path)
     try:
@@ -88,10 +88,10 @@ def difference(path: Path, anchor: Anchor) -> KnownError | None:
 
 
 class AnchorKeeper:
-    """Writes the newest anchor on a thread of its own, at most once in `every` seconds and once at the end."""
+    """Writer of the newest anchor, on a thread of its own, at most once in `every` seconds and once at the end."""
 
     def __init__(self, write: Callable[[Anchor], object], every: float = EVERY) -> None:
-        """`write` may take its time and may raise KnownError."""
+        """`write` may block and may raise KnownError."""
         self._write = write
         self._every = every
         self._newest: Anchor | None = None
@@ -103,7 +103,7 @@ class AnchorKeeper:
         self._thread.start()
 
     def signed(self, anchor: Anchor) -> None:
-        """Take note of a newer signed head. Any thread; never waits for the writing."""
+        """Set a newer signed head to be written. May be called on any thread; does not wait for the write."""
         with self._news:
             self._newest = anchor
             self._news.notify()
@@ -133,5 +133,5 @@ class AnchorKeeper:
             self._write(anchor)
         except KnownError as error:
             log.warning("the end of the history could not be noted beside its key: %s", error)
-        # Also after a failure: the next signed head is the next try.
+        # Also after a failure: the next signed head is the next attempt.
         self._written = anchor

@@ -1,4 +1,4 @@
-"""Keeps what a run was and produced as a JSON file, without the credentials in it (spec F3)."""
+"""Stores a run and what it produced as a JSON file, with credentials redacted (spec F3)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def store(
     result: Result,
     now: float | None = None,
 ) -> Path | None:
-    """Keep the run as `policy` says; the new file, or None where nothing is to be kept.
+    """Store a run as `policy` says; return the new file, None where nothing is to be stored.
 
     The file is `<UTC time>_<begin of the request's digest>.json`, 0600, and appears whole or not at all. Looking for
     credentials takes about a second for each MiB, five at most: call this off the loop. `now` is in seconds since the
@@ -73,7 +73,7 @@ def _content(
             "metadata": produced.pop("meta"),
             "result": produced,
         },
-        # A shell assigns without quotes, so its code is looked through like output.
+        # A shell assigns without quotes, so its code is searched like output.
         source=frozenset() if request.language is Language.SHELL else SOURCE,
     )
     return {
@@ -87,7 +87,7 @@ def _content(
 
 
 def _stamp(now: float) -> str:
-    """UTC to the microsecond, in a form that file names may have and that sorts by time."""
+    """Return the UTC time to the microsecond, in a form for file names that sorts by time."""
     whole, micros = divmod(int(now * 1_000_000), 1_000_000)
     return time.strftime("%Y%m%dT%H%M%S", time.gmtime(whole)) + f".{micros:06}Z"
 
@@ -105,7 +105,7 @@ def _write(folder: Path, name: str, text: str) -> Path:
 
 
 def _publish(draft: Path, folder: Path, name: str) -> Path:
-    """Give the finished draft its name, or the next free one: an artifact never replaces another."""
+    """Rename the complete temporary file to `name`, or to the next free name: no artifact is replaced."""
     target, count = folder / f"{name}.json", 1
     while True:
         try:

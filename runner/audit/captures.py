@@ -1,6 +1,6 @@
-"""Keeps the files that runs created, each under the SHA-256 of its content, and gives only what is unaltered (F2).
+"""Stores the files that runs created under the SHA-256 of their content, and returns only unaltered ones (F2).
 
-Files of runs whose artifact is kept stay; those of other runs go when the console closes, or when the next one opens.
+Files of runs with a stored artifact stay; others are removed when the console closes, or when the next one opens.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 SESSION = "session-"
 LOCK = ".open"
 SHA256 = re.compile(r"[0-9a-f]{64}")
-"""What a captured file is called in the store."""
+"""Name of a captured file in the store."""
 
 
 class Captures:
-    """The store of one console. Everything here blocks for as long as the disk takes."""
+    """The store of one console. Every method blocks while the disk works."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
@@ -38,7 +38,7 @@ class Captures:
         self._lock = -1
 
     def begin(self) -> None:
-        """Remove what consoles that are gone have left, and make room for this one. Raises OSError."""
+        """Remove leftovers of consoles that have ended, and create the folder of this one. Raises OSError."""
         if self._session is not None:
             return
         folder = self._places.captures
@@ -53,7 +53,7 @@ class Captures:
         self._session = session
 
     def draft(self, request_id: str) -> Path:
-        """A folder into which a sandbox may put what the run of `request_id` created. Raises OSError."""
+        """Create and return a folder for the files of the run of `request_id`. Raises OSError."""
         self.begin()
         assert self._session is not None
         draft = self._session / f"run-{hashlib.sha256(request_id.encode()).hexdigest()[:16]}"
@@ -61,7 +61,7 @@ class Captures:
         return draft
 
     def keep(self, request_id: str, files: tuple[CapturedFile, ...], *, lasting: bool) -> None:
-        """Move what was drafted to its place: for good, or until this console closes. Raises OSError."""
+        """Move the files of a run to the store: permanently, or until this console closes. Raises OSError."""
         if self._session is None:
             return
         draft = self.draft(request_id)
@@ -74,7 +74,7 @@ class Captures:
             shutil.rmtree(draft, ignore_errors=True)
 
     def close(self) -> None:
-        """Remove what does not last."""
+        """Remove the files that are not permanent."""
         if self._session is not None:
             shutil.rmtree(self._session, ignore_errors=True)
             os.close(self._lock)
@@ -82,7 +82,7 @@ class Captures:
 
 
 def read(places: Places, file: CapturedFile) -> bytes:
-    """The content of `file`, exactly as the run left it. Raises KnownError where it is gone or was altered."""
+    """Return the content of `file` as the run left it. Raises KnownError where it is missing or was altered."""
     for place in _places(places):
         try:
             with open(place / file.sha256, "rb") as stored:
@@ -107,7 +107,7 @@ def _places(places: Places) -> Iterator[Path]:
 
 
 def _remove_if_left(session: Path) -> None:
-    """Raises OSError, also where its console is still open."""
+    """Remove the folder of a console that has ended. Raises OSError, also where that console is open."""
     lock = os.open(session / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""Adds entries to the chain and keeps the list of requests in step, each batch in one durable transaction."""
+"""Adds entries to the chain and updates the list of requests, each batch in one durable transaction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROW = f"REPLACE INTO requests ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * l
 
 
 class Chain:
-    """The writing end. One thread at a time."""
+    """The writer of the chain, for one thread at a time."""
 
     def __init__(self, connection: sqlite3.Connection, seal_every: int) -> None:
         self._connection = connection
@@ -35,7 +35,7 @@ class Chain:
         """The newest head that is signed and durable; None before the first signature of this process."""
 
     def write(self, drafts: Sequence[NewEntry]) -> list[int | Exception]:
-        """For each draft the number of its entry, or why it is none; durable on return.
+        """Write entries; return for each its number, or the error that excluded it; durable on return.
 
         Raises sqlite3.Error when nothing at all could be written; the chain is then as it was.
         """
@@ -50,7 +50,7 @@ class Chain:
             page.put_down(self._seal)
             self._connection.execute("COMMIT")
         except BaseException:
-            # Whether a commit that failed reached the disk only the disk knows: it is asked before the next one.
+            # A commit that failed may have reached the disk: the file is read again before the next one.
             self._head = None
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -64,7 +64,7 @@ class Chain:
         before, self._seal = self._seal, seal
         try:
             if seal.public != last_key(self._connection):
-                # With the head that it signs, in one transaction: a key recorded is a key that has signed.
+                # In one transaction with the head that it signs: a recorded key has always signed.
                 (outcome,) = self.write([NewEntry(at, KEY, "", {"public": seal.public})])
                 if isinstance(outcome, Exception):
                     raise outcome
@@ -75,7 +75,7 @@ class Chain:
             raise
 
     def _sign_head(self, seal: Seal) -> None:
-        """Sign what was written before the key was at hand."""
+        """Sign the entries that were written before the key was available."""
         head = self._head or last_entry(self._connection)
         if head is not None:
             self._connection.execute(_HEAD, (head.seq, head.hash, seal.public, seal.sign(head.seq, head.hash)))
@@ -91,7 +91,7 @@ class Chain:
         self.anchor = Anchor(ledger, head.seq, head.hash)
 
     def finish(self, at: int) -> None:
-        """Sign what was added since the last seal. Raises sqlite3.Error."""
+        """Sign the entries since the last seal. Raises sqlite3.Error."""
         head = self._head or last_entry(self._connection)
         if self._seal is not None and head is not None and head.kind != SEALED:
             self.write([sealing(self._seal, head, at)])
@@ -99,7 +99,7 @@ class Chain:
 
 
 class _Page:
-    """What one transaction adds."""
+    """The additions of one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, head: Entry | None) -> None:
         self._connection = connection
@@ -113,14 +113,14 @@ class _Page:
         return len(self._entries)
 
     def add(self, draft: NewEntry) -> int | Exception:
-        """The new entry's number. A draft that cannot be an entry is a bug of its sender and harms no other."""
+        """Add an entry and return its number, or the error of an invalid one, which affects no other."""
         try:
             body = canonical(draft.body)
             entry = chained(self.head, draft, body)
             row = self._row(draft.request_id)
-            # Through JSON and back: the list must follow from what is stored, not from what was meant.
+            # Through JSON and back: the list must follow from the stored body, not from the one passed in.
             self._rows[draft.request_id] = advance(row, entry, json.loads(body))
-        except Exception as error:  # goes to the sender alone; the others' entries are written
+        except Exception as error:  # returned to its caller alone; the other entries are written
             return error
         self._entries.append(
             (entry.seq, entry.at, entry.kind, entry.request_id, entry.body_sha256, entry.prev, entry.hash)
@@ -146,7 +146,7 @@ class _Page:
 
 
 def sealing(seal: Seal, head: Entry | None, at: int) -> NewEntry:
-    """The entry that seals everything up to `head`."""
+    """Return the entry that seals everything up to `head`."""
     assert head is not None, "a chain begins with its genesis entry"
     body: dict[str, object] = {
         "seq": head.seq,
@@ -165,7 +165,7 @@ def last_entry(connection: sqlite3.Connection) -> Entry | None:
 
 
 def last_key(connection: sqlite3.Connection) -> str:
-    """Public key (hex) that was recorded last; empty when none was."""
+    """Return the public key (hex) that was recorded last; empty where none was."""
     found = connection.execute(
         "SELECT data FROM entries JOIN bodies USING (seq) WHERE request_id = '' AND kind = ? ORDER BY seq DESC LIMIT 1",
         (KEY,),
@@ -173,7 +173,7 @@ def last_key(connection: sqlite3.Connection) -> str:
     try:
         body = json.loads(found[0]) if found else {}
     except (TypeError, ValueError, RecursionError):
-        # Damage is for `verify` to name; a key that cannot be read was not recorded.
+        # `verify` reports damage; here an unreadable key is taken as not recorded.
         body = {}
     return str(body.get("public", "")) if isinstance(body, dict) else ""
 

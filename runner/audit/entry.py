@@ -24,7 +24,7 @@ NOTHING_BEFORE = "0" * 64
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is chained. The body lives apart and is bound by its hash, so it can be dropped one day."""
+    """An entry of the chain. The body is stored apart and bound by its hash, so that it can be removed later."""
 
     seq: int
     """Counts from 1 without gaps."""
@@ -47,7 +47,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class NewEntry:
-    """An entry to be: what is known before its place in the chain is."""
+    """An entry before it has its place in the chain."""
 
     at: int
     kind: str
@@ -71,7 +71,7 @@ def stored_entry(columns: Iterable[Any]) -> Entry:
 
 
 def chained(before: Entry | None, draft: NewEntry, body: bytes) -> Entry:
-    """The entry that `draft` becomes after `before`; `body` is the canonical JSON of its body."""
+    """Return the entry that `draft` becomes after `before`; `body` is the canonical JSON of its body."""
     seq, prev = (before.seq + 1, before.hash) if before else (1, NOTHING_BEFORE)
     body_sha256 = hashlib.sha256(body).hexdigest()
     return Entry(
@@ -86,7 +86,7 @@ def chained(before: Entry | None, draft: NewEntry, body: bytes) -> Entry:
 
 
 def fingerprint(seq: int, at: int, kind: str, request_id: str, body_sha256: str, prev: str) -> str:
-    """SHA-256 (hex) over canonical JSON: sorted keys, no spaces, ASCII."""
+    """Return SHA-256 (hex) over canonical JSON: sorted keys, no spaces, ASCII."""
     fields: dict[str, object] = {
         "seq": seq,
         "at": at,

@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 NAMED = 5
-"""Altered files that are named; beyond these they are counted."""
+"""Most altered files that are named; further ones are counted."""
 
 
 class Evidence:
-    """The files of one installation. What is missing is no fault: which files are kept is a setting."""
+    """The files of one installation. A missing file is valid: which files are stored is a setting."""
 
     def __init__(self, places: Places) -> None:
         self._artifacts = places.artifacts
         self._captures = places.captures
         self._seen: set[bytes] = set()
-        """Captured files that were looked at: the same content is kept once for many runs."""
+        """Captured files that were checked: the same content is stored once for many runs."""
         self._named: list[str] = []
         self._altered = 0
 
     def check(self, seq: int, body: Mapping[str, Any]) -> None:
-        """Look at the files of one finished run, of entry `seq`."""
+        """Check the files of one finished run, of entry `seq`."""
         artifact, wanted = body.get("artifact"), body.get("artifact_sha256")
         if isinstance(artifact, str) and artifact and isinstance(wanted, str):
             # By its name alone: the folder may have been moved, and no ledger may point anywhere else.
@@ -45,8 +45,8 @@ class Evidence:
             self._compare(seq, self._captures / name, name)
 
     @property
-    def told(self) -> str:
-        """What was altered, in a sentence; empty where nothing was."""
+    def summary(self) -> str:
+        """The altered files in a sentence; empty where there are none."""
         if not self._altered:
             return ""
         more = f" and {self._altered - NAMED:,} more" if self._altered > NAMED else ""
@@ -68,7 +68,7 @@ class Evidence:
 
 def _fingerprint(path: Path) -> str:
     """Return the SHA-256 of a plain file; '' for anything else. Raises OSError."""
-    # Not blocking: a pipe in the place of the file would wait for ever.
+    # Not blocking, since a pipe in place of the file would wait for ever.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

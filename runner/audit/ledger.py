@@ -1,4 +1,4 @@
-"""The audit log: appends entries durably, through one writer thread that commits whatever is queued together."""
+"""The ledger: appends entries durably, through one writer thread that commits queued entries together."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["Ledger", "LedgerFailed", "set_aside"]
 log = logging.getLogger("assent.ledger")
 
 BATCH = 1000
-"""Entries in one transaction at most, so that the first caller of a flood is not kept waiting for the last."""
+"""Most entries in one transaction, so that in a flood the first caller does not wait for the last."""
 SEAL_EVERY = 1000
 TAIL = 200
 """Entries checked at every start; the whole chain is `verify`'s work."""
 
 
 class LedgerFailed(KnownError):
-    """An entry could not be written: it is not in the ledger, and what it stands for must not happen."""
+    """An entry could not be written: it is not in the ledger, and what it records must not happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,11 @@ class Ledger:
         return cls(path, connection, lock, clock, seal_every)
 
     async def append(self, kind: str, request_id: str, body: Mapping[str, object]) -> int:
-        """Add an entry; on return it is on disk. Its number.
+        """Add an entry and return its number; on return it is on disk.
 
         `body` is JSON data and not changed by the caller afterwards. A caller that is cancelled while it waits may
         still find its entry written. Raises LedgerFailed where it cannot be written (it may be tried again), and
-        ValueError, IllegalMove or Unreadable where it makes no sense: an unknown request, a step that the life cycle
+        ValueError, IllegalMove or UnreadableValue where it is invalid: an unknown request, a step that the life cycle
         does not have, a body that is not what its kind says.
         """
         if kind in RESERVED:
@@ -110,16 +110,16 @@ class Ledger:
     async def seal_with(self, key: bytes, signed: Callable[[Anchor], None] | None = None) -> None:
         """Sign from now on with this Ed25519 private key (32 bytes). Raises KnownError, LedgerFailed.
 
-        `signed` hears of each signed head once it is durable, in the writer's thread, and must not block.
+        `signed` is called with each signed head once it is durable, in the writer's thread, and must not block.
         """
         if signed is not None:
             self._signed = signed
         await self._ask(Seal(key), self._now())
 
     async def close(self) -> None:
-        """Write what is queued, seal, and give the file up. Harmless when closed already.
+        """Write queued entries, seal, and release the file. Does nothing when closed already.
 
-        A seal that cannot be written is logged and no reason not to close.
+        A seal that cannot be written is logged; the ledger is closed all the same.
         """
         with self._queueing:
             if self._closing:
@@ -160,7 +160,7 @@ class Ledger:
                 _answer([then], [self._end(then.at) if over else self._take_key(then)])
 
     def _collect(self) -> tuple[list[_Wanted], _Wanted | None]:
-        """Return everything queued up to the next wish that is not an entry, and that wish; waits for the first."""
+        """Return the queued entries up to the next call that is not one, and that call; waits for the first."""
         batch: list[_Wanted] = []
         wanted = self._queue.get()
         while isinstance(wanted.what, NewEntry):
@@ -178,7 +178,7 @@ class Ledger:
             outcomes = self._chain.write(drafts)
             self._report_signed()
             return outcomes
-        except Exception as error:  # the callers get it; the thread must outlive it
+        except Exception as error:  # the callers get it; the thread must continue
             return [self._translated(error)] * len(drafts)
 
     def _take_key(self, wanted: _Wanted) -> int | Exception:
@@ -186,7 +186,7 @@ class Ledger:
         try:
             self._chain.seal_with(wanted.what, wanted.at)
             self._report_signed()
-        except Exception as error:  # the caller gets it; the thread must outlive it
+        except Exception as error:  # the caller gets it; the thread must continue
             return self._translated(error)
         return 0
 
@@ -237,7 +237,7 @@ def _answer(batch: list[_Wanted], outcomes: list[int | Exception]) -> None:
     for loop, answers in loops.items():
         try:
             loop.call_soon_threadsafe(_settle, answers)
-        except RuntimeError:  # the loop was closed: nobody waits any more
+        except RuntimeError:  # the loop was closed: no caller waits any more
             continue
 
 

@@ -1,4 +1,4 @@
-"""Opens the ledger's file: begun whole or not at all, locked, checked, and moved out of the way when broken."""
+"""Opens the ledger's file: created atomically, locked, checked, and moved aside when broken."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 SIDECARS = ("-wal", "-shm", "-journal")
 ASIDE = "ledger-corrupt-"
 FORMAT = 1
-"""Of entries and bodies; recorded in the first entry."""
+"""Version of the format of entries and bodies; recorded in the first entry."""
 
 
 class Lock:
-    """Keeps a second process out for as long as this one lives, however it ends.
+    """A lock against a second process, which ends with this one however that ends.
 
     On a file of its own: closing any descriptor of the ledger itself would drop SQLite's locks on it.
     """
 
     def __init__(self, ledger: Path) -> None:
-        """Raises KnownError where another process holds the lock, or where no lock file can be made."""
+        """Take the lock. Raises KnownError where another process holds it, or where no lock file can be made."""
         path = ledger.with_name(ledger.name + ".lock")
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -59,7 +59,7 @@ class Lock:
         self._sign()
 
     def _sign(self) -> None:
-        """Leave our process id for the other's message; on a full disk the lock counts without it."""
+        """Write this process's id for the message of another one; on a full disk the lock holds without it."""
         try:
             os.ftruncate(self._file, 0)
             os.pwrite(self._file, str(os.getpid()).encode(), 0)
@@ -71,7 +71,7 @@ class Lock:
 
 
 def open_or_begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, NewEntry], None]) -> sqlite3.Connection:
-    """A connection for writing to the ledger at `path`; the caller holds the lock.
+    """Return a connection for writing to the ledger at `path`; the caller holds the lock.
 
     Where nothing is there yet, `begin` writes the first entry into a new file, which gets its name only when it is
     complete. Raises KnownError with a remedy for whatever is wrong with the file or its folder.
@@ -93,7 +93,7 @@ def open_or_begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, N
 
 
 def set_aside(path: Path) -> Path:
-    """Move the ledger at `path`, and what SQLite keeps beside it, to `ledger-corrupt-<time>.sqlite3`; that new path.
+    """Move the ledger at `path` and SQLite's files beside it to `ledger-corrupt-<time>.sqlite3`; return that path.
 
     The next ledger begun in this folder names it in its first entry. Raises KnownError where another process has the
     ledger open or the folder may not be written.
@@ -154,7 +154,7 @@ def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, NewEntry
 
 
 def _left_aside(path: Path) -> dict[str, object] | None:
-    """Name, size and SHA-256 of the ledger that was last set aside in this folder, if any."""
+    """Return name, size and SHA-256 of the ledger that was last moved aside in this folder, if any."""
     old = max(path.parent.glob(f"{ASIDE}*.sqlite3"), key=lambda file: file.stat().st_mtime, default=None)
     if old is None:
         return None
@@ -169,7 +169,7 @@ def _left_aside(path: Path) -> dict[str, object] | None:
 
 
 def _fit(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises KnownError unless this is a ledger of ours with all its tables and guards."""
+    """Raise KnownError unless this is a ledger with all its tables and triggers."""
     try:
         known_version(connection, path)
         difference = altered(connection)

@@ -1,4 +1,4 @@
-"""Takes credentials out of what is kept of a run; never used on what a person must see to decide.
+"""Removes credentials from what is stored of a run; never used on what a person must see to decide.
 
 The detectors are those of detect-secrets (Yelp), which read line by line. Importing them takes about 150 ms, so that
 happens with the first artifact, and reading 1 MiB about half a second: call this off every loop.
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from detect_secrets.plugins.keyword import KeywordDetector
 
 PIECE = 2048
-"""Characters looked at together. Some detectors need time in the square of it, and code chooses what it prints."""
+"""Characters searched together. Some detectors take quadratic time, and code chooses what it prints."""
 OVERLAP = 512
 LINE = 400
-"""Characters of a line that the slowest detector looks at together."""
+"""Characters of a line that the slowest detector searches together."""
 LINE_OVERLAP = 100
 SHORTEST = 4
-"""Fewer characters are no credential: taking them out everywhere would only garble the text."""
+"""Least characters of a credential: removing shorter ones everywhere would only garble the text."""
 NAME = 16
-"""Names of values are looked at when longer: no token is that short, and ours must stay."""
+"""Longest name of a value that is not searched: no token is that short, and field names must stay."""
 PREFIX = 7
 """A detector's group of so many characters or fewer may be a prefix such as `ghp`: the whole match is taken."""
 NOT_CREDENTIALS = frozenset({"Public IP (ipv4)"})
@@ -43,13 +43,13 @@ _MORE = {
     "GitHub Fine-grained Token": r"\bgithub_pat_[0-9A-Za-z_]{22,}",
     "Hugging Face Token": r"\bhf_[A-Za-z0-9]{30,}",
 }
-"""What agents' programs use and detect-secrets 1.5 does not know, or knows in part.
+"""Credentials of common services that detect-secrets 1.5 does not know, or knows in part.
 
 A group, where there is one, is the secret.
 """
 
 _WIDE = re.compile(r" {2,}")
-"""Some detectors need time in the cube of such runs, and tokens have no spaces in them."""
+"""Runs for which some detectors take cubic time; tokens have no spaces in them."""
 _KEY_ENDS = re.compile(r"-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----|\Z")
 
 
@@ -57,9 +57,9 @@ _KEY_ENDS = re.compile(r"-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----|\Z")
 class Redacted:
     data: dict[str, Any]
     kinds: tuple[str, ...]
-    """Kinds of credentials that were taken out."""
+    """Kinds of credentials that were removed."""
     complete: bool
-    """False where text was left out because there was no time to look through it."""
+    """False where text was left out because there was no time to search it."""
 
 
 SOURCE = frozenset({"code", "evidence"})
@@ -67,10 +67,10 @@ SOURCE = frozenset({"code", "evidence"})
 
 
 def redacted(data: dict[str, Any], source: frozenset[str] = SOURCE, seconds: float = 5.0) -> Redacted:
-    """A copy of JSON data in which credentials are replaced by what they were.
+    """Return a copy of JSON data in which credentials are replaced by the names of their kinds.
 
     Texts named in `source` are in a language that quotes its strings; in others `password=x` counts too. Text that
-    cannot be looked through within `seconds` is left out, not let through.
+    cannot be searched within `seconds` is left out.
     """
     search = _Search(source, time.monotonic() + seconds)
     search.look(data)
@@ -164,17 +164,17 @@ class _Search:
 
 @dataclass(frozen=True, slots=True)
 class _Detectors:
-    """The library's detectors, each by the way in which it is asked."""
+    """The library's detectors, grouped by how they are called."""
 
     patterns: tuple[tuple[str, re.Pattern[str]], ...]
     private_key: re.Pattern[str]
     keyword: KeywordDetector
     keywords: re.Pattern[str]
-    """Finds whether the slow keyword detector has to look at all."""
+    """Finds whether the slow keyword detector has to run at all."""
     entropy: tuple[HighEntropyStringsPlugin, ...]
 
     def named(self, line: str, *, quoted: bool) -> Iterator[str]:
-        """Values given to names such as `password`; those without quotes only where `quoted` is not demanded."""
+        """Return values assigned to names such as `password`; those without quotes only unless `quoted` is set."""
         from detect_secrets.plugins.keyword import CONFIG_DENYLIST_REGEX_TO_GROUP
 
         while self.keywords.search(line):
@@ -184,11 +184,11 @@ class _Detectors:
             if not values:
                 return
             yield from (value.strip() for value in values)
-            # The detector names one value at a time: go on behind it.
+            # The detector reports one value at a time: continue behind it.
             line = line[max(line.index(value) + len(value) for value in values) :]
 
     def entropic(self, piece: str) -> Iterator[str]:
-        """Quoted strings that look random."""
+        """Return quoted strings that look random."""
         from detect_secrets.filters.heuristic import is_potential_uuid, is_sequential_string
 
         for plugin in self.entropy:
@@ -225,14 +225,14 @@ def _detectors() -> _Detectors:
 
 
 def _secret(match: re.Match[str]) -> str:
-    """The last group is the secret itself, unless it is as short as a prefix."""
+    """Return the secret: the last group of the match, or the whole match where the group is as short as a prefix."""
     number = match.lastindex
     whole = match[0].strip(" \t\r\n\"'=:")
     return whole if number is None or len(match[number]) <= PREFIX else match[number]
 
 
 def _private_keys(text: str, begin: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """The library tells where a key begins; it goes to its end line, or to the end of the text."""
+    """Return the private keys in `text`: the library finds where one begins; it ends at its end line or the end."""
     position = 0
     for match in begin.finditer(text):
         if match.start() < position:
@@ -243,7 +243,7 @@ def _private_keys(text: str, begin: re.Pattern[str]) -> Iterator[tuple[int, int]
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Whole lines, as many as fit in a piece; longer lines in overlapping parts."""
+    """Return pieces of whole lines, as many as fit; longer lines in overlapping parts."""
     held: list[str] = []
     size = 0
     for line in text.splitlines(keepends=True):

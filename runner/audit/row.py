@@ -1,4 +1,4 @@
-"""One line of the history: what the entries about a request add up to."""
+"""One row of the history: a request, as its entries describe it."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Row:
     rule: str = ""
     decided_at: float | None = None
     waited: float | None = None
-    """Between question and answer."""
+    """Time between question and answer."""
     started_at: float | None = None
     outcome: Outcome | None = None
     exit_code: int | None = None
     duration: float | None = None
-    """Of the run alone."""
+    """Duration of the run alone."""
     finished_at: float | None = None
     finished_seq: int | None = None
     """The entry that holds the result."""
@@ -55,7 +55,7 @@ PHASES = frozenset(Phase)
 
 
 def advance(row: Row | None, entry: Entry, body: Mapping[str, Any]) -> Row | None:
-    """The row after `entry`, or None where the entry is about no request's phase.
+    """Return the row after `entry`, or None where the entry is about no request's phase.
 
     Raises IllegalMove where the life-cycle table has no such step, UnreadableValue where the body is not what its kind
     says, ValueError where the request never arrived.
@@ -72,7 +72,7 @@ def advance(row: Row | None, entry: Entry, body: Mapping[str, Any]) -> Row | Non
 
 
 def _news(phase: Phase, entry: Entry, body: Mapping[str, Any]) -> dict[str, Any]:
-    """What the row learns from this step."""
+    """Return the columns that this step changes."""
     match phase:
         case Phase.ASSESSED:
             return {"level": decode(Assessment, body).level}
@@ -120,7 +120,7 @@ def _decided(entry: Entry, decision: Decision) -> dict[str, Any]:
 
 
 def _finished(entry: Entry, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Tools that only read finish without a run, so without an outcome."""
+    """Return the columns of a result; tools without a run have no outcome."""
     news: dict[str, Any] = {"finished_at": entry.seconds, "finished_seq": entry.seq}
     if "outcome" in body:
         result = decode(Result, body)
@@ -129,17 +129,17 @@ def _finished(entry: Entry, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def storable(text: str) -> str:
-    """`text` without lone surrogates, which no UTF-8 column can hold."""
+    """Return `text` without lone surrogates, which no UTF-8 column can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def to_columns(row: Row) -> tuple[object, ...]:
-    """In the order of COLUMNS; enums as their plain value (levels as numbers, so that they sort)."""
-    return tuple(_bare(getattr(row, name)) for name in COLUMNS)
+    """Return the values in the order of COLUMNS; enums as their value (levels as numbers, so that they sort)."""
+    return tuple(_stored_value(getattr(row, name)) for name in COLUMNS)
 
 
 def from_columns(values: tuple[Any, ...]) -> Row:
-    """Raises UnreadableValue where a column holds what this version does not know."""
+    """Return the row of a table's values. Raises UnreadableValue for a value that this version does not know."""
     data = dict(zip(COLUMNS, values, strict=True))
     try:
         if data["level"] is not None:
@@ -149,7 +149,7 @@ def from_columns(values: tuple[Any, ...]) -> Row:
     return decode(Row, data)
 
 
-def _bare(value: object) -> object:
+def _stored_value(value: object) -> object:
     if isinstance(value, Level):
         return int(value)
     return str(value) if isinstance(value, str) else value

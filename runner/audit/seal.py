@@ -12,15 +12,15 @@ KEY_BYTES = 32
 
 
 def new_key() -> bytes:
-    """A new private key (32 bytes), for the keyring."""
+    """Return a new private key (32 bytes), for the keyring."""
     return Ed25519PrivateKey.generate().private_bytes_raw()
 
 
 class Seal:
-    """Signs with one private key."""
+    """A signer with one private key."""
 
     def __init__(self, key: bytes) -> None:
-        """Raises KnownError unless `key` has 32 bytes."""
+        """Raise KnownError unless `key` has 32 bytes."""
         if len(key) != KEY_BYTES:
             raise KnownError(
                 f"The key that signs the history has {len(key)} bytes in place of {KEY_BYTES}.",
@@ -31,12 +31,12 @@ class Seal:
         """Public key, hex."""
 
     def sign(self, seq: int, head: str) -> str:
-        """Signature (hex) over the entry number and hash of the head."""
+        """Return the signature (hex) over the entry number and hash of the head."""
         return self._key.sign(_message(seq, head)).hex()
 
 
 def genuine(public: str, seq: int, head: str, signature: str) -> bool:
-    """Whether `signature` was made over this head by the owner of `public`. False for anything malformed."""
+    """Return whether `signature` was made over this head by the owner of `public`. False for anything malformed."""
     try:
         Ed25519PublicKey.from_public_bytes(bytes.fromhex(public)).verify(bytes.fromhex(signature), _message(seq, head))
     except (InvalidSignature, ValueError):

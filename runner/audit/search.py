@@ -1,4 +1,4 @@
-"""Reads the history: pages of requests, one request as values again, and what was left open."""
+"""Reads the history: pages of requests, one request as values, and requests that were left open."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ENTRIES = (
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which requests to list; what is not given does not count."""
+    """A filter for requests; fields that are not set have no effect."""
 
     agent: str = ""
     level: Level | None = None
@@ -76,7 +76,7 @@ class CaseRecord:
 
 
 class History:
-    """A reader with a connection of its own. Usable from any thread; calls wait for each other.
+    """A reader with its own connection, for any thread; calls wait for each other.
 
     Every method raises KnownError where the ledger cannot be read. A reader that must not wait for another thread's
     search uses its own History.
@@ -89,7 +89,7 @@ class History:
         self._closed = False
 
     def close(self) -> None:
-        """Stop what runs and give the file up."""
+        """End a running query and release the file."""
         if not self._closed:
             self.interrupt()
         with self._lock:
@@ -101,35 +101,41 @@ class History:
         self._connection.interrupt()
 
     def page(self, wanted: Filter = ANYTHING, before: int | None = None, limit: int = 200) -> list[Row]:
-        """The newest requests that fit, newest first. `before` is the `seq` of the last row of the page above."""
+        """Return the newest requests that fit, newest first.
+
+        `before` is the `seq` of the last row of the page above.
+        """
         where, values = _where(wanted, before)
         found = self._all(f"{_ROW}{where} ORDER BY seq DESC LIMIT ?", (*values, limit))
         return [from_columns(columns) for columns in found]
 
     def beginnings(self, seqs: Iterable[int], length: int = 400) -> dict[int, str]:
-        """The first `length` characters of code of requests, by the `seq` of their rows; none of damaged ones."""
+        """Return the first `length` characters of code of requests, by the `seq` of their rows.
+
+        Damaged rows are missing.
+        """
         wanted = tuple(seqs)
         marks = ", ".join("?" * len(wanted))
         return dict(self._all(f"{_BEGINNING} WHERE seq IN ({marks})", (length, *wanted)))
 
     def count(self, wanted: Filter = ANYTHING) -> int:
-        """How many requests fit."""
+        """Return how many requests fit."""
         where, values = _where(wanted, None)
         ((number,),) = self._all(f"SELECT count(*) FROM requests{where}", values)
         return int(number)
 
     def row(self, request_id: str) -> Row | None:
-        """The line of one request."""
+        """Return the row of one request."""
         found = self._all(f"{_ROW} WHERE id = ?", (request_id,))
         return from_columns(found[0]) if found else None
 
     def case(self, request_id: str) -> CaseRecord | None:
-        """One request as values; None where it never arrived."""
+        """Return one request as values; None where it never arrived."""
         row = self.row(request_id)
         return None if row is None else self._record(row)
 
     def open_cases(self) -> tuple[CaseRecord, ...]:
-        """Requests that were not closed, oldest first: what a start finds of the session before."""
+        """Return the requests that were not closed, oldest first: those that the previous session left."""
         found = self._all(f"{_ROW} WHERE phase <> 'closed' ORDER BY seq", ())
         return tuple(self._record(from_columns(columns)) for columns in found)
 
@@ -177,7 +183,7 @@ def _body(data: str | bytes | None, seq: int) -> dict[str, Any]:
 
 
 def _where(wanted: Filter, before: int | None) -> tuple[str, list[object]]:
-    """The WHERE clause and its values."""
+    """Return the WHERE clause and its values."""
     tests: list[tuple[str, object]] = [
         ("seq < ?", before),
         ("agent = ?", wanted.agent or None),
@@ -197,7 +203,7 @@ def _where(wanted: Filter, before: int | None) -> tuple[str, list[object]]:
     return (f" WHERE {' AND '.join(clauses)}" if clauses else ""), values
 
 
-# The body is JSON: its raw text is looked through first, as that is cheap, and only then taken apart.
+# The body is JSON: its raw text is searched first, as that is cheap, and only then parsed.
 _CONTAINS = (
     "(title LIKE ? ESCAPE '\\'"
     " OR EXISTS (SELECT 1 FROM bodies WHERE bodies.seq = requests.seq AND data LIKE ? ESCAPE '\\'"

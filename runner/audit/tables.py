@@ -1,4 +1,4 @@
-"""The ledger's tables, how to connect to them, and what SQLite's errors mean in plain words."""
+"""The ledger's tables, connections to them, and explanations of SQLite's errors."""
 
 from __future__ import annotations
 
@@ -84,16 +84,16 @@ SET_ASIDE = "Set this file aside and begin a new ledger; the old file is kept fo
 
 
 DAMAGE = (sqlite3.Error, UnicodeDecodeError)
-"""What a file that cannot be used raises. The second, when SQLite's message quotes damaged text from the file."""
+"""Errors of an unusable file; the second where SQLite's message quotes damaged text from the file."""
 
 
 def lay_out(connection: sqlite3.Connection) -> None:
-    """Create everything in an empty database."""
+    """Create the tables in an empty database."""
     connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLES}")
 
 
 def connect_to_write(path: Path) -> sqlite3.Connection:
-    """A connection that is durable at every commit. Transactions are the caller's. Raises sqlite3.Error."""
+    """Return a connection that is durable at every commit. Transactions are the caller's. Raises sqlite3.Error."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False, timeout=5.0
     )
@@ -109,7 +109,7 @@ def connect_to_write(path: Path) -> sqlite3.Connection:
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write, usable from any thread (one at a time). Raises KnownError."""
+    """Return a connection that cannot write, usable from any thread (one at a time). Raises KnownError."""
     present(path)
     try:
         connection = sqlite3.connect(_reading(path), uri=True, isolation_level=None, check_same_thread=False)
@@ -128,7 +128,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def present(path: Path) -> None:
-    """Raises KnownError unless `path` is a file with something in it."""
+    """Raise KnownError unless `path` is a file that is not empty."""
     if not path.exists():
         raise KnownError(f"There is no ledger at {path}.", "Check the path; a new ledger begins when Assent starts.")
     if not path.is_file():
@@ -138,7 +138,7 @@ def present(path: Path) -> None:
 
 
 def known_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises KnownError where this is no ledger, or a newer one."""
+    """Raise KnownError where this is no ledger, or one of a newer version."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION:
@@ -148,7 +148,7 @@ def known_version(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def altered(connection: sqlite3.Connection) -> str:
-    """What differs from the tables as they are laid out, in words; empty when nothing does."""
+    """Return the differences from the expected tables, in words; empty where there are none."""
     model = sqlite3.connect(":memory:")
     try:
         lay_out(model)
@@ -163,7 +163,7 @@ def altered(connection: sqlite3.Connection) -> str:
 
 
 def explained(error: Exception, path: Path) -> KnownError:
-    """What happened and what to do, for an error while reading or opening."""
+    """Return the error to raise for one of SQLite while reading or opening, with a remedy."""
     if isinstance(error, UnicodeDecodeError):
         return KnownError(f"The ledger {path} is damaged.", SET_ASIDE)
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
@@ -190,7 +190,7 @@ def explained(error: Exception, path: Path) -> KnownError:
 
 
 def _guard(connection: sqlite3.Connection) -> None:
-    """Trust nothing that a forged file could bring along."""
+    """Set the connection to distrust what a forged file may contain."""
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     # Damaged text must reach the check that names its entry, not fail on the way there.
@@ -198,13 +198,13 @@ def _guard(connection: sqlite3.Connection) -> None:
 
 
 def _reading(path: Path) -> str:
-    """A closed ledger in a folder that may not be written can only be read as one that never changes."""
+    """Return the URI for reading; a closed ledger in a read-only folder has to be opened as immutable."""
     frozen = not os.access(path.parent, os.W_OK) and not has_journal(path)
     return f"{path.absolute().as_uri()}?{'immutable=1' if frozen else 'mode=ro'}"
 
 
 def has_journal(path: Path) -> bool:
-    """Whether committed entries may still stand beside the file. Readers leave an empty journal behind."""
+    """Return whether committed entries may still be in the journal. Readers leave an empty journal behind."""
     journal = path.with_name(path.name + "-wal")
     return journal.exists() and journal.stat().st_size > 0
 

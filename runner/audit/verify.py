@@ -1,4 +1,4 @@
-"""Walks the whole ledger and names the first entry that is not as it was written."""
+"""Verifies the whole ledger and names the first entry that is not as it was written."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 PROGRESS_EVERY = 1000
 UNSIGNED_AT_MOST = 1000
-"""Entries that a session may have written without a signature; as many as stand between two seals."""
+"""Most entries that a session may have written without a signature: those between two seals."""
 SESSION = "opened"
-"""Kind of the entry with which a console begins, before its key is at hand."""
+"""Kind of the first entry of a console, written before its key is available."""
 FORGED = (TypeError, AttributeError, ValueError, OverflowError, RecursionError)
-"""What damaged or forged content may raise on its way through the checks."""
+"""Errors that damaged or forged content may raise in the checks."""
 NO_KEY = (
     "The signing key is not at hand, so a history that was rewritten from end to end, or rolled back to an older copy,"
     " would not be noticed."
@@ -48,22 +48,22 @@ _STRAY_ROW = (
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What `verify` found."""
+    """The result of `verify`."""
 
     ok: bool
     entries: int
-    """Entries found good, from the first on without a gap."""
+    """Number of valid entries, from the first on without a gap."""
     first_broken: int | None
     """Number of the first entry that is wrong or missing; None where no single entry is to blame."""
     what: str
-    """One sentence."""
+    """The result in one sentence."""
     seals: int = 0
     signed_to: int = 0
     """Entries up to this number are covered by a signature; 0 where nothing is signed."""
     keys: tuple[str, ...] = ()
     """Public keys (hex) that signed, in order."""
     unsure: str = ""
-    """What could not be vouched for, in a sentence or two; empty where everything was checked against the key."""
+    """What could not be verified, in one or two sentences; empty where all was checked against the key."""
     altered: str = ""
     """Files beside the ledger that are not as they were stored, in a sentence."""
 
@@ -78,7 +78,7 @@ def verify(
 ) -> Verification:
     """Check every entry, body, seal, the list of requests and the guards of the ledger at `path`.
 
-    Reads one consistent state while others go on writing; memory does not grow with the ledger. With `public_key`
+    Reads one consistent state while others write; memory does not grow with the ledger. With `public_key`
     (hex, from the keyring) the last key must be that one, and only its signatures and `anchor`, read before, vouch
     for anything. `evidence` looks at the files of finished runs. `progress` gets the number of entries checked, now
     and then; it may raise to stop. Raises KnownError where there is no ledger to be read at all.
@@ -111,7 +111,7 @@ def verify(
 
 
 def broken_tail(connection: sqlite3.Connection, path: Path, count: int) -> str:
-    """What is wrong with the last `count` entries, in words; empty when they form a chain to the end."""
+    """Return what is wrong with the last `count` entries, in words; empty when they form a chain to the end."""
     try:
         (first,) = connection.execute("SELECT coalesce(max(seq), 0) - ? FROM entries", (count,)).fetchone()
         walk = _Walk()
@@ -133,7 +133,7 @@ def broken_tail(connection: sqlite3.Connection, path: Path, count: int) -> str:
 
 
 class _Broken(Exception):
-    """The walk ends here."""
+    """The ledger is broken at an entry; verification ends."""
 
     def __init__(self, seq: int | None, what: str) -> None:
         super().__init__(what)
@@ -143,7 +143,7 @@ class _Broken(Exception):
 
 @dataclass(slots=True)
 class _Walk:
-    """What is known on the way through the entries. Of requests only the open ones are held, so it stays small."""
+    """The state of a verification. Only open requests are held, so memory stays small."""
 
     last_seq: int = 0
     last_hash: str = NOTHING_BEFORE
@@ -156,11 +156,11 @@ class _Walk:
     anchor: Anchor | None = None
     evidence: Evidence | None = None
     vouched: int = 0
-    """Entries up to this number are as they were signed or anchored."""
+    """Number of the last entry that a signature or the anchor covers."""
     in_session: bool = False
-    """Whether a key was at hand in the session of the last entry, so that each of its heads was signed."""
+    """Whether a key was available in the session of the last entry, so that each of its heads was signed."""
     tail_kind: str = ""
-    """Kind of the first entry after those that are vouched for."""
+    """Kind of the first entry after those covered by a signature or the anchor."""
     last_kind: str = ""
 
     def verdict(self, broken: _Broken | None) -> Verification:
@@ -181,14 +181,14 @@ class _Walk:
 
     @property
     def _altered(self) -> str:
-        return self.evidence.told if self.evidence else ""
+        return self.evidence.summary if self.evidence else ""
 
     def _what(self, broken: _Broken | None) -> str:
         if broken:
             return broken.what
         whole = f"All {self.last_seq:,} entries are as they were written."
         if self._unsure:
-            # Without signatures this is all that the hashes can say.
+            # Without signatures the hashes prove no more than this.
             whole = f"All {self.last_seq:,} entries fit together."
         return f"{whole} {self._altered}".strip()
 
@@ -229,7 +229,7 @@ class _Walk:
         raise _Broken(self.last_seq, f"Entry {self.last_seq} was replaced: entry {wanted} follows from another one.")
 
     def take_in(self, connection: sqlite3.Connection, entry: Entry, body: dict[str, Any]) -> None:
-        """Check what `entry` means: the beginning, a key, a seal, or a step of a request."""
+        """Check the content of `entry`: the beginning, a key, a seal, or a step of a request."""
         if (entry.kind == GENESIS) != (entry.seq == 1):
             raise _Broken(entry.seq, f"Entry {entry.seq} is not where a {entry.kind} entry belongs.")
         if entry.kind == KEY:
@@ -248,7 +248,7 @@ class _Walk:
             self.tail_kind = entry.kind
 
     def _check_anchor(self, entry: Entry) -> None:
-        """What was noted beside the key must stand in the ledger."""
+        """Raise _Broken unless the anchor beside the key is in the ledger."""
         if self.anchor is None:
             return
         if entry.seq == 1 and entry.hash != self.anchor.ledger:
@@ -294,7 +294,7 @@ class _Walk:
             self.rows[entry.request_id] = row
 
     def check_end(self, connection: sqlite3.Connection) -> None:
-        """The last entry must be the one that was written last."""
+        """Raise _Broken unless the last entry is the one that was written last."""
         found = connection.execute("SELECT seq, hash, key, signature FROM head").fetchone()
         if found is None:
             raise _Broken(None, "The note of the last entry is missing.")
@@ -313,7 +313,7 @@ class _Walk:
             self._signed(key, seq)
 
     def check_rest(self, connection: sqlite3.Connection) -> None:
-        """The requests that are still open, what belongs to no entry, the file's own order, and who signed."""
+        """Check open requests, rows without an entry, the file's integrity, and the signatures."""
         for row in self.rows.values():
             _compare(connection, row)
         (stray,) = connection.execute(_STRAY_BODY).fetchone()
@@ -329,7 +329,7 @@ class _Walk:
             raise _Broken(self.last_seq, f"Entry {self.last_seq}, the last, is signed by a key that was not recorded.")
 
     def check_signed(self) -> None:
-        """With the key at hand nothing may be unsigned that the key was there to sign."""
+        """With a key, raise _Broken where entries are unsigned that the key was available to sign."""
         if not self.own:
             return
         if self.anchor is not None and self.last_seq < self.anchor.seq:
@@ -337,19 +337,19 @@ class _Walk:
             what = f"Entry {first:,} is missing: entries up to {self.anchor.seq:,} were signed."
             raise _Broken(first, f"{what} This is an older copy, or its end was removed.")
         first = self.vouched + 1
-        told = f"Entry {first:,} is the first that cannot be vouched for"
+        begin = f"Entry {first:,} is the first that cannot be vouched for"
         if not self.keys or self.keys[-1] != self.own:
-            # Nobody can tell these two apart from here.
-            what = f"{told}: from there on another key signed than the key of this installation"
+            # The two cases cannot be told apart here.
+            what = f"{begin}: from there on another key signed than the key of this installation"
             raise _Broken(first, f"{what}. It was rewritten, or Assent was last started while its keyring was locked.")
         unsigned = self.last_seq - self.vouched
         # A console that was killed while it recorded its key: earlier versions signed from the next entry on.
         must_sign = self.in_session and self.last_kind != KEY
         if unsigned and (must_sign or unsigned >= UNSIGNED_AT_MOST or not self._may_be_unsigned()):
-            raise _Broken(first, f"{told}: signatures that must be there are missing, so it was rewritten or added.")
+            raise _Broken(first, f"{begin}: signatures that must be there are missing, so it was rewritten or added.")
 
     def _may_be_unsigned(self) -> bool:
-        """Whether the entries after the last signature begin as a session does before its key is at hand."""
+        """Return whether the entries after the last signature begin as a session does before its key is available."""
         return self.tail_kind in (SESSION, GENESIS)
 
 
@@ -370,7 +370,7 @@ def _body(entry: Entry, data: object) -> dict[str, Any]:
 
 
 def _compare(connection: sqlite3.Connection, row: Row) -> None:
-    """The list of requests must say what the entries say. Raises _Broken."""
+    """Raise _Broken where the list of requests differs from the entries."""
     try:
         listed = stored_row(connection, row.id)
     except KnownError as error:

@@ -90,12 +90,12 @@ def test_verify_names_altered_files_once_and_no_missing_ones(places: Places, cap
     gone = CapturedFile("gone", 1, "0" * 64)
     good = Evidence(places)
     good.check(7, finished(FILE, gone))
-    assert good.told == ""
+    assert good.summary == ""
     (places.captures / FILE.sha256).write_bytes(b"a,b\n1,3\n")
     bad = Evidence(places)
     bad.check(7, finished(FILE, gone))
     bad.check(9, finished(FILE))
-    assert bad.told.endswith(f"{FILE.sha256} (entry 7).")
+    assert bad.summary.endswith(f"{FILE.sha256} (entry 7).")
 
 
 @pytest.mark.parametrize(
@@ -111,4 +111,4 @@ def test_verify_names_altered_files_once_and_no_missing_ones(places: Places, cap
 def test_a_forged_entry_points_nowhere_else(places: Places, body: dict[str, object]) -> None:
     evidence = Evidence(places)
     evidence.check(1, body)
-    assert evidence.told == ""
+    assert evidence.summary == ""
