@@ -1,4 +1,4 @@
-"""The engine of Assent, without any window: `from runner import execute, run_python_code, Engine`."""
+"""The engine of Assent, without a window: `from runner import execute, run_python_code, Engine`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds every part of the engine and hands each what it needs: the only file that knows all."""
+"""Builds every part of the engine and passes each its collaborators: the only file that knows all parts."""
 
 from __future__ import annotations
 
@@ -38,18 +38,21 @@ if TYPE_CHECKING:
 
 
 def open_engine(places: Places | None = None, environment: Mapping[str, str] = os.environ) -> Engine:
-    """An engine on the standard places and settings, built but not started."""
+    """Return an engine on the standard places and settings, built but not started."""
     places = places or Places.standard()
     return build(places, load(places, environment))
 
 
 def build(places: Places, loaded: Loaded, sandboxes: tuple[Sandbox, ...] | None = None) -> Engine:
-    """An engine, built but not started. `sandboxes` are the ones to choose from; by default what there may be here."""
+    """Return an engine, built but not started.
+
+    `sandboxes` are the candidates; by default all that this machine may have.
+    """
     return Assembly(Parts(places, loaded, sandboxes)).engine
 
 
 class Assembly:
-    """What is built for one engine. Those that need one another are handed methods, looked up when they are called."""
+    """The parts of one engine. Those that need each other get methods of this class, which look them up when called."""
 
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
@@ -126,41 +129,41 @@ class Assembly:
             path=self.path,
         )
 
-    # ---- what the parts are handed ----
+    # ---- functions passed to the parts ----
 
     def policy(self) -> Policy:
-        """The policy in force."""
+        """Return the policy in force."""
         return self.configuration.policy
 
     def settings(self) -> Settings:
-        """The settings in force."""
+        """Return the settings in force."""
         return self.configuration.settings
 
     async def assess(self, request: Request, *, person: bool = False) -> Assessment:
-        """The classifier's verdict, raised to what the rules say."""
+        """Return the classifier's assessment, with the level raised by the rules."""
         return self.policy().weigh(request, await self.parts.assess(request, person=person))
 
     def why_closing(self) -> str:
-        """Why the console is closing; empty while it is open."""
+        """Return why the console is closing; empty while it is open."""
         return self.closing.why
 
     def unwritable(self) -> str:
-        """Why the ledger can take nothing; empty where it can."""
+        """Return why the ledger cannot be written; empty where it can."""
         trouble = self.bulletin.standing("ledger")
         return "" if trouble is None else f"{trouble.what} {trouble.remedy}"
 
     def deny_all(self, why: str) -> None:
-        """Deny everything that nobody has decided, and take late approvals back."""
+        """Deny all undecided requests, and revoke late approvals."""
         self.path.end_assessing()
         self.desk.clear(why)
         self.late.drop(why)
 
     def withdraw_all(self, agent: str, why: str) -> None:
-        """Withdraw what a revoked agent has asked."""
+        """Withdraw the requests of a revoked agent."""
         self.path.withdraw_all(agent, why)
 
     async def forget(self, agent: str) -> None:
-        """Take back all that a revoked agent was granted, and remove what it keeps. Raises KnownError."""
+        """Revoke the grants of a revoked agent and remove its kept sandboxes. Raises KnownError."""
         self.late.drop("the agent was revoked", agent)
         self.modes.forget(agent)
         await self.sandboxes.remove_of(agent, "The agent was revoked.")

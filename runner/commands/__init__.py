@@ -1,1 +1,1 @@
-"""What a person types: the subcommands of `assent`."""
+"""The subcommands of `assent`."""

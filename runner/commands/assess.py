@@ -1,4 +1,4 @@
-"""`assent assess FILE`: what the classifier says of a file, without asking anybody and without running anything."""
+"""`assent assess FILE`: prints the classifier's assessment of a file, without asking or running anything."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOUCHED = (
 
 
 def main(argv: Sequence[str]) -> int:
-    """The command; its exit code as EPILOG says."""
+    """Run the command; return its exit code, as in EPILOG."""
     arguments = parser().parse_args(argv)
     try:
         return run(arguments, Places.standard())
@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments, also for a parser of sub-commands."""
+    """Add the arguments to a parser, which may be one of a sub-command."""
     parser.add_argument("file", help="the code; - for standard input")
     parser.add_argument("--language", choices=[one.value for one in Language], help="default: by the file's name")
     parser.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
@@ -72,19 +72,19 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
     assessment = found.assess(Request("", "", Tool.CODE_EXECUTE, 0.0, language, code))
     match arguments.format:
         case "json":
-            told = json.dumps(as_data(assessment, arguments.file, language), indent=2)
+            text = json.dumps(as_data(assessment, arguments.file, language), indent=2)
         case "sarif":
             from runner.commands import sarif
 
-            told = json.dumps(sarif.log(assessment, arguments.file, _version()), indent=2)
+            text = json.dumps(sarif.log(assessment, arguments.file, _version()), indent=2)
         case _:
-            told = "\n".join(as_text(assessment, arguments.file))
-    sys.stdout.write(told + "\n")
+            text = "\n".join(as_text(assessment, arguments.file))
+    sys.stdout.write(text + "\n")
     return CRITICAL if assessment.level is Level.CRITICAL else 0
 
 
 def as_text(assessment: Assessment, file: str) -> list[str]:
-    """Lines for a person: the level, each finding with its place, and what the code can touch."""
+    """Return lines for a person: the level, each finding with its place, and what the code can touch."""
     from runner.commands.terminal import visible
 
     lines = [visible(f"{file}: {assessment.level.name}")]
@@ -104,7 +104,7 @@ def as_text(assessment: Assessment, file: str) -> list[str]:
 
 
 def as_data(assessment: Assessment, file: str, language: Language) -> dict[str, object]:
-    """The same for programs; columns count from 1 as lines do, ends are exclusive."""
+    """Return the same for programs; columns count from 1 as lines do, ends are exclusive."""
     findings = [
         {
             "id": finding.id,

@@ -28,7 +28,7 @@ SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
 def main(argv: Sequence[str]) -> int:
     """The exit code of the command: 0 done, 1 something is wrong, 2 the command line is, or `verify` is not sure."""
     if argv and argv[0] == "mcp":
-        # First of all: an agent starts this and waits for it.
+        # First, because an agent starts this and waits for it.
         from runner.gateway.bridge import main as bridge
 
         return bridge(list(argv[1:]))
@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read the output has seen enough. Python would complain again on its way out.
+        # The reader of the output has closed it. Python would report that again at exit.
         sys.stderr.close()
         return 1
 
@@ -145,7 +145,7 @@ def _run(arguments: argparse.Namespace, places: Places) -> int:
         asked["timeout"] = arguments.timeout
     if arguments.file != "-" and not sys.stdin.isatty():
         asked["stdin"] = sys.stdin.read()
-    return shell.submit(places, token, asked, lambda told: print(visible(f"assent run: {told}"), file=sys.stderr))
+    return shell.submit(places, token, asked, lambda words: print(visible(f"assent run: {words}"), file=sys.stderr))
 
 
 def _doctor(arguments: argparse.Namespace, places: Places) -> int:
@@ -187,14 +187,14 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
         print(NONE_YET)
         return 0
     if own:
-        verdict, told = check_ledger(places, known), known.problem
+        verdict, doubt = check_ledger(places, known), known.problem
     else:
         verdict = verify(path)
         if known.public_key in verdict.keys:
-            # One that was set aside, or a copy: the key vouches for it, but how far it went nobody noted.
-            verdict, told = verify(path, known.public_key), ELSEWHERE.format("the key of this installation")
+            # A ledger moved aside, or a copy: the key can verify it, but there is no anchor for its last entry.
+            verdict, doubt = verify(path, known.public_key), ELSEWHERE.format("the key of this installation")
         else:
-            told = ELSEWHERE.format("the keys that it names itself")
+            doubt = ELSEWHERE.format("the keys that it names itself")
     print(verdict.what)
     if verdict.signed_to:
         print(f"Entries up to {verdict.signed_to:,} are signed.")
@@ -202,9 +202,9 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
         if not verdict.altered or verdict.first_broken:
             print(f"{verdict.entries:,} entries before it are good.", file=sys.stderr)
         return 1
-    for words in filter(None, (verdict.unsure, told)):
+    for words in filter(None, (verdict.unsure, doubt)):
         print(words)
-    return 2 if verdict.unsure or told else 0
+    return 2 if verdict.unsure or doubt else 0
 
 
 def _self_test(_arguments: argparse.Namespace, _places: Places) -> int:

@@ -1,4 +1,4 @@
-"""Examines what works on this machine and what does not, each with the fix (spec O2)."""
+"""Checks what works on this machine and what does not, each with a fix (spec O2)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 LITTLE_SPACE = 500_000_000
-"""Bytes. A run may write 1 GB of files by default; with less than half of that the history is in danger as well."""
+"""Free bytes that are too few. A run may write 1 GB by default; below half of that the history may fail, too."""
 CLIENTS = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
 """Program -> name of agents that are known to work (README, *Connect an agent*)."""
 WINDOW_LIBRARIES = {
@@ -50,7 +50,7 @@ WINDOW_LIBRARIES = {
 
 
 IMAGES_SECONDS = 4.0
-"""For the engine to say which images it has."""
+"""Time limit for the list of the engine's images."""
 GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
 PLAIN = "Without bubblewrap, code runs as plain processes, which the settings call process: weaker than local."
 
@@ -58,13 +58,13 @@ PLAIN = "Without bubblewrap, code runs as plain processes, which the settings ca
 class State(StrEnum):
     OK = "ok"
     WARN = "warn"
-    """Works, and yet somebody should look."""
+    """It works, with a caveat."""
     BAD = "bad"
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing examined. `fix` is a command or a sentence; empty where there is nothing to do."""
+    """One check. `fix` is a command or a sentence; empty where there is nothing to do."""
 
     name: str
     state: State
@@ -75,9 +75,9 @@ class Check:
 
 
 async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
-    """Every check, in the order in which one depends on the other. Changes nothing; takes a few seconds.
+    """Return every check, in the order in which one depends on the other. Changes nothing; takes a few seconds.
 
-    A check that fails in a way nobody thought of is told as one that does not work.
+    A check that raises an unexpected error is reported as failed.
     """
     own: tuple[tuple[str, Callable[[], Check]], ...] = (
         ("Settings", lambda: _settings(loaded)),
@@ -101,7 +101,7 @@ def _tried(name: str, check: Callable[[], Check]) -> Check:
     except KnownError as error:
         return Check(name, State.BAD, error.what, error.remedy)
     except Exception as error:
-        # The doctor is asked when something is broken already.
+        # The doctor is run when something is broken already.
         return Check(name, State.BAD, f"This could not be examined: {type(error).__name__}: {error}")
 
 
@@ -144,12 +144,12 @@ def _space(folder: Path) -> Check:
 
 
 async def _sandboxes(loaded: Loaded) -> list[Check]:
-    """Every sandbox there may be: what protects, what cannot be had here, and what is missing."""
+    """Return a check for each possible sandbox: its protections, those unavailable here, and what is missing."""
     settings = loaded.settings
     all_of_them = available.sandboxes(settings)
     checked = [(sandbox, await sandbox.check()) for sandbox in all_of_them]
     await asyncio.gather(*(sandbox.close() for sandbox in all_of_them))
-    found = {sandbox.isolation: ready for sandbox, ready in checked}  # known for certain after the check
+    found = {sandbox.isolation: ready for sandbox, ready in checked}  # certain only after the check
     checks = [_container(isolation, found[isolation], settings.sandbox_type) for isolation in (GVISOR, DOCKER)]
     protected = Isolation.LOCAL in found
     local = found[Isolation.LOCAL if protected else Isolation.PROCESS]
@@ -171,7 +171,7 @@ def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
 
 
 async def _images(settings: Settings) -> Check:
-    """Which of Assent's own images are missing or made from an earlier recipe."""
+    """Return the check of Assent's own images: missing, or built from an earlier recipe."""
     used = available.images(settings).values()
     if settings.sandbox_type == "local" or not set(used) & {recipe.recipe(name).tag for name in recipe.names()}:
         return Check("Images", State.OK, "None of Assent's own are used, as the settings have it.")

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 AGENT = "shell"
-"""Name under which the console shows what comes from here."""
+"""Name under which the console shows requests of this command."""
 SECRET = "token of assent run"
 NOT_RUN = 125
 """Exit code when the code was not run, as `env` and `docker run` have it."""
 PATIENCE = "3600"
-"""Seconds; whoever is at a shell can press Ctrl+C."""
+"""Longest wait in seconds; a person at a shell can press Ctrl+C."""
 SUFFIXES = {
     ".py": Language.PYTHON,
     ".js": Language.JAVASCRIPT,
@@ -43,7 +43,7 @@ PROGRAMS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "bash": Lang
 
 
 class RunClient(StdioClient):
-    """Takes what comes back: says where the request stands, keeps the answer."""
+    """The receiver of messages: prints the state of the request and stores the answer."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         super().__init__(io.BytesIO())
@@ -54,17 +54,17 @@ class RunClient(StdioClient):
     def send(self, message: str) -> None:
         data = json.loads(message)
         if data.get("method") == "notifications/progress":
-            told = str(data["params"].get("message", ""))
-            # The seconds left change with every message; what it says besides is worth a line once.
-            if told and told.split(",")[0] != self._said:
-                self._said = told.split(",")[0]
-                self._say(told)
+            message = str(data["params"].get("message", ""))
+            # The seconds left change with every message; the rest is printed once.
+            if message and message.split(",")[0] != self._said:
+                self._said = message.split(",")[0]
+                self._say(message)
         elif "result" in data or "error" in data:
             self.answer = data
 
 
 def read_code(path: str) -> str:
-    """The text of the file, '-' being standard input. Raises KnownError."""
+    """Return the text of the file, '-' being standard input. Raises KnownError."""
     try:
         data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
         return data.decode("utf-8")
@@ -75,7 +75,7 @@ def read_code(path: str) -> str:
 
 
 def language_of(path: str, code: str) -> Language:
-    """By the file's name, else by its first line. Raises KnownError where neither tells."""
+    """Return the language by the file's name, else by its first line. Raises KnownError where neither shows it."""
     if known := SUFFIXES.get(Path(path).suffix):
         return known
     first = code.partition("\n")[0]
@@ -88,7 +88,7 @@ def language_of(path: str, code: str) -> Language:
 
 
 def own_token(agents: Agents, secrets: Secrets) -> str:
-    """The token of this account's shell; made and kept at the first call. Raises KnownError."""
+    """Return the token of this account's shell; made and stored at the first call. Raises KnownError."""
     token = secrets.get(SECRET)
     if token is not None and agents.recognize(token) is not None:
         return token
@@ -100,9 +100,9 @@ def own_token(agents: Agents, secrets: Secrets) -> str:
 
 
 def submit(places: Places, token: str, arguments: dict[str, object], say: Callable[[str], None]) -> int:
-    """Ask the console, wait, print what the code printed; its exit code, or `NOT_RUN`.
+    """Ask the console, wait, print the output of the code; return its exit code, or `NOT_RUN`.
 
-    `arguments` are those of `code_execute`. Interrupted (Ctrl+C), what was asked is withdrawn.
+    `arguments` are those of `code_execute`. Ctrl+C withdraws the request.
     """
     caller = RunClient(say)
     bridge = StdioBridge(places, token, PATIENCE, caller)
@@ -123,7 +123,7 @@ def _call(bridge: StdioBridge, caller: RunClient, tool: str, arguments: dict[str
     }
     params = {"name": tool, "arguments": arguments, "_meta": meta}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    # On a thread of its own: one that waits for a socket would not hear Ctrl+C.
+    # On a thread: a thread that waits for a socket would not see Ctrl+C.
     waiting = threading.Thread(target=bridge.carry, args=(message,), name="assent-run", daemon=True)
     waiting.start()
     try:
@@ -149,7 +149,7 @@ def _told(answer: dict[str, Any], data: dict[str, Any]) -> int:
 
 
 def _words(answer: dict[str, Any]) -> str:
-    """Why there is no result, in the words of whoever answered."""
+    """Return why there is no result, as the answer says it."""
     if error := answer.get("error"):
         return str(error.get("message"))
     content = answer.get("result", {}).get("content") or [{}]

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Level.CRITICAL: "error", Level.HIGH: "warning", Level.MEDIUM: "note", Level.LOW: "note"}
 SEVERITIES = {Level.CRITICAL: "9.0", Level.HIGH: "6.0", Level.MEDIUM: "4.0", Level.LOW: "1.0"}
-"""What code hosts sort by, from 0 to 10."""
+"""Severity by level, from 0 to 10: code hosts sort by it."""
 
 
 def log(assessment: Assessment, file: str, version: str) -> dict[str, Any]:
-    """One run about one file. `file` is shown as it is; a path below the working folder stays relative."""
+    """Return a SARIF log with one run about one file. A path below the working folder stays relative."""
     rules: dict[str, Finding] = {}
     for finding in assessment.findings:
         rules.setdefault(finding.id, finding)

@@ -1,4 +1,4 @@
-"""Tries the whole path in a home of its own: asked, approved, run, recorded, verified (spec O4)."""
+"""Tests the whole path in a temporary home: asked, approved, run, recorded, verified (spec O4)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CLOSING = "The self-test is over."
 
 
 def main() -> int:
-    """0 when every step worked; each is printed as it is done."""
+    """Run the self-test, printing each step; return 0 when every step worked."""
     with tempfile.TemporaryDirectory(prefix="assent-self-test-") as home:
         try:
             return asyncio.run(_play(Places.under(Path(home))))
@@ -64,7 +64,7 @@ async def _play(places: Places) -> int:
 async def _run(
     engine: Engine, asked: asyncio.Queue[QuestionAsked | RequestDecided], language: Language, code: str, wanted: str
 ) -> int:
-    """1 where the program did not print what it should."""
+    """Run one program; return 1 where its output is not the expected one."""
     ticket = await engine.submit(Submission("self-test", Tool.CODE_EXECUTE, language, code))
     while (event := await asked.get()).request_id != ticket.request_id:
         pass

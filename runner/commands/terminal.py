@@ -40,7 +40,7 @@ CLOSING = "The console was closed. Nothing was run; ask again when it is back."
 
 
 def visible(text: str) -> str:
-    """`text` with everything that a terminal would obey or hide written out."""
+    """Return `text` with every character that a terminal would interpret or hide written out."""
     return "".join(c if c.isprintable() or c in "\n\t" else f"\\u{{{ord(c):x}}}" for c in text)
 
 
@@ -48,7 +48,7 @@ IN_HEADING = ("agent", "tool", "language")
 
 
 def _decides(request: Request) -> Iterator[str]:
-    """All that decides beside the heading: the texts with their lines numbered, then the rest that is not empty."""
+    """Yield all that the digest covers except the heading: texts with numbered lines, then other values."""
     parts = request.parts
     for part in parts:
         if part.name != CODE:
@@ -62,7 +62,7 @@ def _decides(request: Request) -> Iterator[str]:
 
 
 class Terminal:
-    """Shows one question at a time and reads the answer, a line each; end of input denies."""
+    """A terminal that shows one question at a time and reads the answer, a line each; end of input denies."""
 
     def __init__(self, engine: Engine, source: TextIO, sink: TextIO) -> None:
         self._engine = engine
@@ -96,7 +96,7 @@ class Terminal:
                 pass
 
     async def attend(self) -> None:
-        """Ask, for ever."""
+        """Ask the questions, until cancelled."""
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(loop,), name="terminal", daemon=True).start()
         while True:
@@ -134,11 +134,11 @@ class Terminal:
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         for line in self._source:
             loop.call_soon_threadsafe(self._lines.put_nowait, line)
-        with contextlib.suppress(RuntimeError):  # the loop may be gone already
+        with contextlib.suppress(RuntimeError):  # the loop may be closed already
             loop.call_soon_threadsafe(self._engine.stop_all, "Nobody is at the terminal any more.")
 
     def _forget_typed(self) -> None:
-        """What was typed before the question was visible answers nothing."""
+        """Drop input that was typed before the question was visible: it is no answer to it."""
         while not self._lines.empty():
             self._lines.get_nowait()
         if self._source.isatty():
