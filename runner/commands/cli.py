@@ -98,6 +98,12 @@ def _parser() -> argparse.ArgumentParser:
         "self-test", help="submit, approve, run and verify small programs in a temporary folder"
     ).set_defaults(command=_self_test)
 
+    _add_agents(commands)
+    return parser
+
+
+def _add_agents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `agents` with its actions."""
     agents = commands.add_parser("agents", help="register, list and revoke agents").add_subparsers(
         metavar="ACTION", required=True
     )
@@ -108,7 +114,6 @@ def _parser() -> argparse.ArgumentParser:
     revoke.add_argument("name")
     revoke.set_defaults(command=_revoke_agent)
     agents.add_parser("list", help="all, with when they were last seen").set_defaults(command=_list_agents)
-    return parser
 
 
 def _version() -> str:
