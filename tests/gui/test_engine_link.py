@@ -98,6 +98,8 @@ def test_tasks_of_a_page_end_with_it(desk: Desk) -> None:
     desk.rested()
     desk.page.foot.remember.click()
     desk.qtbot.waitUntil(lambda: desk.bridge.waits("preview"))
+    # It was asked before the task that awaits it has begun.
+    feed.turn()
     dialog = desk.window.findChild(RememberDialog)
     assert dialog is not None
     with desk.qtbot.waitSignal(dialog.destroyed):
