@@ -82,6 +82,9 @@ class SilentRecord:
     async def note(self, kind: str, request_id: str, body: Mapping[str, object] | None = None) -> None:
         pass
 
+    async def keep_noting(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
+        pass
+
     def publish(self, event: Event) -> None:
         pass
 

@@ -84,7 +84,7 @@ class LateApprovals:
             return f"Not approved: {failure.what} {failure.remedy}"
         # Checked again: the console may have been locked down or the agent revoked since the await.
         if why_not := self._why_not(case, digest, generation):
-            await self._record.note(DROPPED, request_id, {"why": why_not})
+            spawn(f"drop {request_id}", self._record.keep_noting(DROPPED, request_id, {"why": why_not}))
             return why_not
         key = (case.request.agent, digest)
         if key in self._armed:
@@ -136,7 +136,7 @@ class LateApprovals:
         armed = self._armed.pop(key)
         armed.timer.cancel()
         self._record.publish(ApprovalSpent(armed.request_id, used=False))
-        spawn(f"drop {armed.request_id}", self._record.note(DROPPED, armed.request_id, {"why": why}))
+        spawn(f"drop {armed.request_id}", self._record.keep_noting(DROPPED, armed.request_id, {"why": why}))
 
     def _expire(self, key: tuple[str, str]) -> None:
         if key in self._armed:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runner.audit.ledger import LedgerFailed
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged
@@ -176,4 +177,8 @@ class Modes:
             body["agent"] = self.now.agent
         if why:
             body["why"] = why
-        await self._record.note(ENTRY, "", body)
+        try:
+            await self._record.append(ENTRY, "", body)
+        except LedgerFailed:
+            # What a trust window ends with must not be missing where the disk was full at that moment.
+            spawn("record the mode", self._record.keep_noting(ENTRY, "", body))

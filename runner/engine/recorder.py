@@ -49,6 +49,15 @@ class Recorder:
         except KnownError as failure:
             self.trouble("ledger", failure.what, failure.remedy)
 
+    async def keep_noting(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
+        """Write an entry that must not be lost: retried until it is written or the ledger is closed."""
+        while self._ledger.is_open:
+            try:
+                return await self.append(kind, request_id, body)
+            except LedgerFailed:
+                await asyncio.sleep(RETRY_SECONDS)
+        return None
+
     def ledger_works(self) -> None:
         """Report that the ledger can be written; one that is not the last signed ledger remains a trouble."""
         if doubt := self._ledger.doubt:

@@ -26,6 +26,10 @@ class Record(Protocol):
         """Write an entry that nothing depends on: a failure is reported as trouble, never raised."""
         ...
 
+    async def keep_noting(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
+        """Write an entry that must not be lost: retried until it is written or the ledger is closed."""
+        ...
+
     def publish(self, event: Event) -> None:
         """Call every listener with `event`."""
         ...

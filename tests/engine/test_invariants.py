@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -361,11 +362,12 @@ class House(RuleBasedStateMachine):
 
 
 House.TestCase.settings = settings(
-    max_examples=25,
-    stateful_step_count=25,
+    max_examples=20,
+    stateful_step_count=20,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     print_blob=False,
     derandomize=True,
 )
+House.TestCase.pytestmark = [pytest.mark.timeout(900)]  # type: ignore[attr-defined]
 test_the_promises_hold = House.TestCase
