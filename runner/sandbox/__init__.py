@@ -1,1 +1,1 @@
-"""Where approved code runs."""
+"""The sandboxes in which approved code runs."""

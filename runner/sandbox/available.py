@@ -16,7 +16,7 @@ OWN_IMAGES = {language: f"assent-{language.value}:1" for language in Language}
 
 
 def sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
-    """All there may be; none is looked at yet, so this costs nothing."""
+    """Return all possible sandboxes; none is examined yet, so this costs nothing."""
     named = images(settings)
     return (
         local_sandbox(settings),
@@ -26,12 +26,12 @@ def sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
 
 
 def local_sandbox(settings: Settings) -> LocalSandbox:
-    """The one that needs no engine, with the interpreters that the settings name."""
+    """Return the one that needs no engine, with the interpreters that the settings name."""
     return LocalSandbox(python=settings.python, node=settings.node, bash=settings.bash)
 
 
 def images(settings: Settings) -> dict[Language, str]:
-    """The image for each language: its own setting, else the one for all, else Assent's."""
+    """Return the image for each language: its own setting, else the one for all, else Assent's."""
     given = {
         Language.PYTHON: settings.python_image,
         Language.JAVASCRIPT: settings.javascript_image,

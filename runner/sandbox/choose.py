@@ -41,7 +41,7 @@ class ChosenSandbox:
 
 
 async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool = False) -> ChosenSandbox:
-    """The sandbox that `wanted` (`SANDBOX_TYPE`) names; for `auto` the strongest of `sandboxes` that works.
+    """Return the sandbox that `wanted` (`SANDBOX_TYPE`) names; for `auto` the strongest of `sandboxes` that works.
 
     `fall_back` allows the strongest one that works in place of a named one that does not: the policy's to
     decide. Raises KnownError, in one message with what to do, where there is none.

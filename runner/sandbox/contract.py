@@ -1,4 +1,4 @@
-"""What every sandbox can do. One interface, one result type, one conformance suite (spec X1)."""
+"""The interface of every sandbox, with one result type and one conformance suite (spec X1)."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ class Collect:
 
 
 class NotPermitted(KnownError):
-    """The approval of a run counts no more."""
+    """The approval of a run is no longer valid."""
 
 
 def permitted() -> None:
-    """Permit a run that needs nobody's approval."""
+    """Permit a run that needs no approval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run, as handed to a sandbox: exactly what was approved."""
+    """One run for a sandbox: exactly what was approved."""
 
     id: str
     language: Language
@@ -67,25 +67,25 @@ class Job:
     stdin: str = ""
     imports: ImportRule = field(default_factory=ImportRule)
     imported: tuple[Import, ...] | None = None
-    """What the code imports, where somebody has looked already; None has the sandbox look."""
+    """The imports of the code, where they are known; with None the sandbox finds them."""
     network: NetworkMode = NetworkMode.NONE
     image: str = ""
     """Id of the container image that was approved; '' takes the one there is now."""
     collect: Collect | None = None
-    """None leaves what the run created where it goes with the run."""
+    """Destination of created files; with None they are removed with the run."""
     permit: Callable[[], None] = permitted
     """Called on the loop after the sandbox's last await and before the code starts. Raises NotPermitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether a sandbox works here, and what it gives."""
+    """The state of a working sandbox on this machine."""
 
     ready: bool
     protections: tuple[str, ...] = ()
     """Active protections in words."""
     missing: tuple[str, ...] = ()
-    """Protections that are not to be had here, each with why."""
+    """Protections that are unavailable here, each with the reason."""
     versions: dict[str, str] = field(default_factory=dict)
     """`python`, `node`, `bash` and the sandbox's own tools, where found."""
     problem: str = ""
@@ -113,7 +113,7 @@ class Run(Protocol):
 
 @runtime_checkable
 class Haltable(Run, Protocol):
-    """A run that can be halted: nothing of it goes on, its time neither. Both return at once."""
+    """A run that can be paused, with its time limit. Both methods return at once."""
 
     def pause(self) -> None: ...
 
@@ -163,7 +163,7 @@ class Session(Protocol):
 
     @property
     def alive(self) -> bool:
-        """Whether it can be used any more."""
+        """Whether it can still be used."""
         ...
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> Run:
@@ -175,7 +175,7 @@ class Session(Protocol):
         ...
 
     async def read(self, path: str, offset: int, most: int) -> FileSlice:
-        """At most `most` bytes from `offset` on."""
+        """Return at most `most` bytes from `offset` on."""
         ...
 
     async def files(self, path: str) -> FolderListing: ...
@@ -211,8 +211,8 @@ class Sandbox(Protocol):
 
 @runtime_checkable
 class Lasting(Sandbox, Protocol):
-    """A sandbox in which agents can have one of their own that outlives a run."""
+    """A sandbox that can create kept sandboxes for agents."""
 
     async def open(self, language: Language, limits: Limits, image: str) -> Session:
-        """For code in `language` and for shell code; `image` as in a job. Raises KnownError."""
+        """Create a kept sandbox for code in `language` and for shell code; `image` as in a job. Raises KnownError."""
         ...

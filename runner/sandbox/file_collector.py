@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Collect
 
 NAMED = 3
-"""Files that are named of each kind that is left out; of the others the number is told."""
+"""Most files named for each reason to leave them out; of the others the number is given."""
 LONGEST = 200
 """Characters of a name where it is only mentioned."""
 
@@ -53,7 +53,7 @@ class FileCollector:
         return tuple(sorted(self._files, key=lambda file: order(os.fsencode(file.path))))
 
     def refuses(self, path: bytes, size: int) -> bool:
-        """Whether a file of so many bytes has no place here; noted when it has none."""
+        """Return whether a file of so many bytes has no place here; noted when it has none."""
         if size > self._bounds.file_bytes:
             self.leave(path, LeftOut.LARGE, size)
         elif len(self._files) >= self._bounds.files:
@@ -96,10 +96,10 @@ class FileCollector:
     @property
     def left_out(self) -> str:
         """In words; '' for nothing."""
-        told = [self._told(why, names) for why, names in self._left_out.items()]
-        return "; ".join([*told, self._failure] if self._failure else told)
+        parts = [self._described(why, names) for why, names in self._left_out.items()]
+        return "; ".join([*parts, self._failure] if self._failure else parts)
 
-    def _told(self, why: LeftOut, names: list[str]) -> str:
+    def _described(self, why: LeftOut, names: list[str]) -> str:
         named = ", ".join(names[:NAMED])
         more = len(names) - NAMED
         bounds = self._bounds
@@ -112,7 +112,7 @@ def order(path: bytes) -> tuple[bool, bytes]:
 
 
 def shown(path: bytes) -> str:
-    """A path as text in which nothing hides: what is no text or cannot be printed is written as an escape."""
+    """Return a path as text in which nothing hides: what is no text or cannot be printed is written as an escape."""
     text = path.decode("utf-8", "backslashreplace")
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
 

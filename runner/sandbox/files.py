@@ -25,8 +25,8 @@ MOST_ENTRIES = 1_000
 
 
 def read(root: str, path: str, offset: int, most: int) -> FileSlice:
-    """At most `most` bytes of the file `path` from `offset` on. Raises KnownError."""
-    with _told(path), _parent(root, path) as (folder, name):
+    """Return at most `most` bytes of the file `path` from `offset` on. Raises KnownError."""
+    with _errors_explained(path), _parent(root, path) as (folder, name):
         # Without O_NONBLOCK a pipe would keep whoever opens it waiting.
         fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
         with open(fd, "rb", buffering=0) as file:
@@ -45,7 +45,7 @@ def write(root: str, path: str, data: bytes, *, executable: bool, owner: int | N
 
     `owner` is the user and group it belongs to from then on; None leaves that alone.
     """
-    with _told(path), _parent(root, path, made_for=(owner,)) as (folder, name):
+    with _errors_explained(path), _parent(root, path, made_for=(owner,)) as (folder, name):
         with contextlib.suppress(FileNotFoundError):
             there = os.stat(name, dir_fd=folder, follow_symlinks=False)
             if not stat.S_ISREG(there.st_mode):
@@ -69,8 +69,8 @@ def write(root: str, path: str, data: bytes, *, executable: bool, owner: int | N
 
 
 def listing(root: str, path: str) -> FolderListing:
-    """What is in the folder `path`, by name, folders as one entry each. Raises KnownError."""
-    with _told(path), _folder(root, path) as folder:
+    """Return what is in the folder `path`, by name, folders as one entry each. Raises KnownError."""
+    with _errors_explained(path), _folder(root, path) as folder:
         names = sorted(os.listdir(folder))
         entries = [_entry(folder, name) for name in names[:MOST_ENTRIES]]
         return FolderListing(tuple(entry for entry in entries if entry is not None), max(0, len(names) - MOST_ENTRIES))
@@ -132,7 +132,7 @@ def _step(folder: int, name: str, made_for: tuple[int | None, ...]) -> int:
 
 
 @contextlib.contextmanager
-def _told(path: str) -> Iterator[None]:
+def _errors_explained(path: str) -> Iterator[None]:
     """What the system refuses, in words."""
     try:
         yield
@@ -141,7 +141,7 @@ def _told(path: str) -> Iterator[None]:
 
 
 def refusal(path: str, code: int) -> KnownError:
-    """What to say of a file that the system refuses with the error `code` (errno)."""
+    """Return what to say of a file that the system refuses with the error `code` (errno)."""
     return KnownError(*_words(path, code))
 
 

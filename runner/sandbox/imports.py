@@ -20,7 +20,7 @@ INSTEAD = {
 
 
 def binds(rule: ImportRule) -> bool:
-    """Whether `rule` forbids anything."""
+    """Return whether `rule` forbids anything."""
     return rule.allowed is not None or bool(rule.blocked)
 
 
@@ -32,7 +32,7 @@ def refused(code: str, rule: ImportRule, found: tuple[Import, ...] | None = None
 
 
 def permitted(module: str, rule: ImportRule) -> bool:
-    """Whether `module` may be imported: a rule for `a` is one for `a.b` as well."""
+    """Return whether `module` may be imported: a rule for `a` is one for `a.b` as well."""
     parts = module.split(".")
     names = {".".join(parts[: count + 1]) for count in range(len(parts))}
     if names & set(rule.blocked):
@@ -41,15 +41,15 @@ def permitted(module: str, rule: ImportRule) -> bool:
 
 
 def hint(rule: ImportRule) -> str:
-    """What may be imported, in a sentence."""
+    """Return what may be imported, in a sentence."""
     if rule.allowed is not None:
         free = [name for name in rule.allowed if permitted(name, rule)]
         return f"Allowed: {', '.join(free) or 'nothing'}."
     return f"Blocked: {', '.join(rule.blocked)}."
 
 
-def told(found: tuple[Import, ...], rule: ImportRule) -> str:
-    """The refusal for whoever sent the code: which module on which line, and what may be used."""
+def explained(found: tuple[Import, ...], rule: ImportRule) -> str:
+    """Return the refusal for whoever sent the code: which module on which line, and what may be used."""
     lines = [f"Blocked import: {entry.module} (line {entry.line})" for entry in found]
     for root in dict.fromkeys(entry.module.partition(".")[0] for entry in found):
         if rule.allowed is None and root in INSTEAD:

@@ -25,7 +25,7 @@ SUFFIXES = {Language.PYTHON: "py", Language.JAVASCRIPT: "js", Language.SHELL: "s
 HEAP_SHARE = 0.75
 """Part of the memory limit that V8's old generation may take; the rest is for buffers, stacks and V8 itself."""
 RESERVED = re.compile(r"LD_\w*|PATH|HOME|TMPDIR|IFS|ENV|BASH\w*|SHELLOPTS|PS4|GCONV_PATH|ASSENT_\w*")
-"""Names that would change how programs are started, not what they are told."""
+"""Names of variables that would change how programs are started, not what they get as data."""
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -34,12 +34,12 @@ class BadContext(ValueError):
 
 
 def main_name(language: Language, view: View) -> str:
-    """The file with the code, in the workspace."""
+    """Return the file with the code, in the workspace."""
     return f"{view.main}.{SUFFIXES[language]}"
 
 
 def files(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, bytes]:
-    """What stands in the folder `inside`. Raises BadContext."""
+    """Return what stands in the folder `inside`. Raises BadContext."""
     match job.language:
         case Language.PYTHON:
             orders = marshal.dumps(_orders(job, tool, view, report, identity), 2)  # read by any Python 3
@@ -54,7 +54,7 @@ def files(job: Job, tool: Interpreter, view: View, report: int, identity: int | 
 
 
 def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tuple[str, ...]:
-    """The command line; the code is always in a file, never an argument."""
+    """Return the command line; the code is always in a file, never an argument."""
     main = f"{view.workspace}/{main_name(job.language, view)}"
     match job.language:
         case Language.PYTHON:
@@ -70,7 +70,7 @@ def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tu
 
 
 def environment(job: Job, tool: Interpreter, view: View) -> dict[str, str]:
-    """Everything the code finds in its environment; nothing is inherited. Raises BadContext."""
+    """Return everything the code finds in its environment; nothing is inherited. Raises BadContext."""
     paths = [str(Path(tool.path).parent), "/usr/local/bin", "/usr/bin", "/bin"]
     given = {
         "PATH": ":".join(dict.fromkeys(paths)),
@@ -102,7 +102,7 @@ def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int 
 
 
 def context(job: Job) -> dict[str, object]:
-    """The variables handed in. Raises BadContext."""
+    """Return the variables handed in. Raises BadContext."""
     try:
         given = json.loads(job.context)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Names of runs, and the end of what a killed console left behind: processes and folders."""
+"""Names of runs, and the removal of processes and folders that a killed console left behind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_root(root: Path) -> None:
 
 
 def new_name() -> str:
-    """A name for a run, which says what process it belongs to: `run-<pid>-<start of the process>-<random>`."""
+    """Return a name for a run, which says what process it belongs to: `run-<pid>-<start of the process>-<random>`."""
     pid = os.getpid()
     return f"run-{pid}-{_own_start(pid)}-{secrets.token_hex(6)}"
 
@@ -42,7 +42,7 @@ def _own_start(pid: int) -> str:
 
 
 def remove(folder: Path) -> None:
-    """Remove it, whatever its permissions were turned into."""
+    """Remove a folder, whatever its permissions are."""
 
     def open_and_retry(_function: object, path: str, _error: object) -> None:
         try:
@@ -77,7 +77,7 @@ def started_at(pid: int) -> str:
 
 
 def owner_lives(name: str) -> bool:
-    """Whether the process that made up the run's `name` is still there."""
+    """Return whether the process that made up the run's `name` is still there."""
     _, pid, started, _ = [*name.split("-"), "", "", ""][:4]
     return pid.isdigit() and bool(started) and started_at(int(pid)) == started
 
@@ -96,7 +96,7 @@ def _kill_orphans() -> set[str]:
 
 
 def _run_of(pid: str) -> str:
-    """The name in the marker of a process of this user, '' without one."""
+    """Return the name in the marker of a process of this user, '' without one."""
     try:
         if os.stat(f"/proc/{pid}").st_uid != os.getuid():
             return ""

@@ -1,4 +1,4 @@
-"""The output of a run while it comes in: head and tail are kept, the middle is counted (spec X4)."""
+"""The output of a run as it arrives: head and tail are stored, the middle is counted (spec X4)."""
 
 from __future__ import annotations
 
@@ -64,18 +64,18 @@ class Transcript:
                 self._live_bytes -= len(self._live.popleft().data)
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """Mark the output as complete."""
         with self._lock:
             self._ended = True
 
     def release(self) -> None:
-        """Let go of what was kept for the result; the newest pieces stay for whoever looks on."""
+        """Free the output stored for the result; the newest pieces stay for live readers."""
         with self._lock:
             self._ended = True
             self._kept = {stream: _Kept(0) for stream in Stream}
 
     def since(self, position: int) -> OutputNews:
-        """Everything from byte `position` (of both streams together) on that is still held."""
+        """Return everything from byte `position` (of both streams together) on that is still held."""
         with self._lock:
             pieces = tuple(block.after(position) for block in self._live if block.end > position)
             first = pieces[0].offset if pieces else self._total
@@ -87,7 +87,7 @@ class Transcript:
         return self._total
 
     def text(self, stream: Stream) -> tuple[str, int]:
-        """What is kept of `stream`, with a visible mark where bytes are missing, and how many are missing."""
+        """Return what is kept of `stream`, with a visible mark where bytes are missing, and how many are missing."""
         with self._lock:
             return self._kept[stream].text()
 
@@ -120,18 +120,18 @@ class _Kept:
     """Head and tail of one stream."""
 
     def __init__(self, limit: int) -> None:
-        self._head_room = limit - limit // 2
-        self._tail_room = limit // 2
+        self._head_limit = limit - limit // 2
+        self._tail_limit = limit // 2
         self._head = bytearray()
         self._tail = bytearray()
         self._dropped = 0
 
     def add(self, data: bytes) -> None:
-        if room := self._head_room - len(self._head):
-            self._head += data[:room]
-            data = data[room:]
+        if space := self._head_limit - len(self._head):
+            self._head += data[:space]
+            data = data[space:]
         self._tail += data
-        if len(self._tail) > 2 * self._tail_room + BLOCK:  # seldom, so that what is moved stays small
+        if len(self._tail) > 2 * self._tail_limit + BLOCK:  # seldom, so that what is moved stays small
             self._cut_tail()
 
     def text(self) -> tuple[str, int]:
@@ -145,13 +145,13 @@ class _Kept:
         return head.decode("utf-8", "replace") + mark + self._tail[start:].decode("utf-8", "replace"), dropped
 
     def _cut_tail(self) -> None:
-        if (over := len(self._tail) - self._tail_room) > 0:
+        if (over := len(self._tail) - self._tail_limit) > 0:
             del self._tail[:over]
             self._dropped += over
 
 
 def _whole(data: bytearray) -> int:
-    """Length of `data` without the beginning of a UTF-8 character that is cut off at its end."""
+    """Return the length of `data` without the beginning of a UTF-8 character that is cut off at its end."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:
@@ -163,7 +163,7 @@ def _whole(data: bytearray) -> int:
 
 
 def _begin(data: bytearray) -> int:
-    """Where the first whole UTF-8 character of `data` begins; 0 for what is no UTF-8 anyway."""
+    """Return where the first whole UTF-8 character of `data` begins; 0 for what is no UTF-8 anyway."""
     for start in range(min(4, len(data))):
         if data[start] & 0xC0 != 0x80:
             return start

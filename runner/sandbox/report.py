@@ -25,30 +25,30 @@ TOO_LARGE = Report(note=f"result is larger than {LIMIT >> 20} MB and was not han
 
 
 def open_channel() -> int:
-    """A descriptor for one report: memory that no path leads to, so output cannot be taken for it."""
+    """Return a descriptor for one report: memory that no path leads to, so output cannot be taken for it."""
     return os.memfd_create("report")
 
 
 def read(channel: int) -> Report:
-    """The report in `channel`. Whatever the code may have written there instead: an empty one."""
+    """Return the report in `channel`. Whatever the code may have written there instead: an empty one."""
     data = os.pread(channel, LIMIT + 1, 0)
     return TOO_LARGE if len(data) > LIMIT else parse(data)
 
 
 def parse(data: bytes) -> Report:
-    """The report in `data`; an empty one for whatever else it may be."""
+    """Return the report in `data`; an empty one for whatever else it may be."""
     try:
-        told = json.loads(data or b"{}")
-        value = told.get("value")
+        fields = json.loads(data or b"{}")
+        value = fields.get("value")
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (ValueError, AttributeError, RecursionError):
         return Report()
-    blocked = told.get("blocked")
+    blocked = fields.get("blocked")
     return Report(
         value=value,
-        note=_text(told.get("note")),
-        fault=_text(told.get("fault")),
-        peak=told["peak"] if isinstance(told.get("peak"), int) else 0,
+        note=_text(fields.get("note")),
+        fault=_text(fields.get("fault")),
+        peak=fields["peak"] if isinstance(fields.get("peak"), int) else 0,
         blocked=tuple(_text(name) for name in blocked) if isinstance(blocked, list) else (),
     )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runner.sandbox.local.child import Child
 
 CURVE = 600
-"""Readings in a result at the most (`Result.curve`)."""
+"""Most readings in a result (`Result.curve`)."""
 WALK_SECONDS = 1.0
 """Between two walks over a workspace that is a plain folder."""
 DISK_FULL = 0.98
@@ -73,7 +73,7 @@ class Meter:
 
     @property
     def curve(self) -> tuple[Usage, ...]:
-        """The whole run, thinned."""
+        """Return the readings of the whole run, thinned."""
         return self._curve.thinned
 
     @property
@@ -91,12 +91,12 @@ class Meter:
     def _look_at_disk(self, pid: int, at: float) -> None:
         path = self._child.workspace
         if "{pid}" in path:
-            if told := _told(path, pid):
-                self._disk, self._files = _filled(told), _files(told)
+            if found := _statistics(path, pid):
+                self._disk, self._files = _filled(found), _files(found)
         elif at - self._walked >= WALK_SECONDS or self._disk is None:
             self._walked = at
             self._disk, self._files = _walked(path, most_files(self._limits))
-        self._more_files = sum(_files(told) for place in self._child.others if (told := _told(place, pid)))
+        self._more_files = sum(_files(found) for place in self._child.others if (found := _statistics(place, pid)))
 
     def _cpu_percent(self, at: float, reading: tree.ProcessReading) -> float:
         then, before = self._last_cpu
@@ -125,28 +125,31 @@ def _halved(curve: list[Usage]) -> list[Usage]:
 
 
 def occupied(folder: str, limits: Limits) -> int:
-    """Bytes that files below `folder` occupy."""
+    """Return the bytes that files below `folder` occupy."""
     return _walked(folder, most_files(limits))[0]
 
 
-def _told(path: str, pid: int) -> os.statvfs_result | None:
-    """What the file system says of itself; None where it cannot be seen any more."""
+def _statistics(path: str, pid: int) -> os.statvfs_result | None:
+    """Return the file system's statistics; None where it cannot be reached any more."""
     try:
         return os.statvfs(path.format(pid=pid))
     except OSError:
         return None
 
 
-def _filled(told: os.statvfs_result) -> int:
-    return (told.f_blocks - told.f_bfree) * told.f_frsize
+def _filled(found: os.statvfs_result) -> int:
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
-def _files(told: os.statvfs_result) -> int:
-    return told.f_files - told.f_ffree
+def _files(found: os.statvfs_result) -> int:
+    return found.f_files - found.f_ffree
 
 
 def _walked(folder: str, most: int) -> tuple[int, int]:
-    """Bytes that files below `folder` occupy, and how many there are; those after the first too many do not count."""
+    """Return the bytes that files below `folder` occupy, and how many there are.
+
+    Those after the first too many do not count.
+    """
     total = seen = 0
     folders = [folder]
     while folders and seen <= most:

@@ -1,4 +1,4 @@
-"""Turns how a run ended into a result: one outcome, and words for it."""
+"""Makes the result of a run from its end: one outcome, and a description."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FILE_SIZE_STATUS = 128 + 25
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is known before a run: how it is protected and with what it runs."""
+    """What is known before a run: its protections, versions and image."""
 
     protections: tuple[str, ...]
     versions: dict[str, str]
@@ -47,7 +47,7 @@ class Setting:
 
 
 def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, report: Report) -> Result:
-    """The result of a run that took place."""
+    """Return the result of a run that took place."""
     stdout, dropped_out = transcript.text(Stream.OUT)
     stderr, dropped_err = transcript.text(Stream.ERR)
     outcome = _outcome(ended, report, stderr[-TAIL:])
@@ -82,7 +82,7 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, re
 
 
 def not_run(job: Job, setting: Setting, stderr: str, error: str, blocked: tuple[str, ...] = ()) -> Result:
-    """The result of a run that was refused before it began."""
+    """Return the result of a run that was refused before it began."""
     meta = Meta(
         runtime=setting.isolation.value,
         versions=setting.versions,
@@ -96,14 +96,14 @@ def not_run(job: Job, setting: Setting, stderr: str, error: str, blocked: tuple[
 
 
 def refused(job: Job, setting: Setting) -> Result | None:
-    """The result when the code's imports already say that it may not run."""
+    """Return the result when the code's imports already say that it may not run."""
     if job.language is not Language.PYTHON:
         return None
     if not (found := imports.refused(job.code, job.imports, job.imported)):
         return None
     names = tuple(dict.fromkeys(entry.module for entry in found))
     error = f"Import of {', '.join(names)} is not allowed"
-    return not_run(job, setting, imports.told(found, job.imports), error, names)
+    return not_run(job, setting, imports.explained(found, job.imports), error, names)
 
 
 def _outcome(ended: RunEnd, report: Report, last_words: str) -> Outcome:
@@ -124,7 +124,7 @@ def _out_of_processes(ended: RunEnd, last_words: str) -> bool:
 
 
 def words(outcome: Outcome, job: Job, ended: RunEnd) -> str:
-    """How it ended, for a person."""
+    """Return how it ended, for a person."""
     limits = job.limits
     match outcome:
         case Outcome.OK:
@@ -156,7 +156,7 @@ def _status(status: int) -> str:
 
 
 def _stderr_lines(outcome: Outcome, job: Job, error: str, report: Report) -> list[str]:
-    """What an agent that only reads stderr has to know."""
+    """Return what an agent that only reads stderr has to know."""
     lines = [f"Note: {report.note}"] if report.note else []
     match outcome:
         case Outcome.TIMED_OUT:

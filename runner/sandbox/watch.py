@@ -1,4 +1,4 @@
-"""Follows one child in a thread: reads its output, keeps it within its limits, ends it."""
+"""Watches one child in a thread: reads its output, enforces its limits, ends it."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ OUTPUT_STOP_LEAST = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a child ended."""
+    """The end of a child: its status and the cause."""
 
     status: int
     """Exit status, 128 + signal when killed by one."""
     seconds: float
     why: Outcome | None
-    """What it was ended for; None when it ended by itself."""
+    """Why it was ended; None where it ended by itself."""
     reason: str
     """In words, where there is more to say."""
     curve: tuple[Usage, ...]
@@ -106,7 +106,7 @@ class Watch:
         )
 
     def _open_root(self) -> int | None:
-        """A descriptor of the process above the code, where that is not the launcher itself."""
+        """Return a descriptor of the process above the code, where that is not the launcher itself."""
         if self._child.root == self._child.process.pid:
             return None
         try:
@@ -133,7 +133,7 @@ class Watch:
             self._poll.register(fd, select.POLLIN)
 
     def _follow(self, pidfd: int) -> None:
-        """Until the child has ended."""
+        """Watch the child until it has ended."""
         deadline = self._begun + self._limits.seconds
         next_reading = self._begun + FIRST_READING
         while True:
@@ -156,7 +156,7 @@ class Watch:
                 self._kill(now)
 
     def _read(self, ready: list[int]) -> None:
-        """One chunk of each stream that has something."""
+        """Read one chunk of each stream that is ready."""
         for fd in ready:
             if (stream := self._streams.get(fd)) is None:
                 continue
@@ -169,7 +169,7 @@ class Watch:
             self._end(Outcome.OUTPUT_LIMIT, "", 0.0)
 
     def _end(self, why: Outcome, reason: str, grace: float) -> None:
-        """Begin to end the child; the first reason stands."""
+        """Begin to end the child; the first reason counts."""
         if self._why is not None:
             return
         self._why, self._reason = why, reason
@@ -186,7 +186,7 @@ class Watch:
         self._killed = True
 
     def _drain(self) -> None:
-        """What is left in the pipes. Nobody who could write is alive, so they end at once."""
+        """Read the rest of the pipes. No process that could write is alive, so they end at once."""
         deadline = time.monotonic() + DRAIN_SECONDS
         while self._streams and time.monotonic() < deadline:
             self._read([fd for fd, _ in self._poll.poll(DRAIN_SECONDS * 1000)])
@@ -198,7 +198,7 @@ class Watch:
 
 
 class StopSignal:
-    """Wakes a watch from any thread. The first reason stands."""
+    """A signal to end a watch, from any thread. The first reason counts."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -221,5 +221,5 @@ class StopSignal:
 
 
 def output_stop(limits: Limits) -> int:
-    """Bytes after which a program that keeps writing is ended."""
+    """Return the number of output bytes after which a program is ended."""
     return max(OUTPUT_STOP * limits.output_bytes, OUTPUT_STOP_LEAST)

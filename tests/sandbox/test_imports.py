@@ -6,7 +6,7 @@ import pytest
 
 from runner.risk.imported import Import
 from runner.sandbox.contract import ImportRule
-from runner.sandbox.imports import hint, permitted, refused, told
+from runner.sandbox.imports import explained, hint, permitted, refused
 
 BLOCK = ImportRule(None, ("os", "subprocess"))
 
@@ -56,7 +56,7 @@ def test_allow_list() -> None:
 
 
 def test_words() -> None:
-    text = told((Import("os.path", 3),), BLOCK)
+    text = explained((Import("os.path", 3),), BLOCK)
     assert text.startswith("Blocked import: os.path (line 3)\nInstead of os: pathlib")
     assert text.endswith("Nothing was run.\n")
     assert hint(ImportRule(())) == "Allowed: nothing."

@@ -46,7 +46,7 @@ class AttachedStream:
                 await self._ready(self._loop.add_reader, self._loop.remove_reader)
                 continue
             self._ended = not data
-            await asyncio.sleep(0)  # a flood that is always there must leave the loop to others
+            await asyncio.sleep(0)  # a stream that is always ready must let other tasks of the loop run
             return data
         return b""
 
@@ -65,7 +65,7 @@ class AttachedStream:
 
     @property
     def ended(self) -> bool:
-        """Whether the other side has ended it and nothing is left to read."""
+        """Whether the peer has closed it and nothing is left to read."""
         if not (self._first or self._ended or self._closed):
             try:
                 self._first = self._socket.recv(CHUNK)

@@ -62,10 +62,10 @@ class EngineClient:
 
     async def reading(self, container: str) -> dict[str, Any]:
         """Return what a container uses, as the engine says once a second. Raises as `call`."""
-        told: dict[str, Any] = await self._called(
+        answer: dict[str, Any] = await self._called(
             self._readers, lambda api: api.stats(container, stream=False, one_shot=True), CALL_SECONDS
         )
-        return told
+        return answer
 
     async def close(self) -> None:
         """Break off what is under way and let the threads end; one that is stuck ends with the process."""

@@ -1,4 +1,4 @@
-"""The end of a run in a container, as far as the files are concerned that it has left: asked for, taken, unpacked."""
+"""Collects the files that a finished container run created: asks for them, takes them, unpacks them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Job
 
 ASKED_SECONDS = 2.0
-"""For the keeper inside to end everything and begin to hand out."""
+"""Time for the keeper inside to end everything and begin to send."""
 SECONDS = 5.0
-"""For it to hand out."""
+"""Time for it to send everything."""
 NOT_HANDED_OUT = "whatever was there: the sandbox did not hand it out in time"
 
 
 class Collecting:
-    """Of one run; does nothing where nothing is to be collected."""
+    """The collection of one run's files; does nothing where none are wanted."""
 
     def __init__(self, job: Job, container: Container) -> None:
         self._container = container
@@ -41,7 +41,7 @@ class Collecting:
             container.give_files_to(self._spool.write)
 
     def news(self) -> bool:
-        """Whether files have begun to come, or there is no room for more."""
+        """Return whether files have begun to arrive, or exceed their limit."""
         if self.begun is None and self._container.left_status is not None:
             self.begun = time.monotonic()
             return True
@@ -49,12 +49,12 @@ class Collecting:
 
     @property
     def ends(self) -> float:
-        """When it has to be over."""
+        """Time at which the collection has to be complete."""
         return float("inf") if self.begun is None else self.begun + SECONDS
 
     @property
     def overflows(self) -> bool:
-        """Whether more has come than there may be, or than could be stored."""
+        """Whether more has arrived than is allowed, or than could be stored."""
         return self._spool is not None and self._spool.full
 
     @property
@@ -63,7 +63,7 @@ class Collecting:
         return self._spool is not None and self.begun is None and not self._asked
 
     def ask(self) -> float:
-        """It is being told to; the seconds it has."""
+        """Note that the keeper was asked; return the seconds that it has."""
         self._asked = True
         return ASKED_SECONDS
 

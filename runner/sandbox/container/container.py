@@ -71,7 +71,7 @@ class Container:
         making = spawn("make a container", create(self._client, make, self._title))
         try:
             self.id = await asyncio.shield(making)
-            # Plugged in before the start, or the output of a fast program would be lost.
+            # Attached before the start, or the output of a fast program would be lost.
             self._attached = await self._client.attach(self.id)
             await self._client.call(lambda api: api.start(self.id), READY_SECONDS)
             await self._introduce(keeper=self.shape.bounds is not None)
@@ -86,7 +86,7 @@ class Container:
             await self._attached.write(introduction(self._words, keeper=keeper))
 
     async def _undo(self, making: asyncio.Task[str]) -> None:
-        """An engine that is just making the container goes on with it, whoever has left."""
+        """Remove a container that the engine may still create although the caller was cancelled."""
         await asyncio.wait({making}, timeout=SIGNAL_SECONDS)
         await self.remove(SIGNAL_SECONDS)
 
@@ -104,7 +104,7 @@ class Container:
         await self._attached.write(orders)
 
     async def read(self) -> list[tuple[Stream, bytes]]:
-        """Some output. Raises EOFError at its end and OSError."""
+        """Return some output. Raises EOFError at its end and OSError."""
         assert self._attached is not None
         if not (data := await self._attached.read()):
             raise EOFError
@@ -124,7 +124,7 @@ class Container:
         self._marks.take_rest = take
 
     def rest(self) -> bytes:
-        """The very last bytes of the error stream."""
+        """Return the very last bytes of the error stream."""
         return self._marks.rest()
 
     async def signal(self, name: str) -> None:
@@ -155,10 +155,10 @@ class Container:
         return code, bool(state["OOMKilled"])
 
     async def pid(self) -> int:
-        """The first process, as the engine's machine counts; 0 when it is over. Raises EngineGone and Denied."""
+        """Return the first process, as the engine's machine counts; 0 when it is over. Raises EngineGone and Denied."""
         if not self._pid:
-            told = await self._client.call(lambda api: api.inspect_container(self.id))
-            self._pid = int(told["State"]["Pid"])
+            found = await self._client.call(lambda api: api.inspect_container(self.id))
+            self._pid = int(found["State"]["Pid"])
         return self._pid
 
     def let_go(self) -> None:
@@ -167,7 +167,7 @@ class Container:
             self._attached.close()
 
     async def remove(self, seconds: float = CALL_SECONDS) -> bool:
-        """Remove the container with all it holds; False when the engine could not be told within `seconds`."""
+        """Remove the container and its files; return False where the engine did not take the call within `seconds`."""
         if self._attached is not None:
             self._attached.close()
         return await remove(self._client, self.id or self._title, seconds)
@@ -180,7 +180,7 @@ async def create(client: EngineClient, make: dict[str, Any], name: str) -> str:
 
 
 async def remove(client: EngineClient, container: str, seconds: float = CALL_SECONDS) -> bool:
-    """Remove a container by id or name, however it stands; False when the engine could not be told."""
+    """Remove a container by id or name in any state; return False where the engine did not take the call."""
     try:
         await client.call(lambda api: api.remove_container(container, v=True, force=True), seconds)
     except Denied as error:

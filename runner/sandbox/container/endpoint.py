@@ -57,7 +57,7 @@ class Endpoint:
 
 
 def find(environment: Mapping[str, str] = os.environ) -> Endpoint:
-    """The engine that `DOCKER_HOST`, `DOCKER_CONTEXT` or Docker's configuration names, else the standard socket.
+    """Return the engine that `DOCKER_HOST`, `DOCKER_CONTEXT` or Docker's configuration names, else the standard socket.
 
     Raises KnownError for a context that cannot be read.
     """
@@ -83,20 +83,20 @@ def _named(url: str, environment: Mapping[str, str], folder: Path) -> Endpoint:
 
 def _current(folder: Path) -> str:
     try:
-        told = json.loads((folder / "config.json").read_text("utf-8"))
-        return str(told.get("currentContext", ""))
+        data = json.loads((folder / "config.json").read_text("utf-8"))
+        return str(data.get("currentContext", ""))
     except (OSError, ValueError, AttributeError):
         return ""
 
 
 def _of_context(name: str, folder: Path) -> Endpoint:
-    """A context as `docker context` stores it: under the SHA-256 of its name. Raises KnownError."""
+    """Return a context as `docker context` stores it: under the SHA-256 of its name. Raises KnownError."""
     key = hashlib.sha256(name.encode()).hexdigest()
     try:
-        told = json.loads((folder / "contexts/meta" / key / "meta.json").read_text("utf-8"))["Endpoints"]["docker"]
+        data = json.loads((folder / "contexts/meta" / key / "meta.json").read_text("utf-8"))["Endpoints"]["docker"]
         certificates = folder / "contexts/tls" / key / "docker"
         return Endpoint(
-            str(told["Host"]), str(certificates) if certificates.is_dir() else "", not told.get("SkipTLSVerify")
+            str(data["Host"]), str(certificates) if certificates.is_dir() else "", not data.get("SkipTLSVerify")
         )
     except FileNotFoundError as error:
         raise KnownError(f"There is no Docker context {name!r}.", "See `docker context ls`.") from error

@@ -45,18 +45,18 @@ async def start(client: EngineClient, container: str, words: list[str]) -> ExecP
 
 async def exit_code(client: EngineClient, id: str) -> int:
     """Wait until it, or the container around it, has ended. Raises EngineGone and Denied."""
-    while (told := await client.call(lambda api: api.exec_inspect(id)))["Running"] or told["ExitCode"] is None:
+    while (found := await client.call(lambda api: api.exec_inspect(id)))["Running"] or found["ExitCode"] is None:
         # An engine may go on saying that a process runs whose container has ended.
-        if not (await state(client, str(told["ContainerID"])))["Running"]:
+        if not (await state(client, str(found["ContainerID"])))["Running"]:
             return KILLED
         await asyncio.sleep(LOOK_SECONDS)
-    return int(told["ExitCode"])
+    return int(found["ExitCode"])
 
 
 async def state(client: EngineClient, container: str) -> dict[str, Any]:
     """How it stands, in the engine's words. Raises EngineGone and Denied."""
-    told: dict[str, Any] = (await client.call(lambda api: api.inspect_container(container)))["State"]
-    return told
+    found: dict[str, Any] = (await client.call(lambda api: api.inspect_container(container)))["State"]
+    return found
 
 
 class ExecContainer(Container):
@@ -89,18 +89,21 @@ class ExecContainer(Container):
             code = LOST
         if code == 0:
             return code, False
-        told = await self._settled(code)
-        return (code, code == KILLED and told["OOMKilled"]) if told["Running"] else (KILLED, told["OOMKilled"])
+        found = await self._settled(code)
+        return (code, code == KILLED and found["OOMKilled"]) if found["Running"] else (KILLED, found["OOMKilled"])
 
     async def _settled(self, code: int) -> dict[str, Any]:
-        """How the container stands. gVisor may die with all it holds: the process is told of before the container."""
+        """Return the state of the container, once that is settled.
+
+        Where gVisor dies, the engine reports the end of the process before that of the container.
+        """
         end = time.monotonic() + (SETTLE_SECONDS if code == LOST else 0.0)
-        while (told := await state(self._client, self.id))["Running"] and time.monotonic() < end:
+        while (found := await state(self._client, self.id))["Running"] and time.monotonic() < end:
             await asyncio.sleep(LOOK_SECONDS)
-        return told
+        return found
 
     async def remove(self, seconds: float = 0.0) -> bool:
-        """End the connection: the container goes on, and what the run started has ended with it."""
+        """Close the connection: the container stays, the processes of the run have ended."""
         if self._attached is not None:
             self._attached.close()
         return True

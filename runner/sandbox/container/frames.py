@@ -125,7 +125,7 @@ class Marks:
         return bytes(shown)
 
     def rest(self) -> bytes:
-        """What was held back and is no mark after all, at the end of the stream."""
+        """Return what was held back and is no mark after all, at the end of the stream."""
         held, self._held = self._held, b""
         return held
 

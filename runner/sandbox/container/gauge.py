@@ -42,7 +42,7 @@ class ContainerReading:
 
 class ReadingSource(Protocol):
     def read(self) -> ContainerReading | None:
-        """A reading; None once the container is gone."""
+        """Return a reading; None once the container is gone."""
         ...
 
 
@@ -62,7 +62,7 @@ class ContainerGauge:
         self.curve = Curve()
         self.peak_memory = 0
         self.disk = 0
-        """Bytes in file systems, at the last reading that told."""
+        """Bytes in file systems, at the last reading that included them."""
         self.killed = False
         """Whether the kernel was seen to kill for want of memory. The engine misses it when it is busy."""
         self.processes_full = False
@@ -126,7 +126,7 @@ class ContainerGauge:
 
 
 def group(pid: int, container: str) -> ReadingSource | None:
-    """The control group of process `pid`, where it can be read and is this container's."""
+    """Return the control group of process `pid`, where it can be read and is this container's."""
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text("ascii").splitlines()
     except (OSError, ValueError):
@@ -191,7 +191,7 @@ def _table(path: Path) -> dict[str, int]:
 
 
 def _of_stats(stats: dict[str, dict[str, object]]) -> ContainerReading | None:
-    """A reading from the engine's own statistics; None before the first and after the last."""
+    """Return a reading from the engine's own statistics; None before the first and after the last."""
     try:
         memory = stats["memory_stats"]
         details = memory["stats"]

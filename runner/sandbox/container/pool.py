@@ -45,7 +45,7 @@ class Pool:
     def __init__(
         self, opened: Callable[[Shape], Awaitable[Container]], left: Callable[[Container, bool], None]
     ) -> None:
-        """`opened` makes a container whose interpreter is ready; `left` is told of each one that was removed."""
+        """`opened` makes a container whose interpreter is ready; `left` is called for each one that was removed."""
         self._opened = opened
         self._left = left
         self._waiting: dict[Shape, deque[tuple[float, Container]]] = {}
@@ -76,7 +76,7 @@ class Pool:
         return Warmth(self._size * len(self._waiting), len(begun), self._hits, self._misses, oldest)
 
     def take(self, shape: Shape) -> Container | None:
-        """One that is ready, never to come back; None when there is none."""
+        """Return one that is ready, never to come back; None when there is none."""
         line = self._waiting.get(shape, deque())
         container = None
         while line and container is None:
@@ -134,7 +134,7 @@ class Pool:
             await self._remove(container)
 
     def _shortest(self) -> Shape | None:
-        """A shape of which some are missing, the one with the fewest first."""
+        """Return a shape of which some are missing, the one with the fewest first."""
         short = [(len(line), number, shape) for number, (shape, line) in enumerate(self._waiting.items())]
         short = [one for one in short if one[0] < self._size]
         return min(short)[2] if short else None

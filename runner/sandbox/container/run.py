@@ -51,7 +51,7 @@ class ContainerRun:
         measured: Callable[[Usage], None],
         removed: Callable[[Container, bool], None],
     ) -> None:
-        """`removed` is told at the end whether the container is gone."""
+        """`removed` is called at the end with whether the container is gone."""
         self._job = job
         self._orders = orders
         self._container = container
@@ -96,18 +96,18 @@ class ContainerRun:
         return self._still_since is not None
 
     def pause(self) -> None:
-        """Halt every process of the run; its time does not go on meanwhile. Returns at once."""
+        """Pause every process of the run and its time limit. Returns at once."""
         self._on_loop(self._hold_still, True)
 
     def resume(self) -> None:
-        """Let a paused run go on. Returns at once."""
+        """Resume a paused run. Returns at once."""
         self._on_loop(self._hold_still, False)
 
     def abandon(self) -> None:
         """Give up at once, without the engine: it does not answer and the console wants to leave."""
         self._work.cancel()
 
-    # ---- the whole of it ----
+    # ---- the course of the run ----
 
     async def _to_the_end(self) -> Result:
         gone = False
@@ -144,7 +144,7 @@ class ContainerRun:
             for task in (pump, gauge):
                 task.cancel()
             await asyncio.gather(pump, gauge, return_exceptions=True)
-        if self._begun is None and self._asked is not None:  # it may have ended before it was told to
+        if self._begun is None and self._asked is not None:  # it may have ended before the signal
             return self._result(code, self._why or Outcome.KILLED, self._reason or self._asked)
         if self._begun is None and self._why is None:
             return self._result(code, Outcome.ENGINE_LOST, f"The container did not start: {self._last_words()}")
@@ -152,7 +152,7 @@ class ContainerRun:
         return self._result(code, self._why or (Outcome.OUT_OF_MEMORY if out_of_memory else None), self._reason)
 
     async def _pump(self) -> None:
-        """Everything that is written, to its end."""
+        """Read all output to its end."""
         container, transcript = self._container, self._transcript
         try:
             for stream, data in await container.ready():
@@ -173,7 +173,10 @@ class ContainerRun:
                 transcript.append(Stream.ERR, rest)
 
     def _may_begin(self) -> bool:
-        """Whether the code may be sent; where not, the run is being ended. No await follows before the sending."""
+        """Return whether the code may be sent; where not, the run is being ended.
+
+        No await follows before the sending.
+        """
         if self._asked is None and self._why is None:
             try:
                 self._job.permit()
@@ -182,7 +185,7 @@ class ContainerRun:
         return self._asked is None and self._why is None
 
     async def _guard(self, pump: asyncio.Task[None]) -> None:
-        """Until the output has ended: keep time, limits and orders from outside. Raises EngineGone."""
+        """Enforce time, limits and stops until the output has ended. Raises EngineGone."""
         while not pump.done():
             await self._wait_until(self._next_moment())
             now = time.monotonic()
@@ -236,10 +239,10 @@ class ContainerRun:
             return float("inf")
         return self._begun + self._still_seconds + self._job.limits.seconds
 
-    # ---- ends ----
+    # ---- ending the run ----
 
     async def _end(self, why: Outcome, reason: str, grace: float) -> None:
-        """Begin to end the run; the first reason stands."""
+        """Begin to end the run; the first reason counts."""
         if self._why is not None:
             return
         self._why, self._reason = why, reason
@@ -314,7 +317,7 @@ class ContainerRun:
 
 
 class SettledRun:
-    """A run that was refused before it began."""
+    """A run that failed before it began."""
 
     def __init__(self, job: Job, result: Result) -> None:
         self.transcript = Transcript(job.limits.output_bytes)
@@ -325,11 +328,11 @@ class SettledRun:
         return self._result
 
     def stop(self, why: str) -> None:
-        """It is over."""
+        """Do nothing: the run is over."""
 
 
 def not_started(error: Denied, image: str) -> KnownError:
-    """What to say of an engine that does not make or start the container."""
+    """Return what to say of an engine that does not make or start the container."""
     if error.status == 404 and "image" in error.message.lower():
         return KnownError(f"The image {image} is not there.", "Build it with: assent images")
     return KnownError(f"The container could not be started: {error.message.strip().rstrip('.')}.", "Open Doctor.")

@@ -85,7 +85,7 @@ class ContainerSandbox:
         return self._isolation
 
     async def check(self) -> Readiness:
-        """Find engine, runtime and images, and run something. Remembered once it works."""
+        """Find engine, runtime and images, and run a test. The result is cached once it works."""
         if self._readiness is None:
             try:
                 found = await self._examine()
@@ -106,7 +106,7 @@ class ContainerSandbox:
         return await self._started(job, await self._checked(), measured)
 
     async def open(self, language: Language, limits: Limits, image: str) -> ContainerSession:
-        """A container that is kept. Raises KnownError."""
+        """Create a kept container. Raises KnownError."""
         ready = await self._checked()
         job = Job("", language, "", limits, image=image)
         shape = Shape(self._isolation, self._runtime, self._setting(job, ready).image, language, limits)
@@ -171,7 +171,7 @@ class ContainerSandbox:
         self._pool.keep([shape.container for shape in shapes], size)
 
     def cool(self) -> None:
-        """Keep no containers ready any more."""
+        """Stop keeping containers ready."""
         if self._pool is not None:
             self._pool.keep((), 0)
 
@@ -188,7 +188,7 @@ class ContainerSandbox:
             return ()
 
     async def close(self) -> None:
-        """Stop every run. An engine that does not answer keeps nobody: what is left is swept next time."""
+        """Stop every run. An engine that does not answer causes no wait: leftovers are removed at the next start."""
         runs = list(self._runs)
         for run in runs:
             run.stop(CLOSING)
@@ -205,32 +205,32 @@ class ContainerSandbox:
         if self._own and self._given is not None:
             await self._given.close()
 
-    # ---- what there is on this machine ----
+    # ---- examination of this machine ----
 
     def _client(self) -> EngineClient:
-        """Raises KnownError where the address of the engine cannot be found out."""
+        """Return the client of the engine. Raises KnownError where its address cannot be found."""
         if self._given is None:
             self._given = EngineClient(endpoint.find())
         return self._given
 
     async def _examine(self) -> Readiness:
-        """Raises KnownError and Denied."""
+        """Examine engine, runtime and images. Raises KnownError and Denied."""
         client = self._client()
-        told = await client.call(lambda api: api.info(), PING_SECONDS)
-        self._runtime = self._named_runtime(told.get("Runtimes") or {})
+        info = await client.call(lambda api: api.info(), PING_SECONDS)
+        self._runtime = self._named_runtime(info.get("Runtimes") or {})
         ids, absent = await self._find_images(client)
         command = remedy(name for language, name in self._images.items() if language not in ids)
         if not ids:
             problem = f"There is no image to run code in: {absent[0]}."
             return Readiness(False, problem=problem, remedy=command)
-        versions = {"engine": str(told.get("ServerVersion", ""))}
+        versions = {"engine": str(info.get("ServerVersion", ""))}
         protections = (*PROTECTIONS[self._isolation], *ALWAYS)
         ready = Readiness(True, protections, tuple(absent), versions, remedy=command, images=ids)
         versions |= await self._tried(ready)
         return ready
 
     def _named_runtime(self, runtimes: Mapping[str, Any]) -> str:
-        """The engine's name for it. Raises KnownError where it has none."""
+        """Return the engine's name for it. Raises KnownError where it has none."""
         wanted = NAMES[self._isolation]
         alike = [name for name, one in runtimes.items() if str(one.get("path", "")).rpartition("/")[2] == wanted]
         if wanted not in runtimes and not alike:
@@ -238,7 +238,7 @@ class ContainerSandbox:
         return wanted if wanted in runtimes else alike[0]
 
     async def _find_images(self, client: EngineClient) -> tuple[dict[Language, str], list[str]]:
-        """The ids of the images that are there; what is missing, in words. Raises EngineGone."""
+        """Return the ids of the images that are there; what is missing, in words. Raises EngineGone."""
         ids: dict[Language, str] = {}
         absent: list[str] = []
         for language, name in self._images.items():
@@ -249,7 +249,7 @@ class ContainerSandbox:
         return ids, absent
 
     async def _tried(self, ready: Readiness) -> dict[str, str]:
-        """The version of one interpreter, found by running something in it. Raises KnownError."""
+        """Return the version of one interpreter, found by running something in it. Raises KnownError."""
         language = next(language for language in Language if language in ready.images)
         job = Job("trial", language, {Language.SHELL: "true"}.get(language, "1"), Limits(seconds=TRIAL_SECONDS))
         result = await (await self._started(job, ready, lambda _usage: None)).finished()
@@ -269,7 +269,7 @@ class ContainerSandbox:
     # ---- containers ----
 
     async def _container(self, shape: Shape) -> Container:
-        """One that waits, else a new one. Raises KnownError."""
+        """Return one that waits, else a new one. Raises KnownError."""
         warm = self._pool.take(shape) if self._pool is not None else None
         return warm or await self._opened(shape)
 
@@ -284,7 +284,7 @@ class ContainerSandbox:
         return container
 
     async def _waiting(self, shape: Shape) -> Container:
-        """A new one, once its interpreter waits. Raises KnownError."""
+        """Return a new one, once its interpreter waits. Raises KnownError."""
         container = await self._opened(shape)
         try:
             await container.ready()

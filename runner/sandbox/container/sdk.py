@@ -154,8 +154,8 @@ def connected(endpoint: Endpoint, version: str, call: Call, seconds: float) -> A
     """Return a client for the calling thread; without a `version` the engine is asked for its own."""
     if not version:
         with Api(endpoint, MINIMUM_DOCKER_API_VERSION) as asking:
-            told = asking.done(lambda api: api.version(api_version=False), call, seconds)
-            version = str(told["ApiVersion"])
+            answer = asking.done(lambda api: api.version(api_version=False), call, seconds)
+            version = str(answer["ApiVersion"])
     return Api(endpoint, version)
 
 

@@ -101,7 +101,7 @@ class ContainerSession:
             raise
 
     async def _undo(self, making: asyncio.Task[str]) -> None:
-        """An engine that is just making the container goes on with it, whoever has left."""
+        """Remove a container that the engine may still create although the caller was cancelled."""
         await asyncio.wait({making}, timeout=SIGNAL_SECONDS)
         await self.close()
 
@@ -115,13 +115,13 @@ class ContainerSession:
         await self._do(path, ["write", path, str(len(data)), "755" if executable else "644"], data)
 
     async def read(self, path: str, offset: int, most: int) -> FileSlice:
-        data, told = await self._do(path, ["read", path, str(offset), str(most)], most=most)
-        return FileSlice(data, int(told))
+        data, note = await self._do(path, ["read", path, str(offset), str(most)], most=most)
+        return FileSlice(data, int(note))
 
     async def files(self, path: str) -> FolderListing:
-        data, told = await self._do(path, ["list", path, str(MOST_ENTRIES)])
+        data, note = await self._do(path, ["list", path, str(MOST_ENTRIES)])
         entries = tuple(map(_entry, data.split(b"\0")[:-1]))
-        return FolderListing(entries, max(0, int(told) - len(entries)))
+        return FolderListing(entries, max(0, int(note) - len(entries)))
 
     async def close(self) -> None:
         if self._closed:
@@ -138,7 +138,7 @@ class ContainerSession:
         await remove(self._client, self.id or f"assent-{self.name}")
 
     async def _watch(self, attached: AttachedStream) -> None:
-        """Until the container has ended, whatever ended it."""
+        """Wait until the container has ended, for whatever reason."""
         with contextlib.suppress(OSError):
             while await attached.read():
                 continue
@@ -148,7 +148,7 @@ class ContainerSession:
             self._container.let_go()
 
     def _check(self) -> None:
-        """Raises KnownError."""
+        """Raise KnownError where the sandbox was removed."""
         if not self.alive:
             raise gone()
 
@@ -157,7 +157,7 @@ class ContainerSession:
         self._check()
         try:
             async with asyncio.timeout(FILE_SECONDS):
-                code, output, told = await self._executed(words, given, most)
+                code, output, note = await self._executed(words, given, most)
         except TimeoutError as error:
             await self._end_all()
             raise KnownError(f"{path} could not be used within {FILE_SECONDS:.0f} s.", "Try again.") from error
@@ -166,8 +166,8 @@ class ContainerSession:
         except (Denied, OSError) as error:
             raise gone() from error
         if code:
-            raise refusal(path, WORDS.get(told.strip(), errno.EIO))
-        return output, told
+            raise refusal(path, WORDS.get(note.strip(), errno.EIO))
+        return output, note
 
     async def _executed(self, words: list[str], given: bytes, most: int) -> tuple[int, bytes, bytes]:
         started = await start(

@@ -58,7 +58,7 @@ class Shape:
 
 
 def config(shape: Shape, name: str) -> dict[str, Any]:
-    """The body of the call that creates the container."""
+    """Return the body of the call that creates the container."""
     return {
         "Image": shape.image,
         "Entrypoint": [],
@@ -84,7 +84,7 @@ def _command(shape: Shape) -> list[str]:
 
 
 def own_processes(shape: Shape) -> int:
-    """Processes of ours in the container besides the starter's own."""
+    """Return processes of ours in the container besides the starter's own."""
     return OWN_PROCESSES + (shape.bounds is not None)
 
 
@@ -111,7 +111,7 @@ def _walls(shape: Shape) -> dict[str, Any]:
 
 
 def _bounds(shape: Shape) -> dict[str, Any]:
-    """The workspace is kept in memory and so counts against the memory limit as well."""
+    """Return the limits; the workspace is in memory and so counts against the memory limit as well."""
     limits, gvisor = shape.limits, shape.isolation is Isolation.GVISOR
     memory = limits.memory_mb + (GVISOR_MB if gvisor else 0) << 20
     ulimits = {"core": 0, "nofile": 1024}

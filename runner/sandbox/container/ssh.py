@@ -49,7 +49,7 @@ class SshConnection(socket.socket):
         self._words = words
 
     def recv_into(self, *arguments: Any) -> int:
-        """Receive as sockets do. Raises Said where the connection ends before the engine has answered."""
+        """Receive as sockets do. Raises SshComplaint where the connection ends before the engine has answered."""
         try:
             count = super().recv_into(*arguments)
         except ConnectionError as error:
@@ -59,7 +59,7 @@ class SshConnection(socket.socket):
         return count
 
     def sendall(self, *arguments: Any) -> None:
-        """Send as sockets do. Raises Said where the connection has ended."""
+        """Send as sockets do. Raises SshComplaint where the connection has ended."""
         try:
             super().sendall(*arguments)
         except ConnectionError as error:

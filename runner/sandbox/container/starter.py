@@ -68,12 +68,12 @@ def introduction(words: Words, *, keeper: bool) -> bytes:
 
 
 def orders(job: Job) -> bytes:
-    """What the waiting interpreter reads from its standard input before the code does. Raises BadContext."""
+    """Return what the waiting interpreter reads from its standard input before the code does. Raises BadContext."""
     code, stdin = job.code.encode("utf-8", "surrogatepass"), job.stdin.encode("utf-8", "replace")
     match job.language:
         case Language.PYTHON:
             allowed = job.imports.allowed
-            told = {
+            values = {
                 "code": code,
                 "stdin": stdin,
                 "memory": job.limits.memory_mb << 20,
@@ -82,7 +82,7 @@ def orders(job: Job) -> bytes:
                 "blocked": list(job.imports.blocked),
                 "hint": hint(job.imports),
             }
-            return _framed(marshal.dumps(told, 2))
+            return _framed(marshal.dumps(values, 2))
         case Language.JAVASCRIPT:
             return _framed(
                 json.dumps({"code": job.code, "context": languages.context(job), "stdin": job.stdin}).encode()
@@ -102,7 +102,7 @@ def _framed(data: bytes) -> bytes:
 
 @functools.cache
 def script(name: str) -> str:
-    """A file of the folder `inside`."""
+    """Return a file of the folder `inside`."""
     return (HERE / name).read_text("utf-8")
 
 

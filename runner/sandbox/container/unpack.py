@@ -72,7 +72,7 @@ class Spool:
         self._file.close()
 
     def _records(self, collector: FileCollector) -> list[tuple[bytes, int]]:
-        """The files whose contents follow, in their order; the file stands at the first of them."""
+        """Return the files whose contents follow, in their order; the file stands at the first of them."""
         coming: list[tuple[bytes, int]] = []
         for record in self._split():
             kind, (digits, _, path) = record[:1], record[1:].partition(b" ")

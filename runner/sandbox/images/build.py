@@ -62,7 +62,7 @@ class Builder:
     """A folder where archives are kept, so that an engine that lost its images gets them back at once."""
 
     async def state(self, recipe: Recipe) -> ImageState:
-        """Whether the engine has this image. Raises EngineGone where it does not answer."""
+        """Return whether the engine has this image. Raises EngineGone where it does not answer."""
         found = await self.store.found(recipe.tag)
         if found is None:
             return ImageState.MISSING
@@ -100,8 +100,8 @@ class Builder:
             await asyncio.to_thread(shutil.copyfile, kept, archive)
             return
         root = folder / "root.tar"
-        async with contextlib.aclosing(self.source.unpack(recipe, root)) as told:
-            async for line in told:
+        async with contextlib.aclosing(self.source.unpack(recipe, root)) as lines:
+            async for line in lines:
                 for sign, part, doing in STAGES:
                     if line.startswith(f"I: {sign}"):
                         yield Progress(recipe.name, part, doing)

@@ -20,12 +20,12 @@ TAIL_LINES = 40
 
 
 class ProgramFailed(Exception):
-    """A program ended with an error; `told` is the end of what it said."""
+    """A program ended with an error; `tail` is the end of its output."""
 
-    def __init__(self, program: str, told: Sequence[str]) -> None:
-        super().__init__(f"{program}: {told[-1] if told else 'no message'}")
+    def __init__(self, program: str, tail: Sequence[str]) -> None:
+        super().__init__(f"{program}: {tail[-1] if tail else 'no message'}")
         self.program = program
-        self.told = tuple(told)
+        self.tail = tuple(tail)
 
 
 async def lines(
@@ -33,7 +33,7 @@ async def lines(
 ) -> AsyncGenerator[str]:
     """What `command` says on its error stream, and on its output too unless that goes to the file `output`.
 
-    Raises Failed when it ends with an error, KnownError when the program is not there.
+    Raises ProgramFailed when it ends with an error, KnownError when the program is not there.
     """
     with contextlib.ExitStack() as files:
         try:
@@ -47,22 +47,22 @@ async def lines(
             )
         except FileNotFoundError as error:
             raise KnownError(f"{command[0]} was not found.", f"Install {command[0]}, then try again.") from error
-    told: list[str] = []
+    tail: list[str] = []
     try:
         stream = process.stderr if output else process.stdout
         assert stream is not None
         async for raw in stream:
             line = raw.decode("utf-8", "replace").strip()
-            told = [*told, line][-TAIL_LINES:]
+            tail = [*tail, line][-TAIL_LINES:]
             yield line
         if await process.wait():
-            raise ProgramFailed(command[0], told)
+            raise ProgramFailed(command[0], tail)
     finally:
         await _end(process)
 
 
 async def said(*command: str, environment: Mapping[str, str] | None = None) -> str:
-    """All that `command` says. Raises like `lines`."""
+    """Return all that `command` says. Raises like `lines`."""
     return "\n".join([line async for line in lines(*command, environment=environment)])
 
 

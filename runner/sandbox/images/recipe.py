@@ -45,12 +45,12 @@ class Recipe:
 
     @property
     def digest(self) -> str:
-        told = json.dumps([SUITE, asdict(self)], sort_keys=True).encode() + SCRIPT.read_bytes()
-        return hashlib.sha256(told).hexdigest()
+        data = json.dumps([SUITE, asdict(self)], sort_keys=True).encode() + SCRIPT.read_bytes()
+        return hashlib.sha256(data).hexdigest()
 
 
 def names() -> tuple[str, ...]:
-    """Every image there is, by name."""
+    """Return every image there is, by name."""
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
 
 
@@ -65,20 +65,20 @@ def recipe(name: str) -> Recipe:
     """Raises KnownError where there is no image of that name."""
     if name not in names():
         raise KnownError(f"There is no image named {name!r}.", f"These exist: {', '.join(names())}.")
-    told = _read(name)
-    packages = dict.fromkeys([*_read(BASE)["packages"], *told["packages"]])
+    data = _read(name)
+    packages = dict.fromkeys([*_read(BASE)["packages"], *data["packages"]])
     return Recipe(
         name=name,
-        title=told["title"],
-        language=told["language"],
-        version=told["version"],
-        command=tuple(told["command"]),
+        title=data["title"],
+        language=data["language"],
+        version=data["version"],
+        command=tuple(data["command"]),
         packages=tuple(packages),
-        remove=tuple(told["remove"]),
+        remove=tuple(data["remove"]),
     )
 
 
 def _read(name: str) -> dict[str, Any]:
-    told = yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8"))
-    assert isinstance(told, dict)
-    return told
+    data = yaml.safe_load((FOLDER / f"{name}.yaml").read_text("utf-8"))
+    assert isinstance(data, dict)
+    return data

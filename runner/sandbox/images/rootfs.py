@@ -24,7 +24,7 @@ PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
 class RootfsSource(Protocol):
     def unpack(self, recipe: Recipe, root: Path) -> AsyncGenerator[str]:
-        """Write the tar archive `root`; what is being done, line by line. Raises program.Failed, KnownError."""
+        """Write the tar archive `root`; what is being done, line by line. Raises ProgramFailed, KnownError."""
         ...
 
 
@@ -68,7 +68,7 @@ class InContainer:
 
 
 async def source(engine: dict[str, str], mirror: str = "") -> RootfsSource:
-    """The way that works on this machine; `mirror` is a Debian mirror to use instead of the machine's own.
+    """Return the way that works on this machine; `mirror` is a Debian mirror to use instead of the machine's own.
 
     `engine` are the variables that tell Docker's own program where the engine is.
     """

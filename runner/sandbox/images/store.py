@@ -36,21 +36,21 @@ class Store:
     def environment(self) -> dict[str, str]:
         """Which tells Docker's own program where this engine is."""
         endpoint = self._client.endpoint
-        told = {"DOCKER_HOST": endpoint.url}
+        answer = {"DOCKER_HOST": endpoint.url}
         if endpoint.certificates:
-            told["DOCKER_CERT_PATH"] = endpoint.certificates
-            told["DOCKER_TLS_VERIFY" if endpoint.verify else "DOCKER_TLS"] = "1"
-        return told
+            answer["DOCKER_CERT_PATH"] = endpoint.certificates
+            answer["DOCKER_TLS_VERIFY" if endpoint.verify else "DOCKER_TLS"] = "1"
+        return answer
 
     async def found(self, tag: str) -> dict[str, Any] | None:
-        """What the engine knows of an image, or None where it has none. Raises EngineGone."""
+        """Return what the engine knows of an image, or None where it has none. Raises EngineGone."""
         try:
-            told: dict[str, Any] = await self._client.call(lambda api: api.inspect_image(tag))
+            answer: dict[str, Any] = await self._client.call(lambda api: api.inspect_image(tag))
         except Denied as denied:
             if denied.status == 404:
                 return None
             raise
-        return told
+        return answer
 
     async def discard(self, id: str) -> None:
         """Remove an image that has no name any more; one that is in use stays. Raises EngineGone."""
@@ -109,7 +109,7 @@ def _load(upload: _Upload, api: Api) -> str:
     """Give the engine an image; what went wrong, '' where nothing did: it answers 200 before it has unpacked it."""
     api.timeout = STALL_SECONDS, UNPACK_SECONDS  # type: ignore[assignment]
     trouble = ""
-    for told in api.load_image(upload, quiet=True):
-        if isinstance(told, dict):
-            trouble = trouble or str(told.get("error") or told.get("message") or "")
+    for answer in api.load_image(upload, quiet=True):
+        if isinstance(answer, dict):
+            trouble = trouble or str(answer.get("error") or answer.get("message") or "")
     return trouble

@@ -58,24 +58,24 @@ CAUSES = (
 
 
 def known(failure: ProgramFailed | NotLoaded | OSError) -> KnownError:
-    """What to tell a person."""
+    """Return what to tell a person."""
     match failure:
         case ProgramFailed():
-            told, short = "\n".join(failure.told), _short(failure)
+            text, short = "\n".join(failure.tail), _short(failure)
         case NotLoaded():
-            told = short = f"engine: {failure}"
+            text = short = f"engine: {failure}"
         case OSError():
-            told, short = os.strerror(failure.errno or 0), str(failure)
+            text, short = os.strerror(failure.errno or 0), str(failure)
         case _:
             assert_never(failure)
     for sign, what, remedy in CAUSES:
-        if re.search(sign, told, re.IGNORECASE):
+        if re.search(sign, text, re.IGNORECASE):
             return KnownError(what, remedy)
     return KnownError(f"The image could not be built: {short}.", "Build it again.")
 
 
 def _short(failure: ProgramFailed) -> str:
-    """The line that says most: mmdebstrap and apt mark theirs."""
-    marked = [line for line in failure.told if line.startswith("E: ")]
-    said = (marked or list(failure.told) or ["it gave no reason"])[0]
+    """Return the line that says most: mmdebstrap and apt mark theirs."""
+    marked = [line for line in failure.tail if line.startswith("E: ")]
+    said = (marked or list(failure.tail) or ["it gave no reason"])[0]
     return f"{failure.program}: {said.removeprefix('E: ').rstrip('.')}"

@@ -143,7 +143,7 @@ def _permitted(name: str, allowed: "list[str] | None", blocked: "list[str]") -> 
 
 
 def _hand_out(orders: "dict[str, Any]", namespace: "dict[str, Any]", report: "dict[str, Any]") -> None:
-    """Write the report as JSON. A closed descriptor or a full limit is the code's own doing and told nowhere.
+    """Write the report as JSON. A closed descriptor or a full limit is caused by the code and not reported.
 
     Where it goes the way of the output, a mark and its length tell it apart.
     """

@@ -47,7 +47,7 @@ def become(limits: dict[str, int], command: list[str]) -> None:
 
 
 def wait(child: int) -> int | None:
-    """The command's wait status, or None when told to end first."""
+    """Return the command's wait status, or None where SIGTERM came first."""
     while signal.sigwaitinfo(LISTENED).si_signo == signal.SIGCHLD:
         while (ended := _reap()) is not None:
             if ended[0] == child:

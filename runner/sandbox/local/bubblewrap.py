@@ -1,4 +1,4 @@
-"""Starts programs behind bubblewrap: own namespaces, a read-only system, nothing of the host's besides."""
+"""Starts programs in bubblewrap: own namespaces, a read-only system, nothing else of the host."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Bubblewrap:
         raise KnownError(f"bubblewrap does not work here: {problem}", REMEDY)
 
     def problem(self) -> str:
-        """What keeps a trial run from working; '' when it works. Blocks for some 10 ms."""
+        """Return what keeps a trial run from working; '' when it works. Blocks for some 10 ms."""
         name = f"run-{os.getpid()}-try"
         command = ("/bin/sh", f"{VIEW.workspace}/try.sh")
         program = Program(
@@ -87,16 +87,16 @@ class Bubblewrap:
         )
         try:
             process = self.start(program).process
-            _, told = process.communicate(timeout=TRY_SECONDS)
+            _, said = process.communicate(timeout=TRY_SECONDS)
         except KnownError as error:
             return error.what.rstrip(".")
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
-        return told.decode("utf-8", "replace").strip() or "no reason told" if process.returncode else ""
+        return said.decode("utf-8", "replace").strip() or "no reason told" if process.returncode else ""
 
     def version(self) -> str:
-        told = subprocess.run([self._program, "--version"], capture_output=True, text=True, check=False).stdout
-        return told.strip().rpartition(" ")[2]
+        said = subprocess.run([self._program, "--version"], capture_output=True, text=True, check=False).stdout
+        return said.strip().rpartition(" ")[2]
 
     @property
     def isolation(self) -> Isolation:
@@ -129,14 +129,14 @@ class Bubblewrap:
         return VIEW
 
     def start(self, program: Program) -> Child:
-        """Raises KnownError where bubblewrap fails and OSError where it cannot be started."""
+        """Start `program`. Raises KnownError where bubblewrap fails and OSError where it cannot be started."""
         with contextlib.ExitStack() as kept:
             with contextlib.ExitStack() as handed:
-                told, tell = _pipe(kept, handed)
+                reader, writer = _pipe(kept, handed)
                 hold, release = _pipe(handed, kept)
                 files = self._files(program, handed)
-                process = self._popen(program, files, {"info-fd": tell, "block-fd": hold, **self._calls(handed)})
-            root = _first_process(told, process)
+                process = self._popen(program, files, {"info-fd": writer, "block-fd": hold, **self._calls(handed)})
+            root = _first_process(reader, process)
             self._limit(root, program.limits)
             left = _left(root, program) if program.collected else None
             os.write(release, b"go")
@@ -160,7 +160,7 @@ class Bubblewrap:
         )
 
     def _files(self, program: Program, opened: contextlib.ExitStack) -> dict[str, int]:
-        """Everything that is copied in, by its place inside, as open descriptors."""
+        """Return everything that is copied in, by its place inside, as open descriptors."""
         user = program.identity or USER_INSIDE
         contents = {
             "/etc/passwd": f"root:x:0:0::/:/bin/false\nsandbox:x:{user}:{user}::{VIEW.workspace}:/bin/sh\n".encode(),
@@ -171,7 +171,7 @@ class Bubblewrap:
         return {place: _in_memory(data, opened) for place, data in contents.items()}
 
     def _limit(self, root: int, limits: Limits) -> None:
-        """Bind what the code will inherit, before it starts. One process more is bubblewrap's own."""
+        """Set the limits that the code will inherit, before it starts. One more process is bubblewrap's own."""
         bounds = {**rlimits(limits), "NPROC": limits.processes + (self._identities is None)}
         for name, value in bounds.items():
             kind = getattr(resource, f"RLIMIT_{name}")
@@ -205,7 +205,7 @@ def _unshared(as_root: bool, may_nest: bool) -> tuple[str, ...]:
 
 
 def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
-    """A pipe whose ends are closed with the two stacks."""
+    """Return a pipe whose ends are closed with the two stacks."""
     ends = os.pipe()
     reader.callback(os.close, ends[0])
     writer.callback(os.close, ends[1])
@@ -222,11 +222,14 @@ def _in_memory(data: bytes, opened: contextlib.ExitStack) -> int:
     return fd
 
 
-def _first_process(told: int, process: subprocess.Popen[bytes]) -> int:
-    """Id of the first process inside, as bubblewrap tells it. Raises KnownError when it fails before that."""
+def _first_process(reader: int, process: subprocess.Popen[bytes]) -> int:
+    """Return the id of the first process inside, as bubblewrap reports it.
+
+    Raises KnownError when it fails before that.
+    """
     text = b""
     while b"}" not in text:
-        if not (piece := os.read(told, 4096)):
+        if not (piece := os.read(reader, 4096)):
             _, complaint = process.communicate()
             raise KnownError(f"bubblewrap failed: {complaint.decode('utf-8', 'replace').strip()}", REMEDY)
         text += piece
@@ -234,7 +237,10 @@ def _first_process(told: int, process: subprocess.Popen[bytes]) -> int:
 
 
 def _left(root: int, program: Program) -> Left | None:
-    """The workspace, which bubblewrap makes before it waits for the word to start the code; None when it fails."""
+    """Return the workspace, which bubblewrap makes before it waits for the word to start the code.
+
+    None when it fails.
+    """
     host, deadline = os.stat("/"), time.monotonic() + TRY_SECONDS
     while time.monotonic() < deadline:
         try:
@@ -252,7 +258,7 @@ def _left(root: int, program: Program) -> Left | None:
 
 
 def _system() -> list[str]:
-    """The system's folders, read-only; with links in the places that are links where /usr is merged."""
+    """Return the system's folders, read-only; with links in the places that are links where /usr is merged."""
     options: list[str] = []
     for path in SYSTEM:
         if os.path.islink(path):
@@ -263,7 +269,7 @@ def _system() -> list[str]:
 
 
 def _shown(folders: tuple[str, ...]) -> list[str]:
-    """What is shown of the host besides its system, below folders open to everybody.
+    """Return what is shown of the host besides its system, below folders open to everybody.
 
     The folders that bubblewrap makes by itself are open to root alone.
     """

@@ -1,4 +1,4 @@
-"""A started program as the watcher sees it: its pipes, its processes, and the two ways to end it."""
+"""A started program for the watcher: its pipes, its processes, and the two ways to end it."""
 
 from __future__ import annotations
 
@@ -80,21 +80,21 @@ class Child:
         return tree.descendants(self.root)
 
     def ask_to_end(self) -> None:
-        """SIGTERM for every process of the code."""
+        """Send SIGTERM to every process of the code."""
         for pid in self.processes():
             send(pid, signal.SIGTERM)
 
     def end(self) -> None:
-        """Nothing below `root` survives this."""
+        """Kill every process below `root`."""
         send(self.root, self.final)
 
     def give_up(self) -> None:
-        """The last resort, should `root` itself not end."""
+        """Kill the launcher itself, where `root` does not end."""
         send(self.process.pid, signal.SIGKILL)
 
 
 class Launcher(Protocol):
-    """A way to start programs: behind bubblewrap or as plain processes."""
+    """A way to start programs: in bubblewrap or as plain processes."""
 
     @property
     def isolation(self) -> Isolation: ...
@@ -111,7 +111,7 @@ class Launcher(Protocol):
         ...
 
     def refusal(self, tool: Interpreter) -> KnownError | None:
-        """Why `tool` cannot be started this way; None when it can."""
+        """Return why `tool` cannot be started this way; None when it can."""
         ...
 
     def view(self, name: str) -> View: ...
@@ -123,7 +123,7 @@ class Launcher(Protocol):
 
 FILES_LEAST = 16_384
 FILES_PER_MB = 64
-"""As file systems on disk usually have room for."""
+"""Files per MB, about as many as file systems on disk have inodes for."""
 FIRST_IDENTITY = 700_000_000
 IDENTITIES = 10_000_000
 

@@ -67,7 +67,7 @@ class Left:
 
 
 class _Pass:
-    """One pass over one workspace."""
+    """One pass over a workspace."""
 
     def __init__(self, workspace: int, collector: FileCollector, without: bytes, since: float) -> None:
         self._workspace = workspace
@@ -80,7 +80,7 @@ class _Pass:
         self._found: list[_Found] = []
 
     def run(self) -> None:
-        """Raises OSError where nothing can be written."""
+        """Collect the files. Raises OSError where nothing can be written."""
         self._look(self._workspace, b"", 1)
         names: dict[tuple[int, int], int] = {}
         for one in self._found:
@@ -93,7 +93,7 @@ class _Pass:
             elif not self._collector.refuses(one.path, one.size):
                 self._take(one)
 
-    # ---- what there is ----
+    # ---- finding files ----
 
     def _look(self, folder: int, above: bytes, depth: int) -> None:
         with os.scandir(folder) as entries:
@@ -135,7 +135,7 @@ class _Pass:
         finally:
             os.close(below)
 
-    # ---- taking it ----
+    # ---- collecting files ----
 
     def _take(self, one: _Found) -> None:
         try:

@@ -45,7 +45,10 @@ class Interpreter:
 
 
 def find(language: Language, given: str) -> Interpreter:
-    """The interpreter at the path `given`, or a found one where that is ''. Raises KnownError where there is none."""
+    """Return the interpreter at the path `given`, or a found one where that is ''.
+
+    Raises KnownError where there is none.
+    """
     match language:
         case Language.PYTHON:
             return _find_python(given)
@@ -64,9 +67,9 @@ def _find_python(given: str) -> Interpreter:
     source = Path(__file__).parent.with_name("inside") / "python.py"
     with tempfile.TemporaryDirectory(prefix="assent-try-") as scratch:
         compiled = Path(scratch, "start.pyc")
-        told = _ask([path, "-I", "-c", _PYTHON_PROBE, str(source), str(compiled)], "Python", remedy)
+        answer = _ask([path, "-I", "-c", _PYTHON_PROBE, str(source), str(compiled)], "Python", remedy)
         starter = compiled.read_bytes()
-    executable, prefix, base, search, version = json.loads(told)
+    executable, prefix, base, search, version = json.loads(answer)
     if _older(version, (3, 11)):
         raise KnownError(f"Python {version} is too old.", remedy)
     real = os.path.realpath(executable)
@@ -105,7 +108,7 @@ def _ask(command: list[str], name: str, remedy: str) -> str:
 
 
 def _older(version: str, least: tuple[int, int]) -> bool:
-    """Whether `version` is older; one that cannot be read is taken for too old."""
+    """Return whether `version` is older; one that cannot be read is taken for too old."""
     try:
         major, minor = version.split(".")[:2]
         return (int(major), int(minor)) < least
@@ -120,7 +123,7 @@ def _prefix(path: str) -> str:
 
 
 def _outside_system(executable: str, prefixes: tuple[str, ...]) -> tuple[str, ...]:
-    """What has to be shown besides the system's folders. A prefix that holds a home folder never is."""
+    """Return what has to be shown besides the system's folders. A prefix that holds a home folder never is."""
     home = str(Path.home())
     wanted: list[str] = []
     for prefix in dict.fromkeys(prefixes):

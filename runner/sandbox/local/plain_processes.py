@@ -24,7 +24,7 @@ REAPER = Path(__file__).parent.with_name("inside") / "reaper.py"
 
 
 class PlainProcesses:
-    """For machines without bubblewrap: nothing keeps code from files and network, only its limits hold.
+    """The launcher without bubblewrap: nothing keeps code from files and network, only its limits are enforced.
 
     The reaper needs `python`, whatever the code's language.
 
@@ -74,7 +74,7 @@ class PlainProcesses:
         return View(workspace, str(self._root / name / "inside"), workspace)
 
     def start(self, program: Program) -> Child:
-        """Raises OSError."""
+        """Start `program`. Raises OSError."""
         folder = self._root / program.name
         clean = partial(remove, folder)
         left = None
@@ -123,5 +123,5 @@ def _lay_out(folder: Path, program: Program) -> None:
 
 
 def _open_to_all(path: str) -> bool:
-    """Whether any user gets to `path`."""
+    """Return whether any user gets to `path`."""
     return all(place.stat().st_mode & 0o001 for place in (Path(path), *Path(path).parents))

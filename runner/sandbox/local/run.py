@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LastingWorkspace:
-    """A workspace that is kept."""
+    """The workspace of a kept sandbox."""
 
     workspace: str
     """Folder of this machine."""
@@ -39,7 +39,7 @@ class LastingWorkspace:
 
 
 class LocalRun:
-    """A run and its thread. Everything that may block happens in the thread."""
+    """A run in its own thread, where everything that may block happens."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class LocalRun:
         return self._transcript
 
     async def begin(self) -> None:
-        """Start the thread and wait until the code runs, or is not going to. Raises KnownError."""
+        """Start the thread and wait until the code runs or has failed to start. Raises KnownError."""
         self._thread.start()
         await asyncio.shield(self._begun)
 
@@ -78,7 +78,7 @@ class LocalRun:
         return await asyncio.shield(self._result)
 
     async def ended(self) -> None:
-        """Wait for the end, whatever became of it."""
+        """Wait for the end of the run, whatever its result."""
         await asyncio.wait({self._result})
 
     def on_end(self, function: Callable[[LocalRun], object]) -> None:
@@ -100,11 +100,11 @@ class LocalRun:
         self._transcript.end()
         self._asked.close()
         if isinstance(result, BaseException):
-            self._tell(_fail, self._begun, result)
-            self._tell(_fail, self._result, result)
+            self._post(_fail, self._begun, result)
+            self._post(_fail, self._result, result)
         else:
-            self._tell(_settle, self._begun, None)
-            self._tell(_settle, self._result, result)
+            self._post(_settle, self._begun, None)
+            self._post(_settle, self._result, result)
 
     def _ran(self) -> Result:
         name = leftovers.new_name()
@@ -118,7 +118,7 @@ class LocalRun:
             os.close(channel)
             raise KnownError(f"The run could not be started: {error}.", "Free memory or disk space.") from error
         try:
-            self._tell(_settle, self._begun, None)
+            self._post(_settle, self._begun, None)
             ended = Watch(child, self._job.limits, self._transcript, self._asked, self._publish).run()
             result = verdict.result(self._job, self._setting, self._transcript, ended, report.read(channel))
             return self._with_files(result, child)
@@ -130,7 +130,7 @@ class LocalRun:
             self._tidy(name)
 
     def _start(self, name: str, channel: int) -> Child:
-        """Raises KnownError, OSError, and BadContext where the variables do not suit the language."""
+        """Start the program. Raises KnownError, OSError, and BadContext for variables that the language cannot take."""
         job, tool, place = self._job, self._tool, self._place
         identity = self._launcher.identity if place is None else place.identity
         view = self._view(name)
@@ -169,10 +169,10 @@ class LocalRun:
         return replace(result, files=collector.files, files_left_out=collector.left_out)
 
     def _publish(self, usage: Usage) -> None:
-        self._tell(self._measured, usage)
+        self._post(self._measured, usage)
 
-    def _tell(self, function: Callable[..., object], *arguments: object) -> None:
-        """Call on the loop; a loop that is gone no longer wants to know."""
+    def _post(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call `function` on the loop; nothing where the loop is closed."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function, *arguments)
 

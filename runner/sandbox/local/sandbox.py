@@ -1,4 +1,4 @@
-"""The local sandbox: code in a process of this machine, behind bubblewrap where that works (spec X7)."""
+"""The local sandbox: code in processes of this machine, in bubblewrap where that works (spec X7)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,10 @@ class LocalSandbox:
         return await self._begin(job, measured, None)
 
     async def open(self, language: Language, limits: Limits, image: str) -> LocalSession:
-        """A folder that is kept. Raises KnownError, also where there is no bubblewrap to show it to the code alone."""
+        """Return a folder that is kept.
+
+        Raises KnownError, also where there is no bubblewrap to show it to the code alone.
+        """
         _, launcher = await self._prepared(language)
         if not isinstance(launcher, Bubblewrap):
             raise KnownError("Without bubblewrap no sandbox can be kept here.", "Send code_execute without sandbox_id.")
@@ -109,10 +112,10 @@ class LocalSandbox:
     async def sweep(self) -> tuple[str, ...]:
         return await asyncio.to_thread(leftovers.sweep, self._root)
 
-    # ---- what there is on this machine, found out once ----
+    # ---- examination of this machine, done once ----
 
     def _examine(self) -> Readiness:
-        """Try everything. Blocks."""
+        """Examine launcher and interpreters. Blocks."""
         try:
             launcher = self._ready_launcher()
         except KnownError as error:
@@ -134,13 +137,13 @@ class LocalSandbox:
         return Readiness(True, protections, missing, versions)
 
     async def _prepared(self, language: Language) -> tuple[Interpreter, Launcher]:
-        """Raises KnownError where the language or the sandbox does not work here."""
+        """Return what a run in `language` needs. Raises KnownError where language or sandbox does not work here."""
         if language in self._ready:
             return self._ready[language]
         return await asyncio.to_thread(self._pair, language)
 
     def _pair(self, language: Language) -> tuple[Interpreter, Launcher]:
-        """Raises KnownError."""
+        """Return interpreter and launcher for a language. Raises KnownError."""
         tool, launcher = self._tool(language), self._ready_launcher()
         if refusal := launcher.refusal(tool):
             raise refusal

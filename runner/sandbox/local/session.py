@@ -28,10 +28,10 @@ KEPT = "own /workspace on disk, kept between runs, its size looked at every seco
 
 
 class LocalSession:
-    """The folder and what runs in it."""
+    """A kept sandbox: its folder and the run in it."""
 
     def __init__(self, root: Path, limits: Limits, identity: int | None, begin: Begin) -> None:
-        """Makes the folder. `begin` starts a job in it. Raises OSError."""
+        """Create the folder; `begin` starts a job in it. Raises OSError."""
         self._limits = limits
         self._begin = begin
         self._folder = root / leftovers.new_name()
@@ -77,7 +77,7 @@ class LocalSession:
         await asyncio.to_thread(leftovers.remove, self._folder)
 
     def _check(self) -> None:
-        """Raises KnownError."""
+        """Raise KnownError where the sandbox was removed."""
         if self._closed:
             raise gone()
 
@@ -90,7 +90,7 @@ class LocalSession:
 
 
 def kept(protections: tuple[str, ...]) -> tuple[str, ...]:
-    """What protects a run in a workspace that is kept, of all that protects one that goes with its run."""
+    """Return what protects a run in a workspace that is kept, of all that protects one that goes with its run."""
     return (*(one for one in protections if "/workspace" not in one), TEMPORARY, KEPT)
 
 
@@ -99,5 +99,5 @@ def gone() -> KnownError:
 
 
 def within(limits: Limits, session: Limits) -> Limits:
-    """`limits` for one run: time and output are its own, all else is the session's."""
+    """Return the limits of one run: time and output are its own, all others those of the session."""
     return replace(session, seconds=limits.seconds, output_bytes=limits.output_bytes)

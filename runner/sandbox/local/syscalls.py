@@ -42,7 +42,7 @@ UNKNOWN: Step = (RETURN, 0, 0, 0x00050000 | errno.ENOSYS)
 
 @functools.cache
 def program(machine: str = "") -> bytes:
-    """The program for `machine`, by default this one; nothing where it is not known."""
+    """Return the program for `machine`, by default this one; nothing where it is not known."""
     name = machine or platform.machine()
     if name not in MACHINES:
         return b""
@@ -53,20 +53,20 @@ def program(machine: str = "") -> bytes:
 
 
 def _ranges(column: int) -> list[tuple[int, list[Step]]]:
-    """What is done with a call, by its number: (from this number on, up to the next one, steps)."""
-    told = json.loads((resources() / "seccomp" / "local.json").read_text("utf-8"))
-    treated = {numbers[column]: [REFUSE] for numbers in told["denied"].values() if numbers[column] is not None}
+    """Return the ranges of call numbers, each with its first number and the steps for its calls."""
+    table = json.loads((resources() / "seccomp" / "local.json").read_text("utf-8"))
+    treated = {numbers[column]: [REFUSE] for numbers in table["denied"].values() if numbers[column] is not None}
     treated[CLONE[column]] = [(LOAD, 0, 0, FIRST), (ANY_BIT, 0, 1, NAMESPACES), REFUSE, ALLOW]
     treated[CLONE3[column]] = [UNKNOWN]  # its flags cannot be looked at
     treated[IOCTL[column]] = _one_of(SECOND, TYPING, REFUSE, ALLOW)
     treated[PERSONALITY[column]] = _one_of(FIRST, PERSONALITIES, ALLOW, REFUSE)
     treated[SOCKET[column]] = _sockets()
     ranges: list[tuple[int, list[Step]]] = []
-    for number in range(told["newest"] + 1):
+    for number in range(table["newest"] + 1):
         steps = treated.get(number, [ALLOW])
         if not ranges or ranges[-1][1] != steps:
             ranges.append((number, steps))
-    return [*ranges, (told["newest"] + 1, [UNKNOWN]), (X32, [KILL])]
+    return [*ranges, (table["newest"] + 1, [UNKNOWN]), (X32, [KILL])]
 
 
 def _search(ranges: list[tuple[int, list[Step]]]) -> list[Step]:
@@ -84,7 +84,7 @@ def _one_of(argument: int, values: tuple[int, ...], then: Step, otherwise: Step)
 
 
 def _sockets() -> list[Step]:
-    """The kinds that are allowed; of netlink, only asking for the network's interfaces."""
+    """Return the steps that allow some kinds of sockets; of netlink only the query of network interfaces."""
     netlink = [(EQUAL, 0, 2, NETLINK), (LOAD, 0, 0, THIRD), (EQUAL, 1, 0, 0), REFUSE, ALLOW]
     tests = [(EQUAL, len(FAMILIES) - nth + len(netlink) - 2, 0, family) for nth, family in enumerate(FAMILIES)]
     return [(LOAD, 0, 0, FIRST), *tests, *netlink]

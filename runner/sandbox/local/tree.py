@@ -22,7 +22,7 @@ class ProcessReading:
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes below `pid`, parents first. What comes or goes meanwhile may be missed."""
+    """Return all processes below `pid`, parents first. What comes or goes meanwhile may be missed."""
     found: list[int] = []
     queue = [pid]
     while queue:
@@ -47,7 +47,7 @@ def read(pids: list[int]) -> ProcessReading:
 
 
 def proportional_memory(pids: list[int]) -> int:
-    """Bytes with shared pages counted once among those who share them. Slow: milliseconds a process."""
+    """Return the bytes with shared pages counted once among those who share them. Slow: milliseconds a process."""
     total = 0
     for pid in pids:
         for line in _file(f"/proc/{pid}/smaps_rollup").splitlines():
