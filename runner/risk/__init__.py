@@ -1,1 +1,1 @@
-"""The classifier: what the code of a request would do, found by parsing it."""
+"""The classifier: finds what the code of a request would do, by parsing it."""

@@ -114,8 +114,8 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _reasons(findings: Iterable[Finding]) -> tuple[str, ...]:
     worst = sorted(findings, key=lambda finding: -finding.level)
-    told = tuple(dict.fromkeys(finding.reason for finding in worst))
-    return told or ("Runs code; nothing in it stands out.",)
+    reasons = tuple(dict.fromkeys(finding.reason for finding in worst))
+    return reasons or ("Runs code; nothing in it stands out.",)
 
 
 __all__ = ["Act", "Classifier", "assess", "in_order", "unreadable"]

@@ -1,4 +1,4 @@
-"""Whether code can run what it reads: anything that runs a text or starts a program, and all that is not understood.
+"""Finds whether code can run what it reads: whatever runs text, starts programs, or is not understood.
 
 Each answer is the part of the code that can, in a few words; '' where nothing can. In doubt it can.
 """
@@ -43,7 +43,7 @@ LOADED = re.compile(r"\.(?:py\w?|pth|so|sh|bash|js|cjs|mjs|node|wasm|pl|rb|php|e
 
 
 def executes(language: Language | None, code: str, acts: Iterable[Act]) -> str:
-    """What in `code` can run a text that it gets; `acts` are those that following it has found. Never raises."""
+    """Return what in `code` can run a text that it gets; `acts` are those that following it has found. Never raises."""
     try:
         match language:
             case Language.SHELL:
@@ -138,7 +138,7 @@ def _of_python(node: ast.AST) -> str:
 
 
 def _fixed_texts(tree: ast.Module) -> dict[str, str]:
-    """Names that stand for one text all the time."""
+    """Return the names that stand for one text all the time."""
     stored: Counter[str] = Counter()
     for node in ast.walk(tree):
         match node:
@@ -171,7 +171,7 @@ def _writes(node: ast.AST, fixed: Mapping[str, str]) -> str:
 
 
 def _ending(path: ast.expr, fixed: Mapping[str, str]) -> str | None:
-    """How a path ends for sure; None where that is not known."""
+    """Return how a path ends for sure; None where that is not known."""
     match path:
         case ast.Constant(value=str(known)):
             return known
@@ -225,7 +225,10 @@ def _javascript(code: str) -> str:
 
 
 def _calls_unknown(node: Node, picked: set[bytes]) -> str:
-    """Why a call may be of anything; empty where it is of something known. `picked` are names of what was picked."""
+    """Return why a call may be of anything; empty where it is of something known.
+
+    `picked` are names of what was picked.
+    """
     function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
     if function is None or _picks(function) or function.text in picked:
         return "it calls what it picks by a name that is not fixed"
@@ -240,7 +243,7 @@ def _named(node: Node) -> bytes:
 
 
 def _picks(node: Node) -> bool:
-    """Whether the value is `something[name]`, with a name that is no number."""
+    """Return whether the value is `something[name]`, with a name that is no number."""
     while node.type in ("parenthesized_expression", "await_expression") and node.named_children:
         node = node.named_children[0]
     index = node.child_by_field_name("index")
@@ -260,7 +263,7 @@ ANYTHING = _words(
     "expand unexpand od xxd hexdump iconv numfmt shuf tee diff cmp stat file du df cd realpath readlink exit return "
     "break continue shift"
 )
-"""Commands that run nothing, whatever they are told."""
+"""Commands that run nothing, whatever their arguments are."""
 FIXED = _words("sort printf read mapfile readarray sed awk gawk mawk set unset wait export local")
 """Commands that run nothing as long as every word of theirs is fixed and looks as in FIXED_WORDS."""
 FIXED_WORDS = {
@@ -376,7 +379,7 @@ def _test(node: Node) -> str:
 
 
 def _word(node: Node) -> str | None:
-    """The word as fixed text; None where it is not."""
+    """Return the word as fixed text; None where it is not."""
     text = (node.text or b"").decode("utf-8", "replace")
     if node.type == "string" and all(child.type == "string_content" for child in node.named_children):
         return text[1:-1]

@@ -65,7 +65,7 @@ class Handed:
 
     @classmethod
     def to(cls, request: Request) -> Handed | None:
-        """None where the code gets nothing."""
+        """Return what is handed in with a request; None where that is nothing."""
         if not request.stdin and request.context in ("", "{}"):
             return None
         try:
@@ -78,7 +78,7 @@ class Handed:
 
 
 def size(request: Request) -> int:
-    """Characters that there are to assess."""
+    """Return the number of characters to be assessed."""
     return len(request.code) + len(request.stdin) + len(request.context)
 
 
@@ -136,10 +136,10 @@ def _tricks(handed: Handed) -> Iterator[Finding]:
     # A mark of the byte order begins many a table; inside a text it is still a trick.
     parts = (("input", (handed.stdin.removeprefix("\ufeff"),)), ("variables", handed.texts))
     for what, texts in parts:
-        told: set[str] = set()
+        listed: set[str] = set()
         for finding in tricks(Lines("\n".join(texts))):
-            if finding.id not in told:
-                told.add(finding.id)
+            if finding.id not in listed:
+                listed.add(finding.id)
                 yield replace(finding, span=WHOLE, reason=f"In the {what}: {finding.reason}")
 
 
@@ -153,7 +153,7 @@ def _steering(names: Iterable[str]) -> Iterator[Finding]:
 
 
 def _program(request: Request) -> Language | None:
-    """The language of the program that the input is, where the code does nothing but run it."""
+    """Return the language of the program that the input is, where the code does nothing but run it."""
     if request.language is not Language.SHELL or not request.stdin.strip():
         return None
     found = PROGRAM.fullmatch(request.code.strip())
@@ -184,7 +184,7 @@ def _read_as(nested: Nested, language: Language, code: str) -> bool:
 
 
 def _is_python(code: str) -> bool:
-    """Whether it is Python as it stands, and does more than to name something."""
+    """Return whether it is Python as it stands, and does more than to name something."""
     try:
         tree, repaired = parse(code)
     except Unparsed:

@@ -75,7 +75,7 @@ COMMANDS = _words(
 
 
 class _None(Exception):
-    """There is no outline."""
+    """The code has no outline."""
 
 
 @lru_cache(maxsize=8)
@@ -152,7 +152,7 @@ def _tells_nothing(value: object) -> bool:
 
 
 def _check_python(node: ast.AST) -> None:
-    """Raises _None for what could run text."""
+    """Raise _None for what could run text."""
     match node:
         case ast.Import(names):
             ok = all(_known(one.name) and not (one.asname and one.name in ("os", "sys")) for one in names)
@@ -215,7 +215,7 @@ def _is_js_data(node: Node) -> bool:
 
 
 def _check_javascript(node: Node) -> None:
-    """Raises _None for what could run text."""
+    """Raise _None for what could run text."""
     ok = True
     match node.type:
         case "identifier" | "property_identifier" | "shorthand_property_identifier" | "private_property_identifier":
@@ -234,7 +234,7 @@ def _check_javascript(node: Node) -> None:
 
 
 def _is_function(node: Node) -> bool:
-    """A function that is called where it stands."""
+    """Return whether the node is a function that is called where it is defined."""
     inner = node.named_children
     kinds = ("arrow_function", "function_expression")
     return node.type == "parenthesized_expression" and len(inner) == 1 and inner[0].type in kinds

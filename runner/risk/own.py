@@ -28,13 +28,13 @@ class Own:
     assess: Callable[[Request], Assessment]
     """As `runner.risk.tools.weigh`, with these rules as well."""
     problems: tuple[str, ...] = ()
-    """What could not be read, a sentence each, with file and line. While there is one, everything is asked."""
+    """What could not be read, a sentence each, with file and line. While there is one, every request is asked about."""
 
 
 def read(folder: Path) -> Own:
-    """The classifier with the rules of `folder`; that of Assent alone where there are none. Never raises.
+    """Return the classifier with the rules of `folder`; that of Assent alone where there are none. Never raises.
 
-    A file that cannot be used is left out and told. A rule whose own examples say otherwise is a mistake as well.
+    An invalid file is left out and reported. A rule whose own examples say otherwise is a mistake as well.
     Expressions are RE2's: whatever a person wrote, an agent's text must not make it take exponential time.
     """
     paths = sorted(folder.glob("*.yaml")) if folder.is_dir() else []
@@ -55,7 +55,7 @@ def read(folder: Path) -> Own:
 
 
 def _mistaken(path: Path, rules: list[DangerRule], known: set[str], base: Knowledge) -> list[str]:
-    """What is wrong with rules that can be read: names that are taken, examples that are not kept."""
+    """Return what is wrong with rules that can be read: names that are taken, examples that are not kept."""
     problems: list[str] = []
     classifier = Classifier(extended(base, rules))
     for number, rule in enumerate(rules, 1):

@@ -1,4 +1,4 @@
-"""Tricks that make code look different from what it is (spec R4): found in the text, whatever the language."""
+"""Finds tricks that make code look different from what it is (spec R4), in the text of any language."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runner.risk.model.lines import Lines
 
 MOST_PER_TRICK = 20
-"""Findings of one kind that are listed; a file full of them is told from a few as well."""
+"""Findings of one kind that are listed; a few are enough to recognize a file full of them."""
 
 PADDING_COLUMNS = 100
 """Spaces in a row, between code and code, that push the second part out of an ordinary window."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) -> Assessment:
-    """What `request` would do, and how much that matters; `classify` assesses code. Pure; never raises."""
+    """Return what `request` would do, and how much that matters; `classify` assesses code. Pure; never raises."""
     match request.tool:
         case Tool.CODE_EXECUTE:
             return classify(request)

@@ -1,4 +1,4 @@
-"""What writing a file would do, by where it goes, whether it can be started, and what it holds (spec R1, F1)."""
+"""Assesses the writing of a file by its place, whether it is executable, and its content (spec R1, F1)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INTERPRETERS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "sh": La
 def assess_write(
     path: str, content: str, *, executable: bool = False, classify: Callable[[Request], Assessment] = assess
 ) -> Assessment:
-    """What writing `content` to `path` would do; `classify` assesses it where it is code. Pure; never raises.
+    """Return what writing `content` to `path` would do; `classify` assesses it where it is code. Pure; never raises.
 
     An ordinary file below the workspace is MEDIUM, one that can be started HIGH and assessed as code, a place outside
     the workspace or one that is read at start-up or log-in CRITICAL.
@@ -63,7 +63,7 @@ def assess_write(
 
 
 def language_of(path: str, content: str) -> Language | None:
-    """The language of a program, by its name or its first line; None for what is no program."""
+    """Return the language of a program, by its name or its first line; None for what is no program."""
     ending = posixpath.splitext(path.lower())[1]
     if ending in LANGUAGES:
         return LANGUAGES[ending]

@@ -1,1 +1,1 @@
-"""Following JavaScript programs."""
+"""Follows JavaScript programs."""

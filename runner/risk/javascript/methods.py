@@ -62,7 +62,10 @@ def m_replace(machine: Machine, owner: Value, args: Args, place: Place) -> Value
 
 
 def _regex(value: Value) -> tuple[Any, int] | None:
-    """A regular expression, and how many places it changes (0 for all). RE2 takes linear time, whatever it is."""
+    """Return a regular expression, and how many places it changes (0 for all).
+
+    RE2 takes linear time, whatever it is.
+    """
     source = (value.fields or {}).get("pattern", UNKNOWN).text
     body, _, flags = source[1:].rpartition("/")
     if len(body) > 200:
@@ -152,7 +155,7 @@ def m_pop(machine: Machine, owner: Value, args: Args, place: Place) -> Value | N
 
 
 def m_shift(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
-    """The first item, which is gone afterwards; in a branch nobody knows how often that happens."""
+    """Return the first item, which is gone afterwards; in a branch nobody knows how often that happens."""
     if not owner.items or machine.branches:
         return m_pop(machine, owner, args, place)
     return owner.items.pop(0)

@@ -1,4 +1,4 @@
-"""Following a JavaScript program by its syntax tree."""
+"""Follows a JavaScript program by its syntax tree."""
 
 from __future__ import annotations
 

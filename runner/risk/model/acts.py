@@ -1,4 +1,4 @@
-"""What the code does, in words that are the same for every language: the acts that rules look at."""
+"""The acts of a program, named alike for every language: rules match on them."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Budget:
         self._until = time.thread_time() + seconds
 
     def spend(self, steps: int = 1) -> None:
-        """Raises TooMuch when nothing is left."""
+        """Spend steps of the budget. Raises TooMuch when none are left."""
         self.left -= steps
         if self.left < self._look:
             self._look = self.left - LOOK

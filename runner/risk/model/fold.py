@@ -1,4 +1,4 @@
-"""Working out texts that the code only assembles when it runs: pure functions and methods on known values."""
+"""Computes texts that code assembles at run time: pure functions and methods on known values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_TURNS = 4000
 
 
 def raw(known: str) -> bytes:
-    """The bytes of a text that stands for bytes; texts beyond Latin-1 count as UTF-8."""
+    """Return the bytes of a text that stands for bytes; texts beyond Latin-1 count as UTF-8."""
     try:
         return known.encode("latin-1")
     except UnicodeEncodeError:
@@ -42,7 +42,7 @@ def packed(known: str) -> str:
 
 
 def readable(data: str) -> str:
-    """Bytes as the text they most likely are."""
+    """Return the bytes as the text they most likely are."""
     try:
         return raw(data).decode("utf-8")
     except UnicodeDecodeError:
@@ -116,7 +116,7 @@ CODES = frozenset(
 
 
 def is_code(codec: str) -> bool:
-    """Whether a codec hides text, other than a character set."""
+    """Return whether a codec hides text, other than a character set."""
     return codec.lower().replace("-", "_").replace("_codec", "") in CODES
 
 
@@ -167,7 +167,7 @@ ENCODERS: dict[str, Change] = {
 
 
 def decoded(name: str, value: Value) -> Value | None:
-    """The result of a decoder or encoder called `name`, or None when it is neither."""
+    """Return the result of a decoder or encoder called `name`, or None when it is neither."""
     if name in DECODERS:
         return each(value, DECODERS[name], labels=DECODED, binary=True)
     if name in ENCODERS:
@@ -176,7 +176,7 @@ def decoded(name: str, value: Value) -> Value | None:
 
 
 def characters(values: Sequence[Value], labels: frozenset[str] = ASSEMBLED) -> Value:
-    """The text of these character codes."""
+    """Return the text of these character codes."""
     if not values or any(value.number is None for value in values):
         return Value(labels=labels | labels_of(values))
     try:
@@ -188,7 +188,7 @@ def characters(values: Sequence[Value], labels: frozenset[str] = ASSEMBLED) -> V
 
 
 def octets(values: Sequence[Value]) -> Value:
-    """Bytes from a list of numbers: a way to write a text nobody can read."""
+    """Return bytes from a list of numbers: a way to write a text nobody can read."""
     made = characters(values)
     made.binary = True
     return made
@@ -287,7 +287,7 @@ def sliced(value: Value, start: Value, stop: Value, step: Value) -> Value:
 
 
 def joined(separator: Value, values: Sequence[Value]) -> Value:
-    """The values put together with a separator; many single characters make an assembled text."""
+    """Return the values put together with a separator; many single characters make an assembled text."""
     if len(values) > 20_000:
         return Value(labels=labels_of(values[:1000]))
     whole = concatenate(values, separator.text if separator.texts else "")
@@ -320,7 +320,7 @@ def split(value: Value, separator: Value) -> Value:
 
 
 def parsed_json(known: str) -> Value | None:
-    """What a JSON text stands for; None where it is none."""
+    """Return what a JSON text stands for; None where it is none."""
     try:
         return _plain(json.loads(known))
     except (ValueError, RecursionError):
@@ -344,7 +344,7 @@ def _plain(data: object) -> Value:
 
 
 def spread(value: Value) -> list[Value] | None:
-    """What a loop over `value` meets, one after the other, where that is known and short."""
+    """Return what a loop over `value` meets, one after the other, where that is known and short."""
     if value.items is not None:
         return value.items if len(value.items) <= MOST_TURNS else None
     if value.exact is not None and 0 < len(value.exact) <= MOST_TURNS:

@@ -31,12 +31,12 @@ class Lines:
         return self._starts[line - 1] if 0 < line <= len(self._starts) else len(self.text)
 
     def span(self, start: int, end: int) -> Span:
-        """The range from offset `start` up to `end`."""
+        """Return the range from offset `start` up to `end`."""
         line, end_line = bisect_right(self._starts, start), bisect_right(self._starts, max(start, end))
         return Span(line, start - self._starts[line - 1], end_line, max(start, end) - self._starts[end_line - 1])
 
     def place(self, place: tuple[int, int, int, int]) -> Span:
-        """A parser's range, whose columns count bytes of UTF-8, in characters; kept inside the text."""
+        """Return a parser's range, whose columns count bytes of UTF-8, in characters; kept inside the text."""
         line, column, end_line, end_column = place
         line, end_line = min(max(line, 1), len(self)), min(max(end_line, 1), len(self))
         return Span(line, self._characters(line, column), end_line, self._characters(end_line, end_column))
@@ -53,7 +53,7 @@ class Lines:
         )
 
     def evidence(self, span: Span) -> str:
-        """The text in `span` on one line, at most EVIDENCE_LENGTH characters."""
+        """Return the text in `span` on one line, at most EVIDENCE_LENGTH characters."""
         start = self.start(span.line) + span.column
         end = min(self.start(span.end_line) + span.end_column, start + 4 * EVIDENCE_LENGTH)
         return shorten(self.text[start:end])

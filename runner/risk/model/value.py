@@ -80,7 +80,7 @@ class Value:
         return not self.texts and not self.name and self.items is None and self.fields is None and self.number is None
 
     def labelled(self, labels: Iterable[str]) -> Value:
-        """A copy with `labels` added; itself when it has them all."""
+        """Return a copy with `labels` added; itself when it has them all."""
         added = self.labels.union(labels)
         if len(added) == len(self.labels):
             return self
@@ -112,7 +112,7 @@ class Scope:
         return None
 
     def holder(self, name: str) -> Scope:
-        """The scope in which `name` is already known; this one when none is."""
+        """Return the scope in which `name` is already known; this one when none is."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names:
@@ -166,7 +166,7 @@ def reference(name: str, labels: frozenset[str] = NO_LABELS) -> Value:
 
 
 def labels_of(values: Iterable[Value], depth: int = 3) -> frozenset[str]:
-    """Labels of the values and of what they contain, to a small depth."""
+    """Return the labels of the values and of what they contain, to a small depth."""
     found: set[str] = set()
     for value in values:
         if value.labels:
@@ -181,7 +181,7 @@ def labels_of(values: Iterable[Value], depth: int = 3) -> frozenset[str]:
 
 
 def texts_of(value: Value, depth: int = 3) -> list[str]:
-    """Every text in the value and in what it contains, a bounded number of them."""
+    """Return every text in the value and in what it contains, a bounded number of them."""
     found = list(value.texts)
     if not found and value.number is not None:
         found.append(str(value.number))
@@ -192,7 +192,7 @@ def texts_of(value: Value, depth: int = 3) -> list[str]:
 
 
 def pieces(value: Value) -> tuple[str, ...]:
-    """The texts of the value for joining into a longer one: a hole where none is known."""
+    """Return the texts of the value for joining into a longer one: a hole where none is known."""
     if value.texts:
         return value.texts
     if value.number is not None:
@@ -201,7 +201,7 @@ def pieces(value: Value) -> tuple[str, ...]:
 
 
 def concatenate(parts: Iterable[Value], between: str = "") -> Value:
-    """One text from several. Alternatives multiply up to MOST_TEXTS."""
+    """Return one text from several. Alternatives multiply up to MOST_TEXTS."""
     parts = list(parts)
     if all(len(part.texts) <= 1 for part in parts):
         whole = between.join(pieces(part)[0] for part in parts) if len(parts) <= LONGEST_TEXT else HOLE
@@ -226,7 +226,7 @@ def concatenate(parts: Iterable[Value], between: str = "") -> Value:
 
 
 def either(values: Iterable[Value]) -> Value:
-    """A value that may be any of `values`."""
+    """Return a value that may be any of `values`."""
     options = [value for value in values if value is not UNKNOWN]
     if not options:
         return UNKNOWN

@@ -1,1 +1,1 @@
-"""Following Python programs."""
+"""Follows Python programs."""

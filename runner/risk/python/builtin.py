@@ -98,7 +98,7 @@ def set_attribute(machine: Machine, called: Value, args: Args, named: Named, pla
 
 
 def same_owner(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    """A method whose result is, for what matters here, what it is called on."""
+    """Return the object that a method is called on: its result is equivalent here."""
     return called.owner
 
 

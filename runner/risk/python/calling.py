@@ -53,7 +53,7 @@ def call_partial(machine: Machine, called: Value, args: Args, named: Named, plac
 
 
 def caller(*names: str) -> Special:
-    """A call that calls another function, handed over with its arguments: threads, executors, timers."""
+    """Return the handler of a call that calls a function it gets: threads, executors, timers."""
 
     def call(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
         target = next((named[name] for name in names if name in named), None)
@@ -98,7 +98,7 @@ def method_caller(machine: Machine, called: Value, args: Args, named: Named, pla
 
 
 def call_method(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    """What operator.methodcaller and operator.attrgetter make, called with an object."""
+    """Return what operator.methodcaller and operator.attrgetter make, called with an object."""
     if not called.items or not args or not called.items[0].texts:
         return None
     member = machine.attribute(args[0], called.items[0].text, fold.ASSEMBLED)

@@ -68,7 +68,7 @@ class PythonExpressions(PythonNames):
         """Loops without end around what is looked at."""
 
     def value(self, node: ast.expr) -> Value:
-        """What is known of the expression."""
+        """Return what is known of the expression."""
         self.budget.left -= 1
         if type(node) is ast.Constant:
             if self.nested.mentions is not None and isinstance(node.value, str):
@@ -347,7 +347,7 @@ class PythonExpressions(PythonNames):
 
 
 def _hidden(node: ast.expr) -> frozenset[str]:
-    """A name that is not written out as one word is a name that is hidden."""
+    """Return the label of a hidden name for one that is not written as a single word."""
     return NO_LABELS if isinstance(node, ast.Constant | ast.Name) else fold.ASSEMBLED
 
 

@@ -50,7 +50,7 @@ class PythonNames(Machine):
         self.scope = self.module
 
     def written(self, node: ast.Constant) -> str:
-        """How a literal stands in the code, as far as its line and some more."""
+        """Return how a literal stands in the code, as far as its line and some more."""
         if node.lineno > len(self.lines):
             return ""
         line = self.lines[node.lineno - 1].encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Following a Python program by its `ast`, statement by statement."""
+"""Follows a Python program by its `ast`, statement by statement."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class Python(PythonExpressions):
 
 
 def _collects(body: Sequence[ast.stmt]) -> bool:
-    """Whether a loop's body is short and adds to a text or a list."""
+    """Return whether a loop's body is short and adds to a text or a list."""
     return len(body) <= 4 and any(
         isinstance(statement, ast.AugAssign)
         or (isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp | ast.Call))

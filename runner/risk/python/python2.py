@@ -63,7 +63,7 @@ REPAIRS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...
     (re.compile(r"`([^`\n]+)`"), r"repr(\1)"),
 )
 # Notebook cells: `!command` runs in a shell, `%magic` does not matter, `%%bash` takes the rest.
-CELL = re.compile(r"\A\s*+%%(?:bash|sh|script|system|!)[^\n]*+\n(.*)\Z", re.DOTALL)
+NOTEBOOK_SCRIPT = re.compile(r"\A\s*+%%(?:bash|sh|script|system|!)[^\n]*+\n(.*)\Z", re.DOTALL)
 BANG = re.compile(rf"(?m)^({GAP})(?:\w++{GAP}={GAP})?!(.+)$")
 MAGIC = re.compile(rf"(?m)^({GAP})%{{1,2}}(\w++)([^\n]*+)$")
 PROMPT = re.compile(r"(?m)^(?:>>>|\.\.\.) ?")
@@ -73,8 +73,8 @@ def modern(code: str) -> str:
     """`code` with old statements rewritten and, where that is not enough, broken lines emptied."""
     if len(code) > LONGEST:
         return code
-    if (cell := CELL.match(code)) is not None:
-        return f"__import__('os').system({cell.group(1)!r})"
+    if (magic := NOTEBOOK_SCRIPT.match(code)) is not None:
+        return f"__import__('os').system({magic.group(1)!r})"
     code = code.replace("\0", " ").replace("\f", " ")
     if code.lstrip().startswith(">>>"):
         code = "\n".join(line for line in code.split("\n") if line.startswith((">>>", "...")))
@@ -135,7 +135,7 @@ def _indent(line: str) -> int:
 
 
 def _broken(code: str) -> int:
-    """The line of the first syntax error; 0 when there is none."""
+    """Return the line of the first syntax error; 0 when there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

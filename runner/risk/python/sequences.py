@@ -68,7 +68,7 @@ def zipped(machine: Machine, called: Value, args: Args, named: Named, place: Pla
 
 
 def nothing_new(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    """A call whose result is, for what matters here, its argument."""
+    """Return the argument of a call: its result is equivalent here."""
     value = first(args)
     return Value(value.texts, value.name, labels_of(args), value.items, value.fields, binary=value.binary)
 

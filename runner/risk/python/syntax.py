@@ -18,7 +18,7 @@ class Unparsed(Exception):
 
 
 def parse(code: str) -> tuple[ast.Module, bool]:
-    """The tree of `code`, and whether it had to be made readable first (Python 2, a notebook cell).
+    """Return the tree of `code`, and whether it had to be made readable first (Python 2, a notebook cell).
 
     Raises Unparsed.
     """

@@ -49,7 +49,7 @@ class Knowledge:
 
 
 def load(folder: Path) -> Knowledge:
-    """The files of `folder`. Raises RulesUnreadable, naming file and line."""
+    """Return the files of `folder`. Raises RulesUnreadable, naming file and line."""
     targets = Targets(_section(folder / "targets.yaml", "targets"))
     rules: list[DangerRule] = []
     for path in sorted((folder / "dangers").glob("*.yaml")):
@@ -65,7 +65,7 @@ def load(folder: Path) -> Knowledge:
 
 @cache
 def bundled() -> Knowledge:
-    """What comes with Assent."""
+    """Return what comes with Assent."""
     return load(resources() / "rules")
 
 
@@ -75,7 +75,7 @@ def extended(knowledge: Knowledge, rules: Sequence[DangerRule]) -> Knowledge:
 
 
 def read(path: Path) -> dict[str, object]:
-    """A rule file as data. Raises RulesUnreadable."""
+    """Return a rule file as data. Raises RulesUnreadable."""
     try:
         data = yaml.load(path.read_text("utf-8"), Loader)
     except OSError as error:
@@ -141,7 +141,7 @@ def read_rules(path: Path, targets: Targets, compile: Compile = trusted) -> list
 
 
 def line_of(path: Path, name: str, number: int) -> int:
-    """The line on which a rule starts."""
+    """Return the line on which a rule starts."""
     count = 0
     for at, line in enumerate(path.read_text("utf-8").split("\n"), 1):
         if re.match(r"\s*- ", line) and (indent := len(line) - len(line.lstrip())) <= 2 and indent >= 0:

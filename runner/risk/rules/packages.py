@@ -32,7 +32,7 @@ class PackageOrigin(StrEnum):
 
 
 def source_of(written: str, ecosystem: str) -> PackageOrigin:
-    """Where the package that is written like this comes from. `ecosystem` is `python` or `javascript`."""
+    """Return where the package that is written like this comes from. `ecosystem` is `python` or `javascript`."""
     written = written.strip()
     if written.startswith("-"):
         return PackageOrigin.OPTION
@@ -46,7 +46,7 @@ def source_of(written: str, ecosystem: str) -> PackageOrigin:
 
 
 def name_of(written: str, ecosystem: str) -> str:
-    """The name alone, without version and extras, as registries compare names."""
+    """Return the name alone, without version and extras, as registries compare names."""
     match = NAME.match(written.strip())
     if match is None:
         return ""
@@ -56,14 +56,14 @@ def name_of(written: str, ecosystem: str) -> str:
 
 
 def fixed(written: str, ecosystem: str) -> bool:
-    """Whether one version is named."""
+    """Return whether one version is named."""
     if ecosystem == "python":
         return re.search(r"={2,3}\s*[\w.!+]+$", written) is not None
     return re.search(r"(?!^)@v?\d+\.\d+\.\d+[\w.+-]*$", written) is not None
 
 
 def mistaken_for(name: str, ecosystem: str) -> str:
-    """The much-used name that `name` looks like; empty when it is one itself or looks like none."""
+    """Return the much-used name that `name` looks like; empty when it is one itself or looks like none."""
     known = popular(ecosystem)
     plain = name.replace(".", "-") if ecosystem == "javascript" else name
     if not plain or plain in known or plain.startswith("@"):
@@ -76,7 +76,7 @@ def mistaken_for(name: str, ecosystem: str) -> str:
 
 
 def one_slip(name: str, known: str) -> bool:
-    """Whether one letter added, left out, replaced or swapped with its neighbor makes one of the other."""
+    """Return whether one letter added, left out, replaced or swapped with its neighbor makes one of the other."""
     if len(name) > len(known):
         name, known = known, name
     at = next((i for i, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), len(name))
@@ -89,7 +89,7 @@ def one_slip(name: str, known: str) -> bool:
 
 @cache
 def popular(ecosystem: str) -> frozenset[str]:
-    """The most used names of a registry, as `name_of` gives them."""
+    """Return the most used names of a registry, as `name_of` gives them."""
     listed = read(resources() / "rules" / "popular.yaml").get("popular")
     assert isinstance(listed, dict)
     return frozenset(str(listed.get(ecosystem, "")).split())
@@ -97,11 +97,11 @@ def popular(ecosystem: str) -> frozenset[str]:
 
 @cache
 def _long(ecosystem: str) -> tuple[tuple[str, str], ...]:
-    """The names that are long enough to be mistaken, each with what it reads as."""
+    """Return the names that are long enough to be mistaken, each with what it reads as."""
     return tuple((name, _folded(name)) for name in sorted(popular(ecosystem)) if len(name) >= SHORTEST)
 
 
 def _folded(name: str) -> str:
-    """Names that read the same come out the same: separators, doubled letters, digits for letters."""
+    """Return a form that is the same for names that look alike: separators, doubled letters, digits for letters."""
     plain = name.translate(str.maketrans("0135", "oles")).replace("-", "").replace("vv", "w").replace("rn", "m")
     return plain[:1] + "".join(b for a, b in pairwise(plain) if a != b)

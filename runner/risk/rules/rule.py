@@ -91,7 +91,7 @@ class DangerRule:
 
 
 def compiled(data: object, targets: Targets, compile: Compile = trusted) -> DangerRule:
-    """A rule from its YAML. Raises ValueError or re.error for what is wrong with it."""
+    """Return a rule from its YAML. Raises ValueError or re.error for what is wrong with it."""
     if not isinstance(data, Mapping):
         raise ValueError("it is not a mapping")
     for needed in ("id", "when", "capability", "reason"):
@@ -261,7 +261,7 @@ class DangerRules:
                     self._by_kind.setdefault(kind, []).append(rule)
 
     def mentioned(self, code: str) -> Search | None:
-        """What to look for in the texts of `code`; None when it is nowhere in it, which spares the looking."""
+        """Return what to look for in the texts of `code`; None when it is nowhere in it, which spares the looking."""
         return self.mentions if self.mentions is not None and self.mentions(code) else None
 
     def judge(self, trail: Trail) -> Iterator[tuple[DangerRule, Act]]:

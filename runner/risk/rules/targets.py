@@ -87,7 +87,7 @@ class Targets:
         self.of = lru_cache(maxsize=4096)(self._of)
 
     def _of(self, path: str) -> frozenset[str]:
-        """The kinds that `path` belongs to."""
+        """Return the kinds that `path` belongs to."""
         plain = normal(path)
         if "?" in plain or "[" in plain:
             plain = next((known for known in GUESSED if _matches(known, plain)), plain)
@@ -104,7 +104,7 @@ class Targets:
 
 
 def _matches(known: str, pattern: str) -> bool:
-    """Whether a shell would take `pattern` for `known`: part by part, and with some letters of its own."""
+    """Return whether a shell would take `pattern` for `known`: part by part, and with some letters of its own."""
     parts, wanted = known.split("/"), pattern.split("/")
     return len(parts) == len(wanted) and all(map(fnmatch.fnmatchcase, parts, wanted))
 

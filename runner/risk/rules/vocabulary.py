@@ -42,7 +42,7 @@ class Vocabulary:
                     self._calls.setdefault(name, []).append(meaning)
 
     def of(self, name: str) -> Sequence[Meaning]:
-        """What a call of `name` does; nothing for names without a meaning."""
+        """Return what a call of `name` does; nothing for names without a meaning."""
         if not name:
             return ()
         found = self._calls.get(name)
@@ -71,7 +71,7 @@ def _meaning(entry: Mapping[str, object]) -> Meaning:
 
 
 def picked(where: str, owner: Value | None, args: Sequence[Value], named: Mapping[str, Value]) -> Value:
-    """The argument that a place of a Meaning points at; UNKNOWN when the call has none there."""
+    """Return the argument that a place of a Meaning points at; UNKNOWN when the call has none there."""
     for choice in where.split("/"):
         value = _pick(choice, owner, args, named)
         if value is not None:

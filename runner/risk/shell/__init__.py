@@ -1,1 +1,1 @@
-"""Following shell scripts."""
+"""Follows shell scripts."""

@@ -61,7 +61,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def glob_word(raw: str) -> str:
-    """A bare word: backslashes go, and a line goes on; patterns such as `/???/??t` stay as they are."""
+    """Return an unquoted word without backslashes and line continuations; patterns such as `/???/??t` stay."""
     raw = raw.replace("\\\n", "")
     return re.sub(r"\\(.)", r"\1", raw) if "\\" in raw else raw
 

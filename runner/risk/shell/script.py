@@ -1,4 +1,4 @@
-"""Following a shell script by its syntax tree: statements, pipes, loops and functions, down to simple commands."""
+"""Follows a shell script by its syntax tree: statements, pipes, loops and functions, down to simple commands."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _joined(match: re.Match[bytes]) -> bytes:
 
 
 def _longest_pipeline(data: bytes) -> int:
-    """Return how many pipes follow each other at most; a line that ends with one goes on."""
+    """Return how many pipes follow each other at most; a line that ends with one continues."""
     longest = now = 0
     for match in PIPE_OR_END.finditer(data):
         now = now + 1 if match[0] == b"|" else 0

@@ -1,1 +1,1 @@
-"""Following values through a program and into the code it starts."""
+"""Follows values through a program and into the code that it starts."""

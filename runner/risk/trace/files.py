@@ -78,7 +78,7 @@ class WrittenFiles:
         return frozenset({"narrowed"}) if names is not None and not set(names) <= set("*./") else NO_LABELS
 
     def _made_ready(self, act: Act) -> frozenset[str]:
-        """A file is started, or made one that can be."""
+        """Follow up a file that is started or made executable; return labels for what it gives."""
         if act.kind == "chmod" and isinstance(mode := act.get("mode").number, int):
             act.fields["mode"] = text(f"{mode:o}")
         act.fields["origin"] = Value(labels=self.origin(act.get("path")))
@@ -101,14 +101,14 @@ class WrittenFiles:
                 self.scripts[path.text] = text_so_far, place
 
     def origin(self, path: Value) -> frozenset[str]:
-        """Labels of what the program has written to `path`."""
+        """Return the labels of what the program has written to `path`."""
         found: set[str] = set()
         for key in keys(path):
             found |= self.trail.written.get(key, set())
         return frozenset(found)
 
     def content(self, path: Value) -> Value:
-        """What the program has written to `path`, where that is known."""
+        """Return what the program has written to `path`, where that is known."""
         for key in keys(path):
             if (known := self.trail.contents.get(key)) is not None:
                 return known
@@ -134,7 +134,7 @@ FOLLOW_UPS: dict[str, Callable[[WrittenFiles, Act], frozenset[str]]] = {
 
 
 def keys(path: Value) -> list[str]:
-    """What a file is remembered by: its last name where it is known, else the variable that holds its path."""
+    """Return what a file is remembered by: its last name where it is known, else the variable that holds its path."""
     found = []
     for known in path.texts:
         base = known.replace("\\", "/").rstrip("/").rpartition("/")[2].strip("\"'")

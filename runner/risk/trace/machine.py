@@ -1,4 +1,4 @@
-"""Following calls through a program without running it, for Python and JavaScript alike."""
+"""Follows the calls of a program without running it, for Python and JavaScript."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ class Machine(Values):
         raise NotImplementedError
 
     def method(self, owner: Value, name: str, args: list[Value], place: Place) -> Value | None:
-        """A pure method of known texts and lists; None when it is not one."""
+        """Return the result of a pure method of known texts and lists; None for any other."""
         raise NotImplementedError
 
     # Calls.
 
     def call(self, called: Value, args: list[Value], named: dict[str, Value], place: Place) -> Value:
-        """What calling `called` gives; what it does goes to the trail."""
+        """Return what calling `called` gives; what it does goes to the trail."""
         self.budget.spend(2)
         function = called.function
         if function is not None:
@@ -109,7 +109,7 @@ class Machine(Values):
         return made
 
     def special(self, name: str) -> Special | None:
-        """The function of ours that knows what `name` does, whatever it is called on."""
+        """Return the function of ours that knows what `name` does, whatever it is called on."""
         found = self.specials.get(name)
         return self.specials.get(name.replace("()", "").replace("[]", "")) if found is None and ")." in name else found
 
@@ -263,7 +263,7 @@ class Machine(Values):
             names[function.rest] = Value(items=list(args[len(parameters) :]))
 
     def leftovers(self) -> None:
-        """Functions nobody called are gone through once, with nothing known of their parameters."""
+        """Follow each function that was not called once, with unknown arguments."""
         done = 0
         while done < len(self.functions):
             function = self.functions[done]

@@ -1,4 +1,4 @@
-"""From one act to the next: files that come back, commands that run other code, code inside code."""
+"""Follows acts across languages: files read back, commands that run other code, code inside code."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ class Nested:
     def shell_text(
         self, command: ShellCaller, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN
     ) -> Value:
-        """A script inside a script: `bash -c`, `eval`, a pipe into `sh`."""
+        """Follow a script inside a script (`bash -c`, `eval`, a pipe into `sh`); return what it prints."""
         if self.trail.depth >= DEEPEST:
             self.trail.add("too-deep", command.name, {}, command.place)
             return UNKNOWN

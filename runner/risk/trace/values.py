@@ -1,4 +1,4 @@
-"""Names and values of a program that is followed, and the parts of values, for Python and JavaScript alike."""
+"""Names and values of a followed program, and the parts of values, for Python and JavaScript."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Values:
         return Value(name=name, labels=owner.labels)
 
     def each(self, value: Value) -> Value:
-        """What a loop over `value` meets."""
+        """Return what a loop over `value` meets."""
         if value.items is not None:
             return either(value.items[:60]).labelled(value.labels)
         if value.fields is not None and value.kind is None:
@@ -113,7 +113,7 @@ class Values:
         return Value(name=f"{value.name}[]" if value.name and len(value.name) < 100 else "", labels=value.labels)
 
     def dunder(self, owner: Value, name: str) -> Value | None:
-        """A method of a class of the program that the language calls by itself, such as `__add__`."""
+        """Return a method of a class of the program that the language calls by itself, such as `__add__`."""
         if owner.kind is None or owner.fields is None:
             return None
         found = self._member(owner.kind, name)

@@ -1,4 +1,4 @@
-"""What a program that is followed needs of the world around it: files, processes and code in other languages."""
+"""The protocols by which a followed program reaches its environment: files, processes, code in other languages."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Reading code in processes of their own, with a deadline."""
+"""Worker processes that parse code, with a deadline."""

@@ -1,4 +1,4 @@
-"""Has agents' code read in processes of their own, so that none of it can hold the console up.
+"""Parses agents' code in worker processes, so that none of it can block the console.
 
 What takes longer than the deadline, or takes its process down, is CRITICAL: nobody can say what it does.
 """
@@ -82,7 +82,7 @@ class Assessor:
         self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
 
-    # ---- what is asked ----
+    # ---- calls ----
 
     async def assess(self, request: Request, *, person: bool = False) -> Assessment:
         """Return what `request` would do; CRITICAL where nobody can say. `person`: not its agent asks."""
@@ -106,10 +106,10 @@ class Assessor:
         answer = await self._ask(agent, Compare(old, new), Compared)
         return () if answer is None else answer.changes
 
-    # ---- its life ----
+    # ---- life cycle ----
 
     def listen(self, listener: Callable[[tuple[str, ...]], None]) -> None:
-        """Hear what a new process found wrong with the person's own rules."""
+        """Set the callback for errors that a new process finds in the person's own rules."""
         self._listeners.append(listener)
 
     def warm(self) -> None:
@@ -118,7 +118,7 @@ class Assessor:
             self._spawn("start assessing", self._begin())
 
     def reload(self) -> None:
-        """The person's own rules are others now: what is asked from here on is answered by them."""
+        """Replace the worker processes, as the person's own rules have changed."""
         used = bool(self._processes)
         self._stale |= self._processes
         self._failed = False
@@ -129,7 +129,7 @@ class Assessor:
             self._one_more()
 
     async def close(self) -> None:
-        """End every process; whatever waits is told that nothing came of it."""
+        """End every process; waiting calls get no answer."""
         self._closed = True
         for wish in self._turns.drain():
             _settle(wish, None)
@@ -137,10 +137,10 @@ class Assessor:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    # ---- inside ----
+    # ---- scheduling ----
 
     async def _ask(self, asker: str, call: Call, kind: type[T]) -> T | None:
-        """None where there is no answer."""
+        """Queue a call and return its answer; None where there is none."""
         if self._closed:
             return None
         wish = _Wish(call, kind, asyncio.get_running_loop().create_future())
@@ -170,11 +170,11 @@ class Assessor:
             self._spawn("start assessing", self._begin())
 
     def _lives(self) -> int:
-        """Those that will answer again: stale ones end with their call."""
+        """Return those that will answer again: stale ones end with their call."""
         return len(self._processes - self._stale)
 
     async def _begin(self) -> None:
-        """Start a process. Where that fails and there is no other, everything that waits is told so."""
+        """Start a process. Where that fails and there is no other, waiting calls get no answer."""
         if self._closed:
             return
         process = self._make(self._rules)

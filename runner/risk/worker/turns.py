@@ -12,7 +12,7 @@ PERSON = ""
 
 
 class Turns(Generic[T]):
-    """What waits. Whoever takes something says when it is done."""
+    """The queue of calls. The caller of `take` reports with `done` when a call is over."""
 
     def __init__(self, most_agents: int) -> None:
         """`most_agents`: that many agents are served at once at most; the person always."""
@@ -45,7 +45,7 @@ class Turns(Generic[T]):
         return self._next() is not None
 
     def drain(self) -> list[T]:
-        """Take everything out that waits."""
+        """Remove and return everything that waits."""
         items = [item for queue in self._waiting.values() for item in queue]
         self._waiting.clear()
         return items

@@ -49,8 +49,8 @@ MEMORY = 2 << 30
 """Bytes of address space. Code of 1 MB takes a tenth of that."""
 GRACE_SECONDS = 2
 """After the last moment of a call; by then the other end has killed this process, if there still is one."""
-TOLD = 4000
-"""Characters of a traceback that are told."""
+LONGEST_TRACEBACK = 4000
+"""Characters of a traceback that are reported."""
 
 
 def main(folder: str, parent: int, seconds: float) -> None:
@@ -84,7 +84,7 @@ def _bind(parent: int) -> None:
 
 
 def _received(line: socket.socket) -> bytes | None:
-    """The next call; None at the end."""
+    """Return the next call; None at the end."""
     header = _exactly(line, HEADER.size)
     if len(header) < HEADER.size:
         return None
@@ -109,7 +109,7 @@ def _answered(body: bytes, rules: Own) -> bytes:
     except (MemoryError, RecursionError) as error:
         return pack(CallFailed(type(error).__name__))
     except Exception:
-        return pack(CallFailed(traceback.format_exc()[-TOLD:]))
+        return pack(CallFailed(traceback.format_exc()[-LONGEST_TRACEBACK:]))
 
 
 def answer(call: Call, rules: Own) -> Answer:

@@ -1,1 +1,1 @@
-"""What shell commands do."""
+"""The effects of shell commands."""

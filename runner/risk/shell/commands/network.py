@@ -67,7 +67,7 @@ def curl(command: Command) -> Value | None:
 
 
 def _posted(command: Command, names: Sequence[str]) -> Value:
-    """Everything that options put into a request, files included."""
+    """Return everything that options put into a request, files included."""
     arguments = command.arguments
     parts: list[Value] = []
     for at, argument in enumerate(arguments):

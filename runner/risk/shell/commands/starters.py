@@ -118,7 +118,7 @@ def find(command: Command) -> Value | None:
 
 
 def _found(root: Value, names: Sequence[Value]) -> Value:
-    """Paths a find may give: every name below the root, with a hole between."""
+    """Return the paths a find may give: every name below the root, with a hole between."""
     if not names:
         return Value(tuple(_below(known) for known in root.texts) or (HOLE,), labels=root.labels | {"found"})
     made = [f"{_below(known)}{name.text.lstrip('*/') or '*'}" for known in root.texts or (".",) for name in names]
@@ -177,7 +177,7 @@ def su(command: Command) -> Value | None:
 
 
 def script_option(valued: str, *names: str) -> Handler:
-    """A command whose option holds a shell script: `script -c`, `watch`, `flock -c`."""
+    """Return the handler of a command with a shell script in an option: `script -c`, `watch`, `flock -c`."""
 
     def handle(command: Command) -> Value | None:
         options, _operands = command.parsed(valued, stop=True)

@@ -81,7 +81,7 @@ def cluster(command: Command) -> Value | None:
 
 
 def recorder(*what: str) -> Handler:
-    """Programs that take pictures of the screen, what was copied, or what is typed."""
+    """Return the handler of programs that record the screen, the clipboard or the keyboard."""
     kind, reads = what[0], what[1:]
 
     def handle(command: Command) -> Value | None:

@@ -62,7 +62,7 @@ def _printed(words: list[Value]) -> Value:
 
 
 def _converted(letter: str, value: Value) -> Value:
-    """One argument of printf, as its directive prints it."""
+    """Return one argument of printf, as its directive prints it."""
     known = value.exact
     if letter == "b" and value.texts:
         return each(value, ansi)
@@ -266,7 +266,7 @@ def awk(command: Command) -> Value | None:
 
 
 def _awk_print(program: str, data: Value) -> Value | None:
-    """What `{print $2" "$1}` makes of one known line."""
+    """Return what `{print $2" "$1}` makes of one known line."""
     match = re.fullmatch(r"\s*+\{\s*+print\s((?:\$\d{1,9}+|\"[^\"]*+\"|,|\s)++);?+\s*+\}\s*+", program)
     if match is None or data.exact is None:
         return None
