@@ -72,12 +72,10 @@ class Parts:
 
     async def open_gateway(self, counter: Counter) -> None:
         """Open the gateway. Raises KnownError where its port cannot be opened."""
-        # Imports of half a second: here, so that the window is painted first.
-        from runner.gateway.server import Gateway
-
+        gateway_class = _gateway_class()
         # Assigned before it opens, so that it is closed even where opening fails.
         if self._gateway is None:
-            self._gateway = Gateway(counter, self.agents, self.configuration.settings, self.places)
+            self._gateway = gateway_class(counter, self.agents, self.configuration.settings, self.places)
         await self._gateway.open()
 
     async def close(self, why: str) -> None:
@@ -88,3 +86,14 @@ class Parts:
         await self.sandboxes.close()
         await self.ledger.close()
         self.captures.close()
+
+
+def _gateway_class() -> type[Gateway]:
+    """Import the gateway: half a second, here so that the window is painted first."""
+    try:
+        from runner.gateway.server import Gateway
+    except ImportError:
+        # Qt's import hook looks into modules that this thread has imported only half, which once broke pydantic's
+        # import. What failed is not kept by Python, and a second try imports it whole.
+        from runner.gateway.server import Gateway
+    return Gateway
