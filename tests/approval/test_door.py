@@ -317,7 +317,7 @@ async def test_a_lockdown_while_a_late_approval_is_written_takes_it_back(stage: 
     await stage.engine.modes.guard()
     pen.go()
     assert "counts" in await arming
-    assert [kind for kind, _ in entries(stage, ARMED, DROPPED)] == [ARMED, DROPPED]
+    await stage.until(lambda: [kind for kind, _ in entries(stage, ARMED, DROPPED)] == [ARMED, DROPPED])
     await stage.asked()
     assert stage.sandbox.runs == []
 
