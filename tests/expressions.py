@@ -37,7 +37,7 @@ SIZES = (1_500, 6_000, 24_000)
 TROUBLE = "runner/sandbox/images/trouble.py"
 STEEP = 2.7
 """Times the growth in size that the time may grow; where it is quadratic, it is four times."""
-QUICK = 0.003
+QUICK = 0.02
 """Seconds of processor time within which a look is not steep, whatever the one before it took."""
 SHORT = 0.002
 """Seconds of processor time within which there is no need for a longer text."""

@@ -197,10 +197,10 @@ def test_a_caught_memory_error_is_the_codes_own_affair(lab: Lab) -> None:
 def test_a_share_of_the_processor(lab: Lab) -> None:
     if lab.lacks("a share of the processor"):
         return
-    code = "import time\nend = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass\nresult = time.process_time()"
+    code = "import time\nend = time.monotonic() + 4\nwhile time.monotonic() < end: pass\nresult = time.process_time()"
     used = lab.run(code, cpu_cores=0.3).value
     assert isinstance(used, float)
-    assert used < 0.9
+    assert used < 2.4
 
 
 def test_who_is_asked_to_end(lab: Lab) -> None:
@@ -244,7 +244,7 @@ def test_processes_are_bounded(lab: Lab) -> None:
 def test_usage_is_read_while_it_runs(lab: Lab) -> None:
     code = (
         "import time\nx = bytearray(60 << 20)\nopen('f', 'wb').write(bytes(10 << 20))\n"
-        "end = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass"
+        "end = time.monotonic() + 4\nwhile time.monotonic() < end: pass"
     )
     result = lab.run(code)
     assert len(result.curve) >= 4 * 1.5, "less than 4 Hz"

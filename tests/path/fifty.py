@@ -130,17 +130,17 @@ class Person:
         self.deeds.append(Deed(title, who, level.name, decided, round(time.monotonic() - begun, 2), waiting))
 
     async def _approve(self, request_id: str) -> None:
-        if not self._stage.do(lambda: self._review().code.is_seen_to_end):
+        if not self._stage.do(lambda: self._review().page.reading.code.is_seen_to_end):
             xdotool("key", "ctrl+End")
         xdotool("key", "a")
         await self._moved(request_id, 0.3)
 
     async def _deny(self, request_id: str) -> None:
-        if not self._stage.do(lambda: self._review().denial.isVisible()):
+        if not self._stage.do(lambda: self._review().page.foot.denial.isVisible()):
             xdotool("key", "d")
             await asyncio.sleep(0.1)
             return
-        if not self._stage.do(lambda: self._review().denial.field.text()):
+        if not self._stage.do(lambda: self._review().page.foot.denial.field.text()):
             xdotool("type", "Not like this.")
         xdotool("key", "ctrl+Return")
         await self._moved(request_id, 0.3)
