@@ -39,11 +39,14 @@ class Runs:
         self._door = door
         self._sandboxes = sandboxes
         self._runs: dict[str, Run] = {}
+        self._starting: dict[str, str] = {}
+        """Approved requests whose run has not started, each with why it was stopped before; '' where it was not."""
         self._held: set[str] = set()
 
     async def run(self, case: Case, decision: Decision) -> Result:
         """Run exactly what was approved, in the sandbox that it was approved for."""
         request, chosen = case.approved, self._parts.sandboxes
+        self._starting[request.id] = ""
         try:
             if request.sandbox:
                 async with self._sandboxes.used(request) as session:
@@ -55,12 +58,15 @@ class Runs:
             return not_run(request, refusal, Outcome.KILLED)
         except KnownError as error:
             return not_run(request, error)
+        finally:
+            self._starting.pop(request.id, None)
+            self._held.discard(request.id)
 
     async def _run_in(self, case: Case, decision: Decision, place: Sandbox | Session) -> Result:
         """Run `case` in `place`. Raises NotPermitted for an approval no longer valid, KnownError if `place` fails."""
         request, chosen = case.approved, self._parts.sandboxes
         protections = (await chosen.sandbox.check()).protections
-        self._door.require(case, decision)
+        self._permit(case, decision)
         body = {"protections": list(protections), "chosen": chosen.why}
         await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
         job = self._job(case, decision, await self._imported(request))
@@ -68,13 +74,30 @@ class Runs:
         run = await place.start(job, lambda usage: self._record.publish(RunMeasured(request.id, usage)))
         case.transcript = run.transcript
         self._runs[request.id] = run
+        stopped = self._starting.pop(request.id)
         if (refusal := self._door.refuses(case, decision)) is not None:  # refused while the sandbox started
             run.stop(refusal.reason)
+        elif stopped:
+            run.stop(stopped)
+        elif request.id in self._held:
+            self._hold_started(request.id, run)
         try:
             return await run.finished()
         finally:
             del self._runs[request.id]
-            self._held.discard(request.id)
+
+    def _permit(self, case: Case, decision: Decision) -> None:
+        """Raise NotPermitted where the approval counts no more, or a person stopped the run before it started."""
+        self._door.require(case, decision)
+        if why := self._starting.get(case.request.id, ""):
+            raise NotPermitted(why, "Nothing was run.")
+
+    def _hold_started(self, request_id: str, run: Run) -> None:
+        """Pause a run that a person paused before it started; report it as not paused where its sandbox cannot."""
+        if isinstance(run, Haltable):
+            run.pause()
+        else:
+            self._note_held(request_id, False)
 
     def _job(self, case: Case, decision: Decision, imported: tuple[Import, ...] | None) -> Job:
         request = case.approved
@@ -91,7 +114,7 @@ class Runs:
             network=request.network,
             image=request.image,
             collect=self._collect(request.id),
-            permit=lambda: self._door.require(case, decision),
+            permit=lambda: self._permit(case, decision),
         )
 
     async def _imported(self, request: Request) -> tuple[Import, ...] | None:
@@ -115,27 +138,35 @@ class Runs:
     # ---- what a person does with them ----
 
     def stop(self, request_id: str, why: str = STOPPED) -> None:
-        """Stop a run; nothing where there is none with that id."""
+        """Stop a run, also one that is about to start; nothing where there is none with that id."""
         if run := self._runs.get(request_id):
             run.stop(why)
+        elif request_id in self._starting:
+            self._starting[request_id] = why or STOPPED
 
     def stop_all(self, why: str) -> None:
-        for run in list(self._runs.values()):
-            run.stop(why)
+        for request_id in (*self._runs, *self._starting):
+            self.stop(request_id, why)
 
     def hold(self, request_id: str, held: bool) -> None:
-        """Pause or resume a run; nothing where its sandbox cannot pause."""
+        """Pause or resume a run, also one that is about to start; nothing where its sandbox cannot pause."""
         run = self._runs.get(request_id)
-        if not isinstance(run, Haltable) or held is (request_id in self._held):
+        if held is (request_id in self._held):
             return
-        (run.pause if held else run.resume)()
+        if isinstance(run, Haltable):
+            (run.pause if held else run.resume)()
+        elif request_id not in self._starting:
+            return
+        self._note_held(request_id, held)
+
+    def _note_held(self, request_id: str, held: bool) -> None:
         (self._held.add if held else self._held.discard)(request_id)
         self._record.publish(RunHeld(request_id, held))
         spawn(f"held {request_id}", self._record.note(HELD if held else RESUMED, request_id))
 
     def hold_all(self, held: bool) -> tuple[str, ...]:
         """Pause or resume every run; return the ids of runs whose sandbox cannot pause."""
-        for request_id in list(self._runs):
+        for request_id in (*self._runs, *self._starting):
             self.hold(request_id, held)
         return tuple(request_id for request_id, run in self._runs.items() if not isinstance(run, Haltable))
 

@@ -1,0 +1,100 @@
+"""What a person does at the worst moment: while a sandbox starts, while an entry is written, twice at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_asyncio
+
+from runner.model.decision import Verdict
+from runner.model.request import Language, Tool
+from runner.model.result import Outcome
+from runner.model.submission import Submission
+from tests.doubles import HeldRun, HeldSandbox, HeldSession
+from tests.engine.test_engine import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from runner.approval.ticket import Ticket
+    from runner.model.request import Limits
+    from runner.model.result import Usage
+    from runner.sandbox.contract import Job
+
+pytestmark = pytest.mark.asyncio
+CREATE = Submission("claude", Tool.CODE_CREATE_SANDBOX, Language.PYTHON, title="numbers")
+
+
+class SlowSandbox(HeldSandbox):
+    """A sandbox that takes as long to start or open as the test says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.starting = asyncio.Event()
+        self.go = asyncio.Event()
+        self.sessions: list[HeldSession] = []
+
+    async def start(self, job: Job, measured: Callable[[Usage], None]) -> HeldRun:
+        self.starting.set()
+        await self.go.wait()
+        job.permit()
+        return await super().start(job, measured)
+
+    async def open(self, language: Language, limits: Limits, image: str) -> HeldSession:
+        self.starting.set()
+        await self.go.wait()
+        self.sessions.append(HeldSession())
+        return self.sessions[-1]
+
+
+class SlowStage(Stage):
+    """An engine whose sandbox is slow to start."""
+
+    def __init__(self, root: Path) -> None:
+        self.slow = SlowSandbox()
+        super().__init__(root, self.slow)
+        self.sandbox.there = False
+
+
+@pytest_asyncio.fixture
+async def stage(tmp_path: Path) -> AsyncIterator[SlowStage]:
+    stage = SlowStage(tmp_path)
+    await stage.engine.start(gateway=False)
+    yield stage
+    stage.slow.go.set()
+    await stage.engine.close("the test is over")
+
+
+def approve(stage: Stage, ticket: Ticket) -> None:
+    request = ticket.case.request
+    assert stage.engine.answer(request.id, request.digest, Verdict.APPROVED, "") == ""
+
+
+async def test_a_run_is_stopped_while_its_sandbox_starts(stage: SlowStage) -> None:
+    ticket = await stage.asked()
+    approve(stage, ticket)
+    await stage.slow.starting.wait()
+    stage.engine.runs.stop(ticket.request_id, "No, not that.")
+    stage.slow.go.set()
+    answer = await ticket.answered(5)
+    assert answer is not None and answer.result is not None
+    assert answer.result.outcome is Outcome.KILLED
+    assert "No, not that." in answer.result.error
+    assert stage.slow.runs == []
+
+
+async def test_a_run_is_paused_while_its_sandbox_starts(stage: SlowStage) -> None:
+    ticket = await stage.asked()
+    approve(stage, ticket)
+    await stage.slow.starting.wait()
+    assert stage.engine.runs.hold_all(True) == ()
+    stage.slow.go.set()
+    await stage.until(lambda: stage.slow.runs)
+    assert stage.slow.runs[0].still
+    stage.engine.runs.hold_all(False)
+    assert not stage.slow.runs[0].still
+    stage.slow.runs[0].finish()
+    assert await ticket.answered(5) is not None
