@@ -134,6 +134,9 @@ class Path:
         for decider in self._deciders:
             if decider.unasked and (case.phase is Phase.ASKED or case.gone):
                 continue
+            # Denied or withdrawn while an entry was written or the decider before this one was asked.
+            if (ended := self._door.ended(case)) is not None:
+                return ended
             case.generation = self._door.generation
             answer = await decider.decide(case, ask)
             if isinstance(answer, Ask):

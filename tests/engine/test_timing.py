@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
+from runner.model.answer import Status
 from runner.model.decision import Verdict
+from runner.model.events import RequestAssessed
 from runner.model.request import Language, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
 from tests.doubles import HeldRun, HeldSandbox, HeldSession
-from tests.engine.test_engine import Stage
+from tests.engine.test_engine import HELLO, Stage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from runner.approval.ticket import Ticket
+    from runner.model.events import Event
     from runner.model.request import Limits
     from runner.model.result import Usage
     from runner.sandbox.contract import Job
@@ -98,3 +101,19 @@ async def test_a_run_is_paused_while_its_sandbox_starts(stage: SlowStage) -> Non
     assert not stage.slow.runs[0].still
     stage.slow.runs[0].finish()
     assert await ticket.answered(5) is not None
+
+
+async def test_stop_all_ends_a_request_whose_assessment_is_being_written(stage: SlowStage) -> None:
+    await stage.engine.modes.trust("claude", 60)
+    stage.slow.go.set()
+
+    def stop(event: Event) -> None:
+        if isinstance(event, RequestAssessed):
+            stage.engine.stop_all("Stop.")
+
+    stage.engine.listen(stop)
+    ticket = await stage.engine.submit(HELLO)
+    answer = await ticket.answered(5)
+    assert answer is not None
+    assert answer.status is Status.DENIED
+    assert stage.slow.runs == []
