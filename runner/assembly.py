@@ -76,7 +76,7 @@ class Assembly:
         self.deciders = in_order(self.modes, self.policy, self.late, self.remembering, self.desk, self.why_closing)
         self.hindsight = self.make_hindsight()
         revoked = self.remembering.revoke_for
-        self.sandboxes = KeptSandboxes(self.recorder, parts.sandboxes, self.settings, barred, self.closing, revoked)
+        self.sandboxes = KeptSandboxes(self.recorder, parts.sandboxes, self.settings, revoked)
         self.runs = Runs(parts, self.recorder, self.door, self.sandboxes)
         self.path = Path(
             parts,

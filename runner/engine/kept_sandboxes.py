@@ -17,13 +17,12 @@ from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept
 from runner.model.request import Tool
 from runner.model.workspace import WORKSPACE
-from runner.sandbox.contract import Lasting
+from runner.sandbox.contract import Lasting, NotPermitted
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from runner.engine.closing import Closing
     from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.record import Record
     from runner.model.request import Request
@@ -58,19 +57,12 @@ class KeptSandboxes:
         record: Record,
         chosen: SandboxChoice,
         settings: Callable[[], Settings],
-        barred: Callable[[str, float], str],
-        closing: Closing,
         removed: Callable[[str], Awaitable[None]],
     ) -> None:
-        """`barred(agent, since)` returns why an agent's request of that time may not continue.
-
-        `removed(id)` revokes the grants for a sandbox that was removed; it may raise KnownError.
-        """
+        """`removed(id)` revokes the grants for a sandbox that was removed; it may raise KnownError."""
         self._record = record
         self._chosen = chosen
         self._settings = settings
-        self._barred = barred
-        self._closing = closing
         self._removed = removed
         self._open: dict[str, _Open] = {}
         self._making: Counter[str] = Counter()
@@ -127,7 +119,7 @@ class KeptSandboxes:
         """
         match request.tool:
             case Tool.CODE_CREATE_SANDBOX:
-                return await self._create(request)
+                return await self._create(request, permit)
             case Tool.CODE_DESTROY_SANDBOX:
                 if not await self.remove(request.sandbox, ASKED):
                     raise KnownError("The sandbox is gone already.", "Nothing is left to do.")
@@ -177,13 +169,13 @@ class KeptSandboxes:
 
     # ---- creating ----
 
-    async def _create(self, request: Request) -> dict[str, object]:
+    async def _create(self, request: Request, permit: Callable[[], None]) -> dict[str, object]:
         """Create a sandbox and return its answer for the agent. Raises KnownError."""
         # Counted before the first await: however many requests run at once, the limits hold.
         self.check_capacity(request.agent)
         self._making[request.agent] += 1
         try:
-            one = await self._opened(request)
+            one = await self._opened(request, permit)
         finally:
             self._making[request.agent] -= 1
             async with self._made:
@@ -201,17 +193,20 @@ class KeptSandboxes:
             "lifetime_seconds": settings.sandbox_lifetime_seconds,
         }
 
-    async def _opened(self, request: Request) -> _Open:
+    async def _opened(self, request: Request, permit: Callable[[], None]) -> _Open:
         """Open a sandbox and add it to the open ones. Raises KnownError."""
         sandbox = self._chosen.sandbox
         if not isinstance(sandbox, Lasting) or sandbox.isolation is not request.isolation:
             raise KnownError("No sandbox can be kept here.", "Send code_execute without sandbox_id.")
         assert request.language is not None
         session = await sandbox.open(request.language, request.limits, request.image)
-        # Checked again: the agent may have been revoked, or the console be closing, since the await.
-        if why := self._closing.why or self._barred(request.agent, request.received_at):
+        # Checked again: since the await there may have been a lockdown or a Stop all, the agent may have been revoked
+        # or have disconnected, or the console be closing.
+        try:
+            permit()
+        except NotPermitted:
             await session.close()
-            raise KnownError(why, "Nothing was kept.")
+            raise
         kept = Kept(
             id=secrets.token_hex(6),
             agent=request.agent,

@@ -117,3 +117,21 @@ async def test_stop_all_ends_a_request_whose_assessment_is_being_written(stage: 
     assert answer is not None
     assert answer.status is Status.DENIED
     assert stage.slow.runs == []
+
+
+@pytest.mark.parametrize("end", ["lock", "stop", "leave"])
+async def test_no_sandbox_is_kept_that_opened_after_the_end_of_its_approval(stage: SlowStage, end: str) -> None:
+    ticket = await stage.engine.submit(CREATE)
+    await stage.slow.starting.wait()  # LOW: nobody is asked
+    match end:
+        case "lock":
+            await stage.engine.modes.lock()
+        case "stop":
+            stage.engine.stop_all("Stop.")
+        case _:
+            stage.engine.withdraw(ticket.request_id)
+    stage.slow.go.set()
+    answer = await ticket.answered(5)
+    assert answer is not None and answer.facts is None
+    assert stage.engine.sandboxes.listed() == ()
+    assert [session.closed for session in stage.slow.sessions] == [True]
