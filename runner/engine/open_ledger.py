@@ -31,6 +31,7 @@ class OpenLedger:
         self._secrets = secrets
         self._ledger: Ledger | None = None
         self._anchors: AnchorKeeper | None = None
+        self._renewing = asyncio.Lock()
         self.doubt: KnownError | None = None
         """Why this ledger is not the one that was last signed here; it is not signed until a new one is begun."""
         self.number = 0
@@ -63,8 +64,14 @@ class OpenLedger:
     async def renew(self) -> None:
         """Move the ledger's file aside and begin a new one, which names it and the last signed head.
 
-        Raises KnownError.
+        Asked for twice at once, it is done once. Raises KnownError.
         """
+        number = self.number
+        async with self._renewing:
+            if number == self.number:
+                await self._renew()
+
+    async def _renew(self) -> None:
         await self.close()
         signed = await asyncio.to_thread(self._set_aside)
         why = "" if self.doubt is None else self.doubt.what

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
+from runner.audit.verify import verify
 from runner.model.answer import Status
 from runner.model.decision import Verdict
-from runner.model.events import RequestAssessed
+from runner.model.events import EngineTroubled, RequestAssessed
 from runner.model.request import Language, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
@@ -135,3 +136,15 @@ async def test_no_sandbox_is_kept_that_opened_after_the_end_of_its_approval(stag
     assert answer is not None and answer.facts is None
     assert stage.engine.sandboxes.listed() == ()
     assert [session.closed for session in stage.slow.sessions] == [True]
+
+
+async def test_a_new_history_is_begun_twice_at_once(stage: SlowStage) -> None:
+    await stage.asked()
+    await asyncio.gather(*(stage.engine.renew_ledger() for _ in range(3)))
+    assert stage.engine.parts.ledger.is_open
+    assert [event for event in stage.heard if isinstance(event, EngineTroubled)] == []
+    assert await stage.asked() is not None
+    await stage.engine.close("over")
+    assert verify(stage.places.ledger).ok
+    aside = list(stage.places.ledger.parent.glob("ledger-corrupt-*.sqlite3"))
+    assert len(aside) == 1
