@@ -141,7 +141,8 @@ class Assembly:
 
     async def assess(self, request: Request, *, person: bool = False) -> Assessment:
         """Return the classifier's assessment, with the level raised by the rules."""
-        return self.policy().weigh(request, await self.parts.assess(request, person=person))
+        assessment = await self.parts.assess(request, person=person)
+        return self.policy().weigh(request, assessment)  # by the rules in force now, not those before the await
 
     def why_closing(self) -> str:
         """Return why the console is closing; empty while it is open."""

@@ -47,9 +47,12 @@ class Policy:
         return replace(assessment, level=rule.level, reasons=(reason, *assessment.reasons))
 
     def decide(self, request: Request, assessment: Assessment) -> Decision | Ask:
-        """Return the decision by rule, or the question for a person; `assessment` is the result of `weigh`."""
+        """Return the decision by rule, or the question for a person; `assessment` is the result of `weigh`.
+
+        The rules may have been changed since: the level that they set now counts too.
+        """
         rule = self.rule(request)
-        level = assessment.level
+        level = _raised(rule, assessment.level)
         if rule is not None and rule.action is Action.DENY:
             return _ruled(Verdict.DENIED, request, rule.name, rule.description or f"Denied by your rule {rule.name}.")
         if self._may_pass(request, rule, level):
@@ -87,6 +90,7 @@ class Policy:
 
     def closed_to_grants(self, request: Request, level: Level) -> str:
         """Return why no grant applies to this request; empty where one may."""
+        level = _raised(self.rule(request), level)
         if self._ask_everything:
             return "Nothing remembered counts while a settings, rules or grants file cannot be read."
         if level is Level.CRITICAL:
@@ -113,6 +117,11 @@ class Policy:
                 return Isolation(settings.weakest_isolation_high)
             case Level.MEDIUM | Level.LOW:
                 return Isolation(settings.weakest_isolation_medium)
+
+
+def _raised(rule: Rule | None, level: Level) -> Level:
+    """Return the level that `rule` raises `level` to."""
+    return level if rule is None or rule.level is None else max(level, rule.level)
 
 
 def parameters(request: Request) -> dict[str, object]:

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.approval.ticket import Ticket
+    from runner.model.assessment import Assessment
     from runner.model.events import Event
-    from runner.model.request import Limits
+    from runner.model.request import Limits, Request
     from runner.model.result import Usage
     from runner.sandbox.contract import Job
 
@@ -148,3 +149,31 @@ async def test_a_new_history_is_begun_twice_at_once(stage: SlowStage) -> None:
     assert verify(stage.places.ledger).ok
     aside = list(stage.places.ledger.parent.glob("ledger-corrupt-*.sqlite3"))
     assert len(aside) == 1
+
+
+@pytest.mark.parametrize("when", ["assessed", "asked"])
+async def test_a_level_that_a_rule_sets_meanwhile_counts(
+    stage: SlowStage, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    assess = stage.engine.parts.assess
+    rules = stage.places.config / "rules.yaml"
+
+    def reload() -> None:
+        rules.write_text("rules: [{name: worse, level: CRITICAL}]")
+        stage.engine.reload()
+
+    async def slow(request: Request, *, person: bool) -> Assessment:
+        assessment = await assess(request, person=person)
+        reload()
+        return assessment
+
+    stage.slow.go.set()
+    if when == "assessed":
+        monkeypatch.setattr(stage.engine.parts, "assess", slow)
+        await stage.engine.modes.trust("claude", 60)
+    ticket = await stage.engine.submit(HELLO)
+    await stage.until(lambda: stage.slow.runs or stage.engine.desk.position(ticket.request_id))
+    assert stage.slow.runs == [], "trusted up to HIGH"
+    reload()
+    request = ticket.case.request
+    assert "CRITICAL" in stage.engine.answer(request.id, request.digest, Verdict.APPROVED, "")
