@@ -66,6 +66,8 @@ class Agents:
         self._seen_file = places.seen
         self._clock = clock
         self._agents: dict[str, Agent] = {}
+        self._last_read: dict[str, Agent] = {}
+        """The agents that were known before the file could not be read; empty while it can."""
         self._met: set[str] = set()
         self._written_at = 0.0
         self._first_seen: Callable[[Agent], None] = lambda _agent: None
@@ -177,6 +179,9 @@ class Agents:
         self._unwritten.clear()
         self._agents = agents
         self._set_problem("")
+        # Those of a file that could not be read and was moved aside: their tokens are no longer valid.
+        before, self._last_read = self._last_read, {}
+        self._report_lost(before)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -223,19 +228,24 @@ class Agents:
         if stamp == self._stamp:
             return
         self._stamp = stamp
-        before = self._agents
+        before = self._agents or self._last_read
         try:
             self._agents = self._without_unwritten(_with_seen(_read(self._file), _read_seen(self._seen_file), before))
         except FileNotFoundError:
             return
         except BROKEN as error:
-            self._agents = {}
+            self._agents, self._last_read = {}, before
             self._set_problem(
                 f"The list of agents in {self._file} could not be read ({type(error).__name__}: {str(error)[:200]}). "
                 "No agent is known until it is repaired or agents are added anew."
             )
             return
         self._set_problem("")
+        self._last_read = {}
+        self._report_lost(before)
+
+    def _report_lost(self, before: dict[str, Agent]) -> None:
+        """Report each agent of `before` whose token is no longer valid."""
         for agent in before.values():
             if not agent.revoked and not self._holds(agent):
                 self._lost(agent)

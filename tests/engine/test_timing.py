@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from runner.audit.verify import verify
+from runner.identity.agents import Agents
 from runner.model.answer import Status
 from runner.model.decision import Verdict
 from runner.model.events import EngineTroubled, RequestAssessed
@@ -177,3 +178,21 @@ async def test_a_level_that_a_rule_sets_meanwhile_counts(
     reload()
     request = ticket.case.request
     assert "CRITICAL" in stage.engine.answer(request.id, request.digest, Verdict.APPROVED, "")
+
+
+@pytest.mark.parametrize("by", ["this process", "another"])
+async def test_an_agent_added_again_after_a_broken_list_inherits_nothing(stage: SlowStage, by: str) -> None:
+    engine = stage.engine
+    await engine.membership.add("claude")
+    await engine.modes.trust("claude", 60)
+    stage.places.agents.write_text("{")
+    engine.parts.agents.refresh()
+    if by == "another":
+        Agents(stage.places).add("claude")
+        engine.parts.agents.refresh()
+    else:
+        await engine.membership.add("claude")
+    stage.slow.go.set()
+    ticket = await engine.submit(HELLO)
+    await stage.until(lambda: stage.slow.runs or engine.desk.position(ticket.request_id))
+    assert stage.slow.runs == []
