@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from runner.approval.desk import Taken
 from runner.approval.modes import TRUST_RULE
-from runner.model.decision import Ask, Decider, Decision, Verdict
+from runner.model.decision import Decider, Decision, Verdict
 from runner.sandbox.contract import NotPermitted
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 REASON_LENGTH = 500
 """Characters of a reason, as `console.md` has it."""
 REVOKED = "The agent was revoked."
+RULES_CHANGED = "Rules or settings were changed before this could start. Ask again."
 MEANING = {
     Taken.ACCEPTED: "",
     Taken.UNKNOWN: "This request is no longer open: it was decided, has expired or was withdrawn.",
@@ -83,7 +84,7 @@ class Door:
                 (case.request, case.assessment) if draft is None else (draft.request, draft.assessment)
             )
             case.generation = self._modes.generation
-            if (refusal := self._refusal(case, request, assessment, by_trust=False)) is not None:
+            if (refusal := self._refusal(case, request, assessment)) is not None:
                 return refusal.reason
             if draft is not None:
                 case.edited, case.edited_assessment = draft.request, draft.assessment
@@ -98,7 +99,7 @@ class Door:
         request = case.approved
         if decision.digest != request.digest:
             raise AssertionError(f"{request.id}: approved {decision.digest}, would run {request.digest}")
-        return self._refusal(case, request, case.weighed, by_trust=decision.rule == TRUST_RULE)
+        return self._refusal(case, request, case.weighed, decision)
 
     def require(self, case: Case, decision: Decision) -> None:
         """Raise NotPermitted where an approval may not stand: the last look, with nothing awaited after it."""
@@ -115,9 +116,13 @@ class Door:
         return None
 
     def _refusal(
-        self, case: Case, request: Request, assessment: Assessment | None, *, by_trust: bool
+        self, case: Case, request: Request, assessment: Assessment | None, approval: Decision | None = None
     ) -> Decision | None:
-        """Check the caller, the console, the mode, the agent, the assessment and the present policy."""
+        """Check the caller, the console, the mode, the agent, the assessment and the present policy.
+
+        `approval` is None while a person is giving it.
+        """
+        by_trust = approval is not None and approval.by is Decider.RULE and approval.rule == TRUST_RULE
 
         def denied(why: str) -> Decision:
             return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)
@@ -131,6 +136,12 @@ class Door:
         if assessment is None:
             return denied("It was never assessed.")
         settled = self._policy().decide(request, assessment)
-        if isinstance(settled, Ask):
-            return denied(settled.blocked) if settled.blocked else None
-        return settled if settled.verdict is Verdict.DENIED else None
+        if isinstance(settled, Decision):
+            return settled if settled.verdict is Verdict.DENIED else None
+        if settled.blocked:
+            return denied(settled.blocked)
+        # Approved without asking; the present policy may no longer allow that.
+        if by_trust or (approval is not None and approval.by is Decider.GRANT):
+            why = self._policy().closed_to_grants(request, assessment.level)
+            return denied(f"{why} {RULES_CHANGED}") if why else None
+        return denied(RULES_CHANGED) if approval is not None and approval.by is Decider.RULE else None

@@ -13,9 +13,10 @@ from runner.identity.agents import Agents
 from runner.model.answer import Status
 from runner.model.decision import Verdict
 from runner.model.events import EngineTroubled, RequestAssessed
-from runner.model.request import Language, Tool
+from runner.model.request import Isolation, Language, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
+from runner.policy.grants import Choice, Subject
 from tests.doubles import HeldRun, HeldSandbox, HeldSession
 from tests.engine.test_engine import HELLO, Stage
 
@@ -178,6 +179,27 @@ async def test_a_level_that_a_rule_sets_meanwhile_counts(
     reload()
     request = ticket.case.request
     assert "CRITICAL" in stage.engine.answer(request.id, request.digest, Verdict.APPROVED, "")
+
+
+@pytest.mark.parametrize("by", ["trust", "rule", "grant"])
+async def test_an_approval_without_asking_ends_when_the_rules_no_longer_give_it(stage: SlowStage, by: str) -> None:
+    stage.slow.isolation = Isolation.GVISOR  # strong enough for CRITICAL
+    if by == "trust":
+        await stage.engine.modes.trust("claude", 60)
+    elif by == "grant":
+        asked = await stage.asked()
+        request = asked.case.request
+        await stage.engine.remembering.add(request.id, request.digest, Choice(Subject.EXACT, 5, 600.0))
+        assert stage.engine.answer(request.id, request.digest, Verdict.DENIED, "") == ""
+    ticket = await stage.engine.submit(CREATE if by == "rule" else HELLO)
+    await stage.slow.starting.wait()
+    (stage.places.config / "rules.yaml").write_text("rules: [{name: worse, level: CRITICAL}]")
+    stage.engine.reload()
+    stage.slow.go.set()
+    answer = await ticket.answered(5)
+    assert answer is not None
+    assert stage.slow.runs == []
+    assert stage.engine.sandboxes.listed() == ()
 
 
 @pytest.mark.parametrize("by", ["this process", "another"])
