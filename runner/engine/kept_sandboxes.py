@@ -34,7 +34,7 @@ TOO_OLD = "Its time was over."
 ASKED = "Its agent removed it."
 ENDED = "It ended by itself."
 CLOSING_SECONDS = 1.0
-"""For sandboxes that are being made when the console closes."""
+"""For sandboxes that are removed or being made when the console closes."""
 MADE, GONE = "sandbox-made", "sandbox-gone"
 """Kinds of ledger entries."""
 
@@ -161,8 +161,9 @@ class KeptSandboxes:
 
     async def close(self, why: str) -> None:
         """Remove all; one that is being created is removed once it is open, as the console is closing."""
-        await asyncio.gather(*(self.remove(id, why) for id in list(self._open)))
-        # One whose engine hangs is left to its sandbox, which closes next.
+        # One whose engine hangs is left to its sandbox, which closes next: the ledger must be sealed all the same.
+        if removing := [spawn("remove a sandbox", self.remove(id, why)) for id in self._open]:
+            await asyncio.wait(removing, timeout=CLOSING_SECONDS)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_SECONDS), self._made:
                 await self._made.wait_for(lambda: not self._making.total())

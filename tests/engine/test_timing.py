@@ -141,6 +141,27 @@ async def test_no_sandbox_is_kept_that_opened_after_the_end_of_its_approval(stag
     assert [session.closed for session in stage.slow.sessions] == [True]
 
 
+async def test_the_ledger_is_sealed_although_a_kept_sandbox_does_not_close(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_session: HeldSession) -> None:
+        await hanging.wait()
+
+    hanging = asyncio.Event()
+
+    stage = SlowStage(tmp_path)
+    await stage.engine.start(gateway=False)
+    stage.slow.go.set()
+    ticket = await stage.engine.submit(CREATE)
+    assert await ticket.answered(5) is not None
+    monkeypatch.setattr(HeldSession, "close", broken)
+    async with asyncio.timeout(10):
+        await stage.engine.close("over")
+    hanging.set()
+    assert not stage.engine.parts.ledger.is_open
+    assert verify(stage.places.ledger).ok
+
+
 async def test_a_new_history_is_begun_twice_at_once(stage: SlowStage) -> None:
     await stage.asked()
     await asyncio.gather(*(stage.engine.renew_ledger() for _ in range(3)))
