@@ -11,21 +11,20 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import tree_sitter_bash
-import tree_sitter_javascript
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
 from runner.model.request import Language
+from runner.risk.executing_javascript import of_javascript, walk
 from runner.risk.model.value import HOLE
 from runner.risk.python.syntax import Unparsed, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from runner.risk.model.acts import Act
 
 BASH = Grammar(tree_sitter_bash.language())
-JAVASCRIPT = Grammar(tree_sitter_javascript.language())
 
 
 def _words(listed: str) -> frozenset[str]:
@@ -51,7 +50,7 @@ def executes(language: Language | None, code: str, acts: Iterable[Act]) -> str:
             case Language.PYTHON:
                 return _of_acts(acts) or _python(code)
             case Language.JAVASCRIPT:
-                return _of_acts(acts) or _javascript(code)
+                return _of_acts(acts) or of_javascript(code)
             case _:
                 return "its language is not known"
     except RecursionError:
@@ -185,76 +184,6 @@ def _ending(path: ast.expr, fixed: Mapping[str, str]) -> str | None:
             return None
 
 
-# ---- JavaScript ----
-
-JS_WORDS = re.compile(
-    r"\b(?:eval|Function|AsyncFunction|GeneratorFunction|__proto__|__defineGetter__|child_process|cluster|vm"
-    r"|worker_threads|Worker|WebAssembly|repl|inspector|Reflect|Proxy|createRequire|getBuiltinModule|binding|_linkedBinding"
-    r"|dlopen|mainModule|_load|_compile|runIn\w*Context|compileFunction|execPath|globalThis|global|window|self"
-    r"|getPrototypeOf|setPrototypeOf|_extensions|Bun|Deno)\b"
-)
-ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
-NUMBERS = frozenset({"number"})
-
-
-def _javascript(code: str) -> str:
-    plain = ESCAPE.sub(lambda found: chr(min(int(found[1] or found[2] or found[3], 16), 0x10FFFF)), code)
-    for one in (code, plain):
-        if (word := JS_WORDS.search(one)) is not None:
-            return word.group()
-    root = Parser(JAVASCRIPT).parse(code.encode("utf-8", "surrogatepass")).root_node
-    if root.has_error:
-        return "it cannot be parsed"
-    picked: set[bytes] = set()
-    called: list[Node] = []
-    constructors = 0
-    for node in _walk(root):
-        if node.text == b"require" and (node.parent is None or node.parent.type != "call_expression"):
-            return "require"
-        constructors += node.type == "method_definition" and _named(node) == b"constructor"
-        if node.type in ("variable_declarator", "assignment_expression"):
-            value = node.child_by_field_name("value") or node.child_by_field_name("right")
-            target = node.child_by_field_name("name") or node.child_by_field_name("left")
-            if value is not None and target is not None and _picks(value):
-                picked.add(target.text or b"")
-        elif node.type in ("call_expression", "new_expression"):
-            called.append(node)
-    if plain.count("constructor") > constructors:
-        return "constructor"
-    return next(filter(None, (_calls_unknown(node, picked) for node in called)), "")
-
-
-def _calls_unknown(node: Node, picked: set[bytes]) -> str:
-    """Return why a call may be of anything; empty where it is of something known.
-
-    `picked` are names of what was picked.
-    """
-    function = node.child_by_field_name("function") or node.child_by_field_name("constructor")
-    if function is None or _picks(function) or function.text in picked:
-        return "it calls what it picks by a name that is not fixed"
-    if function.type == "call_expression" or (function.text in (b"require", b"import") and not _fixed(node)):
-        return "it calls or loads what is not fixed"
-    return ""
-
-
-def _named(node: Node) -> bytes:
-    name = node.child_by_field_name("name")
-    return b"" if name is None else name.text or b""
-
-
-def _picks(node: Node) -> bool:
-    """Return whether the value is `something[name]`, with a name that is no number."""
-    while node.type in ("parenthesized_expression", "await_expression") and node.named_children:
-        node = node.named_children[0]
-    index = node.child_by_field_name("index")
-    return node.type == "subscript_expression" and (index is None or index.type not in NUMBERS)
-
-
-def _fixed(call: Node) -> bool:
-    arguments = call.child_by_field_name("arguments")
-    return arguments is not None and len(arguments.named_children) == 1 and arguments.named_children[0].type == "string"
-
-
 # ---- Shell ----
 
 ANYTHING = _words(
@@ -302,10 +231,10 @@ def _shell(code: str) -> str:
         return "it cannot be parsed"
     defined = {
         (name.text or b"").decode("utf-8", "replace")
-        for node in _walk(root)
+        for node in walk(root)
         if node.type == "function_definition" and (name := node.child_by_field_name("name")) is not None
     }
-    return next((found for node in _walk(root) if node.is_named and (found := _of_shell(node, defined))), "")
+    return next((found for node in walk(root) if node.is_named and (found := _of_shell(node, defined))), "")
 
 
 def _of_shell(node: Node, defined: set[str]) -> str:
@@ -366,7 +295,7 @@ def _command(node: Node, defined: set[str]) -> str:
 def _test(node: Node) -> str:
     """`[ ... ]` and `[[ ... ]]`: the second one calculates, and calculating runs what stands in an index."""
     double = node.children[0].type != "["
-    for one in _walk(node):
+    for one in walk(node):
         text = (one.text or b"").decode("utf-8", "replace")
         operator = one.type == "test_operator" or not one.is_named
         if operator and (text in ("-v", "-R", "((") or (double and text in ARITHMETIC)):
@@ -391,12 +320,3 @@ def _word(node: Node) -> str | None:
 def _said(node: Node) -> str:
     text = " ".join((node.text or b"").decode("utf-8", "replace").split())
     return text if len(text) <= 60 else text[:59] + "\N{HORIZONTAL ELLIPSIS}"
-
-
-def _walk(root: Node) -> Iterator[Node]:
-    todo: list[Node] = [root]
-    while todo:
-        node = todo.pop()
-        yield node
-        children: Sequence[Node] = node.children
-        todo += reversed(children)
