@@ -139,7 +139,11 @@ class Engine:
     def ticket(self, agent: str, request_id: str) -> Ticket | None:
         """Return the handle on a request of this agent, active or closed; None for another agent's request."""
         case = self._cases.find(request_id)
-        return None if case is None or case.request.agent != agent else Ticket(case, self.desk)
+        if case is None or case.request.agent != agent:
+            return None
+        # An agent registered again under the name of a former one is another agent.
+        former = case.request.received_at < self.membership.registered(agent)
+        return None if former else Ticket(case, self.desk)
 
     def waiting(self, agent: str) -> int:
         """Return the number of requests of `agent` that are not closed (spec I5)."""

@@ -94,13 +94,13 @@ class Tools:
             ticket = await self._submit(wanted)
         try:
             end = await self._waiting.hold(ticket, caller, caller.hold, report)
+            if end is Ended.PATIENCE:
+                await self._counter.park(ticket.request_id)
+                return replies.pending(ticket, caller.hold)
         except asyncio.CancelledError:
             self._counter.withdraw(ticket.request_id, GONE)
             raise
         match end:
-            case Ended.PATIENCE:
-                await self._counter.park(ticket.request_id)
-                return replies.pending(ticket, caller.hold)
             case Ended.GONE:
                 self._counter.withdraw(ticket.request_id, GONE)
                 return replies.withdrawn(ticket)

@@ -220,6 +220,15 @@ async def test_nobody_sees_the_request_of_another_agent(stage: Stage) -> None:
     assert stage.engine.ticket("claude", ticket.request_id) is not None
 
 
+async def test_an_agent_with_the_name_of_a_former_one_sees_none_of_its_requests(stage: Stage) -> None:
+    await stage.engine.membership.add("claude")
+    ticket = await stage.asked()
+    assert stage.engine.ticket("claude", ticket.request_id) is not None
+    await stage.engine.membership.revoke("claude")
+    await stage.engine.membership.add("claude")
+    assert stage.engine.ticket("claude", ticket.request_id) is None
+
+
 async def test_stop_all_denies_what_waits_and_ends_what_runs(stage: Stage) -> None:
     running, waiting = await stage.approved(), await stage.asked()
     stage.engine.stop_all()

@@ -213,6 +213,10 @@ class Assessor:
             if not self._closed:
                 log.warning("%s of %s was given up: %s", type(wish.call).__name__, asker or "a person", lost)
             await self._end(process)
+        except Exception:
+            # A bug of ours: what is left of the process must not count as one that will answer again.
+            await self._end(process)
+            raise
         finally:
             long.cancel()
             self._turns.done(asker)
