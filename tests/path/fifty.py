@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.demo.screen import virtual_screen
 from app.demo.show import SETTINGS, Stage, client_of, play, xdotool
+from app.review.keystrokes import QUIET_SECONDS
 from runner.model.assessment import Level
 from runner.system.tasks import spawn
 
@@ -133,7 +134,8 @@ class Person:
         if not self._stage.do(lambda: self._review().page.reading.code.is_seen_to_end):
             xdotool("key", "ctrl+End")
         xdotool("key", "a")
-        await self._moved(request_id, 0.3)
+        # Pressed again sooner, it would count as typing and never approve.
+        await self._moved(request_id, QUIET_SECONDS + 0.2)
 
     async def _deny(self, request_id: str) -> None:
         if not self._stage.do(lambda: self._review().page.foot.denial.isVisible()):
