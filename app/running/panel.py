@@ -80,9 +80,7 @@ class RunningPanel(QWidget):
         self.told = plain_label(role="muted", wrap=True)
         self.kept = KeptSandboxList(cases, bridge, look)
         self._make_stopping()
-        self.nothing = EmptyState(
-            look, "activity", "Nothing is running", "What you approve runs here, with its output."
-        )
+        self.nothing = EmptyState(look, "activity", "Nothing is running", WHAT_COMES)
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
         self._lay_out()
