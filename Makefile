@@ -22,7 +22,7 @@ help:
 	@echo "make bench   measure, against a floor measured in the same run; ARGS=--list tells what, ARGS=idle measures that"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"
-	@echo "make lock    write the lock files anew"
+	@echo "make lock    write the lock files again"
 	@echo "make clean   remove what the other commands made"
 
 run:

@@ -319,7 +319,7 @@ class Memory:
 
     def renew_grants(self) -> Future[None]:
         """Set a grants file that cannot be read aside."""
-        return self._link.call(lambda engine: engine.remembering.begin_anew())
+        return self._link.call(lambda engine: engine.remembering.start_again())
 
     def explain_past(self, request_id: str) -> Future[Explanation]:
         """What would happen to this call today."""

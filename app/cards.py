@@ -188,7 +188,7 @@ class Cards(QObject):
 
     @property
     def all_held(self) -> bool:
-        """Some run is paused, and none goes on that could be."""
+        """Return whether some run is paused and no other run could be paused."""
         free = any(card.can_hold and card.held is None for card in self._running.values())
         return bool(self.count_held()) and not free
 

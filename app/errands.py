@@ -1,6 +1,6 @@
 """Work that would hold up the window, done on a thread of its own; what comes of it arrives in the window's thread.
 
-What an errand holds (its window, mostly) is kept alive by the window's thread until the errand has been told.
+What an errand holds (its window, mostly) is kept alive by the window's thread until the errand's outcome was delivered.
 Were the worker the last to hold a widget, the widget would be destroyed in the wrong thread, and Qt with it.
 """
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 class Errands(QObject):
     """One daemon thread that does one errand after the other; started with the first.
 
-    The object must live in the window's thread. After `close`, or without this object, nothing is told any more.
+    The object must live in the window's thread. After `close`, or without this object, nothing is delivered any more.
     """
 
     def __init__(self, name: str, parent: QObject | None = None) -> None:
@@ -39,13 +39,13 @@ class Errands(QObject):
     def send(
         self,
         work: Callable[[], T],
-        told: Callable[[T], None],
+        done: Callable[[T], None],
         failed: Callable[[Exception], None],
     ) -> None:
-        """Do `work` when those before it are done; then `told` with what it gave, or `failed` with what it raised."""
+        """Do `work` when those before it are done; then `done` with its result, or `failed` with its error."""
         post = _post()
         number = next(post.numbers)
-        post.errands[number] = _Errand(weakref.ref(self), work, told, failed)
+        post.errands[number] = _Errand(weakref.ref(self), work, done, failed)
         if not self._started:
             self._started = True
             weakref.finalize(self, self._waiting.put, None).atexit = False
@@ -53,9 +53,9 @@ class Errands(QObject):
             threading.Thread(target=_work, args=(post, self._waiting), name=name, daemon=True).start()
         self._waiting.put(number)
 
-    def tell(self, told: Callable[[T], None], what: T) -> None:
-        """From inside an errand: news before its end, told in the window's thread."""
-        _post().news.emit(weakref.ref(self), told, what)
+    def tell(self, done: Callable[[T], None], what: T) -> None:
+        """Send news from inside an errand before its end, delivered in the window's thread."""
+        _post().news.emit(weakref.ref(self), done, what)
 
     def close(self) -> None:
         """Take no more; the errand under way ends by itself."""
@@ -67,7 +67,7 @@ class Errands(QObject):
 class _Errand:
     owner: weakref.ref[Errands]
     work: Callable[[], Any]
-    told: Callable[[Any], None]
+    done: Callable[[Any], None]
     failed: Callable[[Exception], None]
 
 
@@ -82,7 +82,7 @@ class _Post(QObject):
         super().__init__()
         self.numbers = itertools.count()
         self.errands: dict[int, _Errand] = {}
-        """Until they have been told."""
+        """Errands whose outcome was not delivered yet, by number."""
         self.done.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self.news.connect(self._bring, Qt.ConnectionType.QueuedConnection)
 
@@ -90,12 +90,12 @@ class _Post(QObject):
     def _deliver(self, number: int, good: bool, outcome: Any) -> None:
         errand = self.errands.pop(number)
         if _listens(errand.owner()):
-            (errand.told if good else errand.failed)(outcome)
+            (errand.done if good else errand.failed)(outcome)
 
     @Slot(object, object, object)
-    def _bring(self, owner: weakref.ref[Errands], told: Callable[[Any], None], what: object) -> None:
+    def _bring(self, owner: weakref.ref[Errands], done: Callable[[Any], None], what: object) -> None:
         if _listens(owner()):
-            told(what)
+            done(what)
 
 
 @cache
@@ -108,7 +108,7 @@ def _listens(owner: Errands | None) -> bool:
 
 
 def _work(post: _Post, waiting: queue.SimpleQueue[int | None]) -> None:
-    """The worker. Nothing of an errand may be left in a variable here when it is told."""
+    """The worker. Nothing of an errand may be left in a variable here when its outcome is delivered."""
     while (number := waiting.get()) is not None:
         post.done.emit(number, *_outcome(post.errands[number].work))
 

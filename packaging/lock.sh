@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes the lock files anew: every package with its hashes, no address of where it comes from.
+# Writes the lock files again: every package with its hashes, no address of where it comes from.
 set -eu
 cd "$(dirname "$0")/.."
 # Local finds and mirrors of this machine must not decide which hashes are locked.

@@ -67,7 +67,7 @@ class AgentsPanel(QWidget):
         self.name.setAccessibleName("Name of the new agent")
         self.name.setMaxLength(60)
         clearable(self.name)
-        self.told = plain_label(role="muted", wrap=True)
+        self.message = plain_label(role="muted", wrap=True)
         self.add = QPushButton("Add agent")
         self.add.setProperty("kind", "primary")
         self.add.setAutoDefault(False)
@@ -91,7 +91,7 @@ class AgentsPanel(QWidget):
 
     @Slot()
     def look_again(self) -> None:
-        """Ask for the list anew."""
+        """Ask for the list again."""
         self._cases.know_agents(self._bridge.agents.all())
 
     @Slot()
@@ -153,12 +153,12 @@ class AgentsPanel(QWidget):
         self.view.setFocus()
 
     def _say(self, text: str, role: str) -> None:
-        self.told.setText(text)
-        self.told.setVisible(bool(text))
-        if self.told.property("role") != role:
-            self.told.setProperty("role", role)
-            self.told.style().unpolish(self.told)
-            self.told.style().polish(self.told)
+        self.message.setText(text)
+        self.message.setVisible(bool(text))
+        if self.message.property("role") != role:
+            self.message.setProperty("role", role)
+            self.message.style().unpolish(self.message)
+            self.message.style().polish(self.message)
 
     # ---- revoking ----
 
@@ -226,7 +226,7 @@ class AgentsPanel(QWidget):
         column.setSpacing(px(10))
         column.addWidget(title)
         column.addLayout(self._head)
-        column.addWidget(self.told)
+        column.addWidget(self.message)
         column.addWidget(self._rows, 1)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._list_page)
@@ -235,7 +235,7 @@ class AgentsPanel(QWidget):
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self._stack)
         self.add.setEnabled(False)
-        self.told.hide()
+        self.message.hide()
 
     def _connect(self) -> None:
         self.name.textChanged.connect(self._typed)

@@ -77,7 +77,7 @@ class Banners(QWidget):
         self._fold()
 
     def _fold(self) -> None:
-        """One at a time, so that work goes on below it; the others are one press away."""
+        """One at a time, so that work can continue below it; the others are one press away."""
         rows = (self._column.itemAt(number) for number in range(self._column.count()))
         notices = [notice for row in rows if row is not None and isinstance(notice := row.widget(), Notice)]
         for number, notice in enumerate(notices):

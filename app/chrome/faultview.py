@@ -27,7 +27,7 @@ def tell_of_earlier(window: Window, text: str, file: Path) -> None:
 
 
 def tell_of_fault(window: Window, last_line: str, file: Path) -> None:
-    """Something inside Assent failed just now; it goes on."""
+    """Something inside Assent failed just now; Assent continues."""
     sentence = f"Something failed inside Assent and was written down: {last_line}"
     told_before = bool(window.banners.text("fault"))
     notice = window.banners.say("fault", Tone.WARN, sentence, SHOW)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MINUTES = (5, 15, 60)
 MEANINGS = {
     Mode.GUARDED: "Every request above LOW asks you.",
-    Mode.LOCKDOWN: "Every request is denied at once, and agents are told so.",
+    Mode.LOCKDOWN: "Every request is denied at once, and agents are informed.",
     Mode.TRUST: "Requests of this agent up to HIGH are approved without asking. CRITICAL asks you.",
 }
 _TICK_MS = 500

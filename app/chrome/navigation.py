@@ -100,10 +100,10 @@ class Navigation(QWidget):
         px = self._look.px
         self.setFixedWidth(px(48 if self._low else 80 if self._narrow else 132))
         beside, under = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextUnderIcon
-        small, bare = self._narrow or self._low, Qt.ToolButtonStyle.ToolButtonIconOnly
+        small, icons = self._narrow or self._low, Qt.ToolButtonStyle.ToolButtonIconOnly
         for page in PAGES:
             button, number = self._buttons[page.name], self._counts.get(page.name, 0)
-            button.setToolButtonStyle(bare if self._low else under if small else beside)
+            button.setToolButtonStyle(icons if self._low else under if small else beside)
             button.setFont(self._look.font(-1.5 if small else 0, bold=bool(number)))
             words = f"{page.name} {_short(number)}" if number else page.name
             button.setText(words if small else f"  {words}")  # the style leaves no room after an icon

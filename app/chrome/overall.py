@@ -39,9 +39,9 @@ class OverallCommands(QObject):
         self._sandbox_asked = 0
         """How often its facts were asked for: only the newest answer is shown."""
 
-    def ask(self, title: str, what: str, yes: str, told: Callable[[bool], None]) -> None:
+    def ask(self, title: str, what: str, yes: str, answered: Callable[[bool], None]) -> None:
         """Put a question over the window without stopping anything; only the button itself means yes."""
-        ConfirmDialog(self._window, title, what, yes, told).open()
+        ConfirmDialog(self._window, title, what, yes, answered).open()
 
     # ---- modes ----
 
@@ -55,7 +55,7 @@ class OverallCommands(QObject):
         """Lockdown denies what waits, so it asks."""
         waiting = self._cases.count_waiting()
         also = f" {waiting} open question{'s' if waiting != 1 else ''} will be denied." if waiting else ""
-        what = f"Every request is denied at once and agents are told so, until you choose Guarded again.{also}"
+        what = f"Every request is denied at once and agents are informed, until you choose Guarded again.{also}"
         self.ask("Lock down?", what, "Lock down", self._lock_if)
 
     def _lock_if(self, yes: bool) -> None:

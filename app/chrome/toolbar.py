@@ -171,11 +171,11 @@ class Toolbar(QWidget):
         self._shield.setPixmap(self._look.pixmap("shield-check", "accent_ink", 18))
 
 
-def _warmth(told: object) -> list[str]:
+def _warmth(facts: object) -> list[str]:
     """The warm pool in words: how many wait, for how long, and how many runs found one."""
-    if not isinstance(told, dict) or not told["wanted"]:
+    if not isinstance(facts, dict) or not facts["wanted"]:
         return []
-    runs = told["hits"] + told["misses"]
-    used = f"; {told['hits']} of {runs} runs began in one" if runs else ""
-    waiting = f", the oldest for {told['oldest']:.0f} s" if told["ready"] else ""
-    return [f"{told['ready']} of {told['wanted']} containers wait started{waiting}{used}"]
+    runs = facts["hits"] + facts["misses"]
+    used = f"; {facts['hits']} of {runs} runs began in one" if runs else ""
+    waiting = f", the oldest for {facts['oldest']:.0f} s" if facts["ready"] else ""
+    return [f"{facts['ready']} of {facts['wanted']} containers wait started{waiting}{used}"]

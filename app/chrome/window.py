@@ -118,7 +118,7 @@ class Window(QWidget):
 
     @Slot(str, str)
     def _declined(self, request_id: str, why: str) -> None:
-        """An answer to what is still on screen is told there; any other is told here."""
+        """Show the outcome of an answer here unless its request is still on screen, which shows it itself."""
         card = self.deciding.review.card
         if card is None or card.id != request_id or self.shown_page != "Queue":
             self.banners.say("declined", Tone.WARN, why)
@@ -146,9 +146,9 @@ class Window(QWidget):
 
     # ---- leaving ----
 
-    def ask_to_quit(self, what: str, told: Callable[[bool], None]) -> None:
+    def ask_to_quit(self, what: str, answered: Callable[[bool], None]) -> None:
         self.frame.bring_to_front()
-        self.overall.ask("Quit Assent?", what, "Quit", told)
+        self.overall.ask("Quit Assent?", what, "Quit", answered)
 
     # ---- what is remembered ----
 

@@ -200,7 +200,7 @@ class ShownRequest:
 
 async def _story(stage: Stage) -> None:
     address = await stage.until("the console is open and listens", lambda: stage.console.cases.address)
-    # A window manager would do this; on a bare screen nobody does, and answers count only in an active window.
+    # A window manager would do this; without one nobody does, and answers count only in an active window.
     xdotool("windowfocus", str(stage.do(lambda: int(stage.console.window.winId()))))
     for number, (era, words, agent, arguments) in enumerate(STORY, 1):
         sys.stdout.write(f"{agent} ({words}) asks to run {arguments['language']}:\n")
@@ -227,8 +227,8 @@ async def _ask_and_approve(stage: Stage, client: Client, number: int, arguments:
     await asyncio.sleep(READING)
     stage.shot(f"{number}-running")
     answer = await asyncio.wait_for(call, PATIENCE)
-    told = "".join(part.text for part in answer.content if part.type == "text")
-    sys.stdout.write(f"  the agent got:\n{_indented(told)}\n")
+    text = "".join(part.text for part in answer.content if part.type == "text")
+    sys.stdout.write(f"  the agent got:\n{_indented(text)}\n")
     if (answer.structured_content or {}).get("status") != "finished":
         raise KnownError("The agent did not get the output of its code.")
     stage.shot(f"{number}-finished")
@@ -246,9 +246,9 @@ async def _ask_and_deny(stage: Stage, client: Client) -> None:
     stage.shot("3-denying")
     xdotool("key", "ctrl+Return")
     answer = await asyncio.wait_for(call, PATIENCE)
-    told = "".join(part.text for part in answer.content if part.type == "text")
-    sys.stdout.write(f"  denied by key; the agent got:\n{_indented(told)}\n")
-    if REASON not in told:
+    text = "".join(part.text for part in answer.content if part.type == "text")
+    sys.stdout.write(f"  denied by key; the agent got:\n{_indented(text)}\n")
+    if REASON not in text:
         raise KnownError("The agent did not get the reason of the denial.")
 
 

@@ -24,10 +24,10 @@ class Building:
         self.over = threading.Event()
         """Nothing of it runs any more."""
 
-    def run(self, images: Sequence[str], told: Callable[[Progress], None]) -> bool:
+    def run(self, images: Sequence[str], progress: Callable[[Progress], None]) -> bool:
         """Build; blocks. False where it was stopped. Raises KnownError."""
         try:
-            return asyncio.run(self._run(images, told))
+            return asyncio.run(self._run(images, progress))
         except asyncio.CancelledError:
             return False
         finally:
@@ -41,7 +41,7 @@ class Building:
                 loop, task = self._under_way
                 loop.call_soon_threadsafe(task.cancel)
 
-    async def _run(self, images: Sequence[str], told: Callable[[Progress], None]) -> bool:
+    async def _run(self, images: Sequence[str], progress: Callable[[Progress], None]) -> bool:
         task: asyncio.Task[bool] | None = asyncio.current_task()
         assert task is not None
         with self._lock:
@@ -51,7 +51,7 @@ class Building:
         try:
             async with contextlib.aclosing(self._steps(images)) as steps:
                 async for step in steps:
-                    told(step)
+                    progress(step)
         finally:
             with self._lock:
                 self._under_way = None

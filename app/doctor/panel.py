@@ -35,7 +35,7 @@ LEAVING_SECONDS = 1.5
 
 
 class DoctorPanel(QWidget):
-    """Examines when it is first shown and whenever asked; the window goes on meanwhile."""
+    """Examines when it is first shown and whenever asked; the window stays usable meanwhile."""
 
     built = Signal()
     """Images may be there that were not before."""
@@ -70,7 +70,7 @@ class DoctorPanel(QWidget):
         self.copy = QPushButton("Copy report")
         self.copy.setToolTip("Copy all checks as text, to send to somebody")
         self.copy.setAutoDefault(False)
-        self.told = Notice(look, Tone.BAD, "")
+        self.notice = Notice(look, Tone.BAD, "")
         self.trouble = Notice(look, Tone.BAD, "")
         self.working = EmptyState(look, "stethoscope", "Examining", "Starting the sandbox takes a few seconds.")
         self._lay_out()
@@ -91,14 +91,14 @@ class DoctorPanel(QWidget):
     def _examined(self, checks: tuple[Check, ...]) -> None:
         self._working = False
         self._checks = tuple(sorted(checks, key=lambda check: WORST_FIRST.index(str(check.state))))
-        self.told.hide()
+        self.notice.hide()
         self._show_checks()
         self._show_state()
 
     def _failed(self, error: Exception) -> None:
         self._working = False
-        self.told.say(Tone.BAD, f"The examination itself failed: {error or type(error).__name__}")
-        self.told.show()
+        self.notice.say(Tone.BAD, f"The examination itself failed: {error or type(error).__name__}")
+        self.notice.show()
         self._show_state()
 
     # ---- building images ----
@@ -216,13 +216,13 @@ class DoctorPanel(QWidget):
         column.setContentsMargins(px(16), px(14), px(10), px(12))
         column.setSpacing(px(10))
         column.addLayout(head)
-        column.addWidget(self.told)
+        column.addWidget(self.notice)
         column.addWidget(self.trouble)
         column.addWidget(self._pages, 1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(card)
-        self.told.hide()
+        self.notice.hide()
         self.trouble.hide()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -57,7 +57,7 @@ class FilesView(QWidget):
         self.said = plain_label(role="muted", wrap=True)
         self.left_out = plain_label(role="muted", wrap=True)
         self.left_out.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.told = plain_label(role="muted", wrap=True)
+        self.message = plain_label(role="muted", wrap=True)
         self.text = CodeView(look)
         self.table = TableView(look)
         self.picture = PictureView(look)
@@ -174,8 +174,8 @@ class FilesView(QWidget):
         self._say(f"Not saved: {_words(error)}")
 
     def _say(self, words: str) -> None:
-        self.told.setText(words)
-        self.told.setVisible(bool(words))
+        self.message.setText(words)
+        self.message.setVisible(bool(words))
 
     # ---- building ----
 
@@ -213,7 +213,7 @@ class FilesView(QWidget):
         whole.setContentsMargins(0, px(8), 0, 0)
         whole.setSpacing(px(4))
         whole.addWidget(self._whole, 1)
-        whole.addWidget(self.told)
+        whole.addWidget(self.message)
         whole.addWidget(self.left_out)
 
 

@@ -43,7 +43,7 @@ class HelpPanel(QWidget):
         self.found = plain_label(role="muted")
         self._lay_out()
         self.search.returnPressed.connect(self._find)
-        self.search.textEdited.connect(self._begin_anew)
+        self.search.textEdited.connect(self._start_again)
         find = QShortcut(QKeySequence.StandardKey.Find, self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self.search.setFocus)
@@ -70,7 +70,7 @@ class HelpPanel(QWidget):
             self.tabs.setCurrentIndex(files.index(link))
 
     @Slot()
-    def _begin_anew(self) -> None:
+    def _start_again(self) -> None:
         self.view.moveCursor(QTextCursor.MoveOperation.Start)
         self._find()
 

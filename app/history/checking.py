@@ -80,7 +80,7 @@ class Checking(QObject):
 
     def _tell(self, outcome: tuple[Verification, str]) -> None:
         self._running = False
-        self.found.emit(*told(*outcome))
+        self.found.emit(*verdict_words(*outcome))
 
     def _failed(self, error: Exception) -> None:
         self._running = False
@@ -91,7 +91,7 @@ class Checking(QObject):
             self.found.emit(Tone.BAD.value, f"The ledger could not be checked. {words}")
 
 
-def told(verdict: Verification, problem: str = "") -> tuple[str, str]:
+def verdict_words(verdict: Verification, problem: str = "") -> tuple[str, str]:
     """Tone and words for what `verify` found; `problem` is what is wrong with the key."""
     if not verdict.ok:
         if verdict.altered and verdict.first_broken is None:

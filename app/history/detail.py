@@ -81,7 +81,7 @@ class Detail(QFrame):
         self.code = CodeView(look)
         self.output = OutputView(look)
         self.meters = Meters(look)
-        self.told = plain_label(role="muted", wrap=True)
+        self.message = plain_label(role="muted", wrap=True)
         self.no_output = EmptyState(look, "ban", "Nothing ran", "There is no output.")
         self.files = FilesView(look, read)
         self.facts = RecordFacts(look, open_folder)
@@ -178,8 +178,8 @@ class Detail(QFrame):
 
     @Slot(str)
     def _say(self, text: str) -> None:
-        self.told.setText(text)
-        self.told.setVisible(bool(text))
+        self.message.setText(text)
+        self.message.setVisible(bool(text))
 
     # ---- building ----
 
@@ -229,7 +229,7 @@ class Detail(QFrame):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(self._look.px(8))
         column.addWidget(self.output, 1)
-        column.addWidget(self.told)
+        column.addWidget(self.message)
         column.addWidget(self.meters)
         self._ran = QStackedWidget()
         self._ran.addWidget(self.no_output)

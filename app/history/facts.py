@@ -69,7 +69,7 @@ class Artifact(Section):
         self._file: Path | None = None
         self.path = plain_label(wrap=True)
         self.path.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.told = plain_label(role="muted", wrap=True)
+        self.message = plain_label(role="muted", wrap=True)
         self.open = QPushButton(" Open folder")
         self.open.setAutoDefault(False)
         self.open.setAccessibleName("Open the folder of the file")
@@ -77,7 +77,7 @@ class Artifact(Section):
         row = QHBoxLayout()
         row.setSpacing(look.px(10))
         row.addWidget(self.open)
-        row.addWidget(self.told, 1)
+        row.addWidget(self.message, 1)
         line = QWidget()
         line.setLayout(row)
         row.setContentsMargins(0, 0, 0, 0)
@@ -91,7 +91,7 @@ class Artifact(Section):
         self._file = Path(path) if path else None
         # A path has no spaces to break at: let it break after each folder.
         self.path.setText(phrases.visible(path).replace("/", "/\u200b"))
-        self.told.setText("")
+        self.message.setText("")
         self.setVisible(bool(path))
 
     @Slot()
@@ -100,6 +100,6 @@ class Artifact(Section):
         if file is None:
             return
         if not file.is_file():
-            self.told.setText(GONE)
+            self.message.setText(GONE)
         else:
-            self.told.setText("" if self._open_folder(file.parent) else NOT_OPENED)
+            self.message.setText("" if self._open_folder(file.parent) else NOT_OPENED)

@@ -69,8 +69,8 @@ class HistoryPanel(QWidget):
         self.verify.setToolTip("Check that every entry of the ledger is as it was written")
         self.verify.setAutoDefault(False)
         look.dress(self.verify, "shield-check", size=14)
-        self.told = Notice(look, Tone.INFO, "", closable=True)
-        self.told.hide()
+        self.notice = Notice(look, Tone.INFO, "", closable=True)
+        self.notice.hide()
         self._lay_out()
         self._connect()
         self._know_agents()
@@ -79,7 +79,7 @@ class HistoryPanel(QWidget):
 
     @Slot()
     def look_again(self) -> None:
-        """Read everything anew."""
+        """Read everything again."""
         self.list.look_for(self.filters.wanted)
         if self._wanted:
             self._fetch(self._wanted)
@@ -151,11 +151,11 @@ class HistoryPanel(QWidget):
     @Slot()
     def _stopped(self) -> None:
         self.verify.setText(VERIFY)
-        self.told.hide()
+        self.notice.hide()
 
     def _say(self, tone: Tone, words: str) -> None:
-        self.told.say(tone, words)
-        self.told.show()
+        self.notice.say(tone, words)
+        self.notice.show()
 
     # ---- building ----
 
@@ -176,7 +176,7 @@ class HistoryPanel(QWidget):
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(px(8))
         whole.addLayout(self._top)
-        whole.addWidget(self.told)
+        whole.addWidget(self.notice)
         whole.addWidget(split, 1)
 
     def _connect(self) -> None:

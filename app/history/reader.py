@@ -26,8 +26,8 @@ class Reader:
         self._file: tuple[int, int] = (0, 0)
         self._newest = 0
 
-    def ask(self, work: Callable[[History], T], told: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
-        """`told` hears what `work` gave, or `failed` what it raised, unless something else was asked meanwhile."""
+    def ask(self, work: Callable[[History], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
+        """`done` gets what `work` returned, or `failed` what it raised, unless something else was asked meanwhile."""
         mine = self._newest = self._newest + 1
         self._interrupt()
 
@@ -38,7 +38,7 @@ class Reader:
 
         def tell(found: T) -> None:
             if mine == self._newest:
-                told(found)
+                done(found)
 
         def tell_failure(error: Exception) -> None:
             if mine == self._newest and not isinstance(error, Interrupted):

@@ -10,7 +10,7 @@ from app import phrases
 from app.parts.amounts import size
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase
-from runner.requests.bounds import NAMES, told
+from runner.requests.bounds import NAMES, changed_limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,7 +118,7 @@ def limits(record: CaseRecord) -> str:
     """The limits that a person approved in place of what was asked, in words; empty where they were not changed."""
     found = _version(record).get("limits")
     known = {name: found[name] for name in NAMES if name in found} if isinstance(found, dict) else {}
-    return told(record.request.limits, replace(record.request.limits, **known))
+    return changed_limits(record.request.limits, replace(record.request.limits, **known))
 
 
 def _version(record: CaseRecord) -> Mapping[str, object]:

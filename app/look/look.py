@@ -161,7 +161,7 @@ class Look(QObject):
             font.setWeight(QFont.Weight.DemiBold if bold else QFont.Weight.Normal)
             font.setFeature(QFont.Tag("tnum"), 1)
             self._fonts[step, bold] = _without_ligatures(font)
-        # A copy of a font that has been measured is measured already; a new one is looked up anew for every row.
+        # A copy of a font that has been measured is measured already; a new one is looked up again for every row.
         return QFont(self._fonts[step, bold])
 
     def mono(self) -> QFont:

@@ -89,7 +89,7 @@ class Desktop(QObject):
             with open_dbus_router() as router:
                 self._serve(router, Proxy)
         except (OSError, KeyError, ValueError, RuntimeError, TimeoutError, RouterClosed, DBusErrorResponse):
-            # No bus, or nobody on it who shows notices. What waits in the box is told another way.
+            # No bus, or nobody on it who shows notices. What waits in the box is announced another way.
             while not self._box.empty():
                 self._box.get()
             if not self._closed:

@@ -135,7 +135,7 @@ class Notices(QObject):
             self._say(Said(request_id, "A request expired", f"{_agent(card)} got no answer in time. {what}", True))
 
     def _watch(self, request_id: str) -> None:
-        """A run that nobody was asked about and that goes on is worth a word."""
+        """Announce a long run that nobody was asked about."""
         card = self._cases.card(request_id)
         if card is not None and card.decision is not None and card.decision.by is not Decider.PERSON:
             QTimer.singleShot(LONG_RUN_MS, self, lambda: self._tell_long(request_id))

@@ -1,4 +1,4 @@
-"""The colors a program gives its output, and nothing else of what terminals can be told."""
+"""The colors a program gives its output, and no other terminal command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What screen readers are told: the roles of widgets that paint themselves, and news that is spoken at once."""
+"""Accessible roles of widgets that paint themselves, and news that screen readers speak at once."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _interface(_class_name: str, target: QObject) -> QAccessibleInterface | None
 
 def announce(widget: QWidget, words: str) -> None:
     """Have `words` spoken when the screen reader has finished what it says now. Without one, nothing happens."""
-    # Polite is what Qt sends unless told otherwise.
+    # Polite is what Qt sends by default.
     QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, words))
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SearchBar(QFrame):
-    """Enter goes on, Shift+Enter goes back, Esc closes."""
+    """Find text: Enter for the next match, Shift+Enter for the one before, Esc closes."""
 
     changed = Signal()
     """Another text, or another way to read it."""

@@ -80,7 +80,7 @@ class RememberDialog(QDialog):
         self.covers = plain_label(wrap=True)
         self.matched = plain_label(wrap=True)
         self.lines = QStringListModel(self)
-        self.told = Notice(look, Tone.BAD, "")
+        self.notice = Notice(look, Tone.BAD, "")
         self.cancel = QPushButton("Cancel")
         self.save = QPushButton("Remember")
         self._asking = _timer(self, TYPING_MS, self._ask)
@@ -121,7 +121,7 @@ class RememberDialog(QDialog):
         return choice == self.choosing.choice and not self._sent
 
     def _show_preview(self, choice: Choice, found: Preview) -> None:
-        self.told.hide()
+        self.notice.hide()
         self.covers.setText(f"{words.covered(found.grant)} {words.ends(found.grant)}")
         denied = sum(one.verdict is Verdict.DENIED for one in found.covered)
         self.matched.setText(_summary(found, denied))
@@ -159,18 +159,18 @@ class RememberDialog(QDialog):
             self.accept()
 
     def _say(self, why: str) -> None:
-        """Why there is no preview, or why nothing was remembered; another choice begins anew."""
+        """Why there is no preview, or why nothing was remembered; another choice starts again."""
         self._shown = None
         self._resting.stop()
         self.save.setEnabled(False)
         self.covers.setText("")
         self.matched.setText("")
         self.lines.setStringList([])
-        self.told.say(Tone.BAD, why)
-        self.told.show()
+        self.notice.say(Tone.BAD, why)
+        self.notice.show()
 
     def done(self, result: int) -> None:
-        """Gone: the window below goes on where it was, also where no window manager gives it the focus back."""
+        """Give the focus back to the window below, also where no window manager does."""
         active, below = self.isActiveWindow(), self.parentWidget()
         super().done(result)
         if active and below is not None:
@@ -217,9 +217,9 @@ class RememberDialog(QDialog):
         whole.setContentsMargins(px(20), px(16), px(20), px(14))
         whole.setSpacing(px(10))
         whole.addWidget(Room(inside), 1)
-        whole.addWidget(self.told)
+        whole.addWidget(self.notice)
         whole.addLayout(buttons)
-        self.told.hide()
+        self.notice.hide()
 
     def _connect(self) -> None:
         self.save.setProperty("kind", "primary")
@@ -238,9 +238,9 @@ def _summary(found: Preview, denied: int) -> str:
     return f"{past}; {denied} of them {'was' if denied == 1 else 'were'} denied." if denied else f"{past}."
 
 
-def _timer(parent: QWidget, milliseconds: int, told: object) -> QTimer:
+def _timer(parent: QWidget, milliseconds: int, action: object) -> QTimer:
     timer = QTimer(parent)
     timer.setSingleShot(True)
     timer.setInterval(milliseconds)
-    timer.timeout.connect(told)
+    timer.timeout.connect(action)
     return timer

@@ -42,7 +42,7 @@ ORDER = (
 )
 ALL_ASKED = "Until this is corrected, everything is asked."
 MOST_TOLD = 5
-"""Rules that cannot be used, told at once."""
+"""Show rules that cannot be used at once."""
 NO_RULES = "None. They are written in {file}, and asked from top to bottom."
 NO_GRANTS = "Nothing. The button Remember beside Approve makes these; CRITICAL requests are always asked."
 OTHERWISE = (
@@ -72,7 +72,7 @@ class RulesPanel(QWidget):
         self._asked = 0
         """How often suggestions were asked for: only the newest answer is shown."""
         self._listed: object = None
-        self.problem = Notice(look, Tone.BAD, "", "Begin anew")
+        self.problem = Notice(look, Tone.BAD, "", "Start again")
         self.wrong = Notice(look, Tone.BAD, "")
         self.again = QPushButton(" Read again")
         self.again.setToolTip("Take up what was changed in the files (F5)")
@@ -155,13 +155,13 @@ class RulesPanel(QWidget):
 
     @Slot()
     def _show(self) -> None:
-        """What is in force now; rows are made anew only where something is different."""
+        """What is in force now; rows are rebuilt only where something is different."""
         memory = self._bridge.memory
         rules, grants, problem = memory.rules(), memory.grants(), memory.grants_problem()
         if (rules, grants, problem) == self._listed:
             return
         self._listed = (rules, grants, problem)
-        self.problem.say(Tone.BAD, problem, "Begin anew")
+        self.problem.say(Tone.BAD, problem, "Start again")
         self.problem.setVisible(bool(problem))
         wrong = rules.problems if rules is not None else ()
         self.wrong.say(Tone.BAD, "\n".join((*map(phrases.visible, wrong[:MOST_TOLD]), ALL_ASKED)))

@@ -78,7 +78,7 @@ class Trial(QWidget):
         self.past = CodeView(look)
         self.past.setAccessibleName("Code of the request")
         self.ask = QPushButton("What would happen?")
-        self.told = Notice(look, Tone.BAD, "")
+        self.notice = Notice(look, Tone.BAD, "")
         self.badge = Badge(look, Level.LOW)
         self.verdict = plain_label(role="strong", wrap=True)
         self.steps = Pairs(look, "In this order")
@@ -151,7 +151,7 @@ class Trial(QWidget):
     def _forget(self) -> None:
         """Another question: the answer on screen is not to it."""
         self._number += 1
-        self.told.hide()
+        self.notice.hide()
         for widget in (self.badge, self.verdict, self.steps, self.findings):
             widget.hide()
         self.past.set_code("", "")
@@ -178,8 +178,8 @@ class Trial(QWidget):
             found = await answer
         except KnownError as error:
             if number == self._number:
-                self.told.say(Tone.BAD, str(error))
-                self.told.show()
+                self.notice.say(Tone.BAD, str(error))
+                self.notice.show()
             return
         if number == self._number:
             self._show_explanation(found)
@@ -221,7 +221,7 @@ class Trial(QWidget):
         head.setSpacing(px(8))
         head.addWidget(self.badge)
         head.addWidget(self.verdict, 1)
-        answer.column.addWidget(self.told)
+        answer.column.addWidget(self.notice)
         answer.column.addLayout(head)
         answer.column.addWidget(self.steps)
         answer.column.addWidget(self.findings)

@@ -72,7 +72,7 @@ class KeptModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return summary(kept).spoken
         if role == Qt.ItemDataRole.ToolTipRole:
-            return told(kept)
+            return description(kept)
         return None
 
 
@@ -178,7 +178,7 @@ def summary(kept: Kept) -> Summary:
     return Summary(title, below, f"{phrases.span(max(0, kept.ends_at - time.time()))} left")
 
 
-def told(kept: Kept) -> str:
+def description(kept: Kept) -> str:
     """All there is to say of it."""
     used = f"used {counted(kept.uses, 'time')}" if kept.uses else "not used yet"
     left = phrases.span(max(0, kept.ends_at - time.time()))

@@ -77,7 +77,7 @@ class RunningPanel(QWidget):
         self.code = CodeView(look)
         self.files = FilesView(look, read)
         self.meters = Meters(look)
-        self.told = plain_label(role="muted", wrap=True)
+        self.message = plain_label(role="muted", wrap=True)
         self.kept = KeptSandboxList(cases, bridge, look)
         self._make_stopping()
         self.nothing = EmptyState(look, "activity", "Nothing is running", WHAT_COMES)
@@ -200,8 +200,8 @@ class RunningPanel(QWidget):
 
     @Slot(str)
     def _say(self, text: str) -> None:
-        self.told.setText(text)
-        self.told.setVisible(bool(text))
+        self.message.setText(text)
+        self.message.setVisible(bool(text))
 
     @Slot(str)
     def _saved(self, path: str) -> None:
@@ -315,7 +315,7 @@ class RunningPanel(QWidget):
         head.addLayout(words, 1)
         head.addWidget(self.hold, alignment=Qt.AlignmentFlag.AlignTop)
         head.addWidget(self.stop, alignment=Qt.AlignmentFlag.AlignTop)
-        self.told.hide()
+        self.message.hide()
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(px(14), px(10), px(12), px(12))
@@ -323,7 +323,7 @@ class RunningPanel(QWidget):
         column.addLayout(head)
         column.addWidget(self._asking)
         column.addWidget(self.tabs, 1)
-        column.addWidget(self.told)
+        column.addWidget(self.message)
         column.addWidget(self.meters)
         return page
 

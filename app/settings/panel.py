@@ -75,7 +75,7 @@ class SettingsPanel(QWidget):
         clearable(self.search)
         self.problems = Notice(look, Tone.WARN, "")
         self.remarks = Notice(look, Tone.INFO, "", closable=True)
-        self.told = Notice(look, Tone.INFO, "", closable=True)
+        self.notice = Notice(look, Tone.INFO, "", closable=True)
         self.state = plain_label(role="muted", wrap=True)
         self.revert = QPushButton("Revert")
         self.save = QPushButton("Save")
@@ -95,7 +95,7 @@ class SettingsPanel(QWidget):
 
     @Slot()
     def look_again(self) -> None:
-        """Read the file anew; what was typed stays."""
+        """Read the file again; what was typed stays."""
         self._errands.send(self._load, self._loaded, self._not_loaded)
 
     def reveal(self, name: str) -> None:
@@ -129,7 +129,7 @@ class SettingsPanel(QWidget):
     def _not_loaded(self, error: Exception) -> None:
         self._saving = False
         self._show_state()
-        _tell(self.told, Tone.BAD, str(error))
+        _tell(self.notice, Tone.BAD, str(error))
 
     # ---- typing ----
 
@@ -137,7 +137,7 @@ class SettingsPanel(QWidget):
     def _typed(self, name: str, raw: object) -> None:
         assert self._form is not None
         self._form.put(name, raw)
-        self.told.hide()
+        self.notice.hide()
         self._show_state()
         if name in ("theme", "motion"):
             self._show_theme()
@@ -210,14 +210,14 @@ class SettingsPanel(QWidget):
         words = "Saved."
         if restart:
             words = f"Saved. Start Assent again for {_listed(restart)} to count."
-        _tell(self.told, Tone.INFO if restart else Tone.GOOD, words)
+        _tell(self.notice, Tone.INFO if restart else Tone.GOOD, words)
         self.saved.emit()
 
     async def _reload(self, answer: Future[None]) -> None:
         try:
             await answer
         except KnownError as error:
-            _tell(self.told, Tone.BAD, f"Saved, but not in use yet: {error}")
+            _tell(self.notice, Tone.BAD, f"Saved, but not in use yet: {error}")
         else:
             self.reloaded.emit()
 
@@ -225,7 +225,7 @@ class SettingsPanel(QWidget):
         self._saving = False
         self._show_state()
         what = str(error) if isinstance(error, KnownError) else f"The settings were not saved: {error}"
-        _tell(self.told, Tone.BAD, what)
+        _tell(self.notice, Tone.BAD, what)
 
     # ---- painting the state ----
 
@@ -320,7 +320,7 @@ class SettingsPanel(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(px(8))
         column.addLayout(head)
-        for notice in (self.problems, self.remarks, self.told):
+        for notice in (self.problems, self.remarks, self.notice):
             notice.hide()
             column.addWidget(notice)
         column.addWidget(self._pages, 1)

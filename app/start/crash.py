@@ -103,13 +103,13 @@ class Faults(QObject):
         if not issubclass(kind, KeyboardInterrupt):
             self.record(error.with_traceback(trace), "in the window")
 
-    def _in_thread(self, told: threading.ExceptHookArgs) -> None:
-        if told.exc_value is not None:
-            self.record(told.exc_value, f"in thread {told.thread.name if told.thread else '?'}")
+    def _in_thread(self, failure: threading.ExceptHookArgs) -> None:
+        if failure.exc_value is not None:
+            self.record(failure.exc_value, f"in thread {failure.thread.name if failure.thread else '?'}")
 
-    def _unraisable(self, told: sys.UnraisableHookArgs) -> None:
-        if told.exc_value is not None:
-            self.record(told.exc_value, f"while cleaning up {told.object!r}")
+    def _unraisable(self, failure: sys.UnraisableHookArgs) -> None:
+        if failure.exc_value is not None:
+            self.record(failure.exc_value, f"while cleaning up {failure.object!r}")
 
     def _qt_said(self, kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
         if kind is QtMsgType.QtFatalMsg:

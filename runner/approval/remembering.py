@@ -129,8 +129,8 @@ class Remembering:
         if mine:
             await self.revoke(mine, "Its sandbox was removed.")
 
-    async def begin_anew(self) -> None:
+    async def start_again(self) -> None:
         """Move an unreadable grants file aside."""
-        await self._grants.begin_anew()
+        await self._grants.start_again()
         self._reload()
         self._record.publish(GrantsChanged())

@@ -257,7 +257,7 @@ def _answers(host: str, port: int) -> bool:
 def _agents(places: Places) -> Check:
     agents = Agents(places)
     if agents.problem:
-        return Check("Agents", State.BAD, agents.problem, "Restore the file, or add the agents anew.")
+        return Check("Agents", State.BAD, agents.problem, "Restore the file, or add the agents again.")
     names = [agent.name for agent in agents.all() if not agent.revoked]
     if not names:
         return Check("Agents", State.WARN, "None is registered yet.", "assent agents add claude-code")

@@ -227,7 +227,7 @@ class Engine:
         else:
             self._bulletin.clear("settings")
         if problem := configuration.grants.problem:
-            remedy = "Repair it, or begin anew under Rules; until then everything is asked."
+            remedy = "Repair it, or start again under Rules; until then everything is asked."
             self._bulletin.trouble("grants", problem, remedy)
         else:
             self._bulletin.clear("grants")

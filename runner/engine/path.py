@@ -194,7 +194,7 @@ class Path:
         old, new = case.request.code, case.edited.code
         changes = await self._parts.assessor.compare(old, new, agent=case.request.agent)
         lines = await asyncio.to_thread(difference, old, new, changes=changes)
-        return as_text(lines, LONGEST_CHANGES), bounds.told(case.request.limits, case.edited.limits)
+        return as_text(lines, LONGEST_CHANGES), bounds.changed_limits(case.request.limits, case.edited.limits)
 
     async def _close(self, case: Case, answer: Answer) -> None:
         if case.phase is not Phase.CLOSED:

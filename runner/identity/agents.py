@@ -237,7 +237,7 @@ class Agents:
             self._agents, self._last_read = {}, before
             self._set_problem(
                 f"The list of agents in {self._file} could not be read ({type(error).__name__}: {str(error)[:200]}). "
-                "No agent is known until it is repaired or agents are added anew."
+                "No agent is known until it is repaired or agents are added again."
             )
             return
         self._set_problem("")

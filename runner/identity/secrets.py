@@ -131,7 +131,7 @@ class Secrets:
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise KnownError(
                 f"The file with the secrets, {self._file}, cannot be read ({type(error).__name__}).",
-                "Move it away; what was in it is made anew.",
+                "Move it away; its contents are created again.",
             ) from error
 
     def _write(self, kept: dict[str, str]) -> None:

@@ -111,7 +111,7 @@ class Grants:
         async with self._writing:
             kept = {live.name: live for live in self.all()}
             if self.problem:
-                raise KnownError(self.problem, "Repair the file, or begin anew under Rules.")
+                raise KnownError(self.problem, "Repair the file, or start again under Rules.")
             if len(kept) >= MOST_GRANTS:
                 raise KnownError(f"{MOST_GRANTS} grants are remembered already.", "Revoke some under Rules first.")
             if grant.name in self._grants:
@@ -132,7 +132,7 @@ class Grants:
                 await self._write(self._grants)
         return gone
 
-    async def begin_anew(self) -> None:
+    async def start_again(self) -> None:
         """Move an unreadable file aside. Raises KnownError where that is not possible."""
         aside = self._file.with_name(f"{self._file.name}.unreadable-{int(self._clock())}")
         async with self._writing:

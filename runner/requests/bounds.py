@@ -71,7 +71,7 @@ def checked(request: Request, limits: Limits, settings: Settings) -> Limits:
     return limits
 
 
-def told(before: Limits, after: Limits) -> str:
+def changed_limits(before: Limits, after: Limits) -> str:
     """Return what was changed, for the agent: `memory 1024 MB in place of 512 MB`; empty where nothing was."""
     parts = []
     for name, (word, unit) in NAMES.items():

@@ -43,22 +43,22 @@ def domains(names: Sequence[str]) -> Iterator[Finding]:
 def _of_domain(name: str) -> str | None:
     host = name.strip().lower().rstrip(".").partition("://")[2] or name.strip().lower().rstrip(".")
     host = host.partition("/")[0]
-    bare = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    address = _address(bare)
+    host_only = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    address = _address(host_only)
     if address is not None:
         if address.is_loopback or address.is_private or address.is_link_local:
             return "This address is inside the own network or this machine, which the code could look around in."
-        return "This is a bare network address, of which nobody can tell whose it is."
-    if NUMBER.match(bare):
+        return "This is a numeric network address: nobody can tell whose it is."
+    if NUMBER.match(host_only):
         return "Writes a network address as one number, so that it cannot be recognised."
-    if bare == "localhost" or bare.endswith(LOCAL) or "." not in bare.strip("*."):
+    if host_only == "localhost" or host_only.endswith(LOCAL) or "." not in host_only.strip("*."):
         return (
             "Opens every address below a top-level domain."
-            if "*" in bare
+            if "*" in host_only
             else "This name is inside the own network or this machine, which the code could look around in."
         )
-    if any(part.startswith("xn--") for part in bare.split(".")) or not bare.isascii():
-        alike = any(character in LOOK_ALIKE for character in bare)
+    if any(part.startswith("xn--") for part in host_only.split(".")) or not host_only.isascii():
+        alike = any(character in LOOK_ALIKE for character in host_only)
         return (
             "This name mixes in letters that look like Latin ones, so it is not the name it seems to be."
             if alike

@@ -10,7 +10,7 @@ from runner.model.decision import Ask, Decider, Verdict
 pytestmark = pytest.mark.asyncio
 
 
-async def test_the_first_answer_wins_and_the_second_is_told() -> None:
+async def test_the_first_answer_wins_and_the_second_is_refused() -> None:
     desk = Desk()
     question = desk.put("r1", "d1", Ask(60))
     assert desk.answer("r1", "d1", Verdict.DENIED, "no") is Taken.ACCEPTED
@@ -62,7 +62,7 @@ async def test_clearing_denies_everything_with_the_reason() -> None:
     assert {(await q.future).reason for q in questions} == {"closing"}
 
 
-async def test_the_waiting_time_is_told() -> None:
+async def test_the_waiting_time_is_reported() -> None:
     now = [10.0]
     desk = Desk(lambda: now[0])
     question = desk.put("r1", "d1", Ask(60))

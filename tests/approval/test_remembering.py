@@ -202,7 +202,7 @@ async def test_while_a_file_cannot_be_read_everything_is_asked(tmp_path: Path, f
         rooms = [event.area for event in stage.heard if isinstance(event, EngineTroubled)]
         assert rooms == ["grants" if file == "grants.json" else "settings"]
         if file == "grants.json":
-            await stage.engine.remembering.begin_anew()
+            await stage.engine.remembering.start_again()
             answer = await (await stage.engine.submit(Submission("claude", Tool.CODE_SANDBOX_INFO))).answered(5)
             assert answer is not None and answer.decision.by is Decider.RULE
     finally:

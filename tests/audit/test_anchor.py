@@ -137,7 +137,7 @@ MANIPULATIONS = [code_replaced, run_removed, approval_forged, all_but_two, witho
 
 
 @pytest.mark.parametrize("change", MANIPULATIONS)
-def test_a_history_written_anew_without_the_key_is_broken(
+def test_a_history_rewritten_without_the_key_is_broken(
     path: Path, anchor: Anchor, change: Callable[[Rest], Rest]
 ) -> None:
     rewrite(path, change(contents(path)))
@@ -156,7 +156,7 @@ def test_missing_signatures_are_noticed_also_without_an_anchor(path: Path, chang
     assert "first that cannot be vouched for" in found.what
 
 
-def test_what_could_not_be_told_without_an_anchor_is_at_least_not_called_good(path: Path) -> None:
+def test_what_could_not_be_distinguished_without_an_anchor_is_at_least_not_called_good(path: Path) -> None:
     rewrite(path, all_but_two(contents(path)))
     found = verify(path, PUBLIC)
     assert found.ok
@@ -211,7 +211,7 @@ def test_a_session_that_has_not_its_key_yet_is_not_called_rewritten(path: Path, 
     assert f"Entry {LAST + 1} is the first that cannot be vouched for" in found.unsure
 
 
-def test_a_session_without_signatures_that_goes_on_for_ever_is_broken(path: Path, anchor: Anchor) -> None:
+def test_a_session_without_signatures_that_never_ends_is_broken(path: Path, anchor: Anchor) -> None:
     session(path, [OPENED] * 1000, key=None)
     found = verify(path, PUBLIC, anchor=anchor)
     assert (found.ok, found.first_broken) == (False, LAST + 1)
@@ -288,7 +288,7 @@ def test_a_head_that_could_not_be_noted_is_no_reason_to_stop(caplog: pytest.LogC
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "1", '{"ledger": 1, "seq": 2, "hash": "a"}', "[" * 100_000])
-def test_a_damaged_note_is_told(text: str) -> None:
+def test_a_damaged_note_is_reported(text: str) -> None:
     with pytest.raises(KnownError, match="cannot be read"):
         parsed(text)
     assert parsed(None) is None

@@ -102,7 +102,7 @@ def test_a_full_disk_fails_recovers_and_leaves_nothing_half(small_disk: Path) ->
         assert history.open_cases() == ()
 
 
-def test_callers_waiting_together_on_a_full_disk_are_all_told(small_disk: Path) -> None:
+def test_callers_waiting_together_on_a_full_disk_all_get_the_error(small_disk: Path) -> None:
     path = small_disk / "ledger.sqlite3"
 
     async def work() -> None:
@@ -159,7 +159,7 @@ def test_closing_on_a_full_disk_loses_nothing_but_the_seal(small_disk: Path, cap
     assert found.entries >= last
 
 
-def test_beginning_on_a_full_disk_is_told_and_leaves_no_ledger(small_disk: Path) -> None:
+def test_beginning_on_a_full_disk_is_reported_and_leaves_no_ledger(small_disk: Path) -> None:
     path = small_disk / "ledger.sqlite3"
     ballast = fill(small_disk)
     with pytest.raises(KnownError) as caught:

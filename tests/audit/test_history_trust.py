@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from app.history.checking import told
+from app.history.checking import verdict_words
 from app.parts.notice import Tone
 from runner.assembly import build
 from runner.audit.verify import verify
@@ -151,7 +151,7 @@ async def replaced_by_another(places: Places) -> None:
 
 
 @pytest.mark.parametrize("change", [rolled_back, removed, replaced_by_another])
-async def test_a_changed_history_is_told_at_the_start_and_a_new_one_can_be_begun(
+async def test_a_changed_history_is_reported_at_the_start_and_a_new_one_can_be_begun(
     places: Places, opened: list[Console], capsys: pytest.CaptureFixture[str], change: Callable[[Places], object]
 ) -> None:
     await session(places, "print(1)")
@@ -212,12 +212,12 @@ async def test_without_its_key_nobody_vouches(places: Places, capsys: pytest.Cap
     places.secrets.unlink()
     code, said = verified(capsys)
     assert (code, "signing key is not at hand" in said) == (2, True)
-    tone, words = told(verify(places.ledger))
+    tone, words = verdict_words(verify(places.ledger))
     assert tone == Tone.WARN
     assert words.startswith("Not vouched for: ")
 
 
-async def test_a_key_that_is_no_key_is_told(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_key_that_is_no_key_is_reported(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
     await session(places)
     secrets = Secrets(places, load(places, {}).settings)
     secrets.set(signer.NAME, "not hex")
@@ -248,7 +248,7 @@ async def test_an_altered_artifact_is_named(
         artifact.write_bytes(content)
     code, said = verified(capsys)
     assert (code, artifact.name in said) == (1, True)
-    tone, words = told(signer.check_ledger(places, signer.vouching(places)))
+    tone, words = verdict_words(signer.check_ledger(places, signer.vouching(places)))
     assert (tone, artifact.name in words) == (Tone.BAD, True)
     artifact.unlink()
     assert verified(capsys)[0] == 0, "what the settings do not keep is no fault"

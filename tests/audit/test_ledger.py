@@ -122,7 +122,7 @@ async def test_a_caller_that_makes_no_sense_harms_no_other(ledger: Ledger, path:
     assert verify(path).ok
 
 
-async def test_a_bug_that_only_the_database_notices_is_told_and_left_behind(ledger: Ledger, path: Path) -> None:
+async def test_a_bug_that_only_the_database_notices_is_reported_and_left_behind(ledger: Ledger, path: Path) -> None:
     told = approved(request("r1"), replace(RESULT, exit_code=2**70))
     await tell(ledger, told[:5])
     with pytest.raises(OverflowError):
@@ -257,7 +257,7 @@ async def test_only_another_key_is_recorded_again(path: Path) -> None:
     assert len(found.keys) == 2
 
 
-async def test_another_writer_holding_the_file_is_told_and_waited_out(ledger: Ledger, path: Path) -> None:
+async def test_another_writer_holding_the_file_is_reported_and_waited_out(ledger: Ledger, path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("PRAGMA busy_timeout = 0")
         other.execute("BEGIN IMMEDIATE")

@@ -74,7 +74,7 @@ DAMAGES = [
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_whatever_is_wrong_is_told_and_can_be_set_aside(path: Path, damage: Callable[[Path], None]) -> None:
+def test_whatever_is_wrong_is_reported_and_can_be_set_aside(path: Path, damage: Callable[[Path], None]) -> None:
     damage(path)
     left = sorted(file.name for file in path.parent.iterdir())
     with pytest.raises(KnownError) as caught:

@@ -181,7 +181,7 @@ def test_a_reader_cannot_write(history: History) -> None:
         history._all("DELETE FROM requests", ())
 
 
-def test_a_damaged_body_is_told_with_a_remedy(tmp_path: Path) -> None:
+def test_a_damaged_body_is_reported_with_a_remedy(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite3"
     write(path, approved(request("r1")))
     tamper(path, "UPDATE bodies SET data = 'null' WHERE seq = 2")

@@ -401,7 +401,7 @@ def test_a_ledger_of_a_newer_assent(path: Path) -> None:
         verify(path)
 
 
-def test_progress_is_told_and_may_stop_it(tmp_path: Path) -> None:
+def test_progress_is_reported_and_may_stop_it(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite3"
     write(path, [("opened", "", {})] * 2500)
     seen: list[int] = []

@@ -2,7 +2,7 @@
 
 `python -m tests.bench.sources RECORDS [--core]` reads labelled records, one JSON object a line, with `source`,
 `language`, `label` (dangerous, benign, doubtful), `tier` and `code`. The rules are made by hand, so nothing is trained
-anew; instead a rule counts for a source only if it finds something dangerous in another one as well. A rule made to
+again; instead a rule counts for a source only if it finds something dangerous in another one as well. A rule made to
 fit one source finds nothing there, and the fall of the recall shows how much of it was such fitting.
 """
 

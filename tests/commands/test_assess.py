@@ -74,7 +74,7 @@ def test_standard_input_needs_a_language(monkeypatch: pytest.MonkeyPatch, capsys
     assert assessing.main(["-"]) == 0
 
 
-def test_own_rules_count_and_a_mistake_in_them_is_told(
+def test_own_rules_count_and_a_mistake_in_them_is_reported(
     tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rules = home / "config" / "rules"

@@ -44,24 +44,24 @@ def test_a_broken_settings_file_is_named_with_its_line(places: Places) -> None:
     assert check.fix
 
 
-def test_a_folder_that_others_can_look_into_is_told(places: Places) -> None:
+def test_a_folder_that_others_can_look_into_is_reported(places: Places) -> None:
     places.data.chmod(0o755)
     check = examined(places)["Folders"]
     assert check.state is State.WARN
     assert str(places.data) in check.fix
 
 
-def test_a_damaged_history_is_told(places: Places) -> None:
+def test_a_damaged_history_is_reported(places: Places) -> None:
     places.ledger.write_bytes(b"this is no database" * 100)
     assert examined(places)["History"].state is State.BAD
 
 
-def test_an_unreadable_list_of_agents_is_told(places: Places) -> None:
+def test_an_unreadable_list_of_agents_is_reported(places: Places) -> None:
     places.agents.write_text("{")
     assert examined(places)["Agents"].state is State.BAD
 
 
-def test_a_sandbox_that_assent_does_not_have_yet_is_told(places: Places) -> None:
+def test_a_sandbox_that_assent_does_not_have_yet_is_reported(places: Places) -> None:
     check = examined(places, {"SANDBOX_TYPE": "e2b"})["Settings"]
     assert check.state is State.WARN
     assert "no cloud sandbox yet" in check.what
@@ -77,7 +77,7 @@ def test_every_command_in_a_fix_is_one_that_there_is(places: Places, monkeypatch
         assert helped.returncode == 0, command
 
 
-def test_a_taken_port_is_told_with_who_has_it(places: Places) -> None:
+def test_a_taken_port_is_reported_with_who_has_it(places: Places) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         check = examined(places, {"ASSENT_PORT": str(other.getsockname()[1])})["Console"]
     assert check.state is State.BAD
@@ -90,7 +90,7 @@ def test_an_interpreter_that_is_not_there_costs_its_language_only(places: Places
     assert checks["Python"].state is State.OK
 
 
-def test_a_machine_without_bubblewrap_is_told_what_that_means(
+def test_a_machine_without_bubblewrap_is_reported_what_that_means(
     places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = LocalSandbox(tmp_path / "runs", python="/usr/bin/python3", bubblewrap=False)

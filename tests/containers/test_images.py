@@ -99,7 +99,7 @@ def test_python_of_an_image_is_compiled_ahead(address: str) -> None:
     assert run(address, "python", "python3", "-c", code) == "True\n"
 
 
-def test_what_is_missing_or_made_from_an_earlier_recipe_is_told(address: str) -> None:
+def test_what_is_missing_or_made_from_an_earlier_recipe_is_reported(address: str) -> None:
     builder = engine.builder(address)
     other = dataclasses.replace(SHELL, name="never-built")
     changed = dataclasses.replace(SHELL, remove=("usr/games",))
@@ -183,7 +183,7 @@ def test_a_build_that_nobody_waits_for_any_more_ends(address: str, room: Path) -
 
 
 @pytest.mark.parametrize("moment", ["before", "in the middle"])
-def test_an_engine_that_dies_while_it_gets_an_image_is_told(own: tuple[str, Path], room: Path, moment: str) -> None:
+def test_an_engine_that_dies_while_it_gets_an_image_is_reported(own: tuple[str, Path], room: Path, moment: str) -> None:
     at, folder = own
     daemon = int((folder / "docker.pid").read_text())
 
@@ -197,7 +197,7 @@ def test_an_engine_that_dies_while_it_gets_an_image_is_told(own: tuple[str, Path
     assert "start the Docker daemon" in error.value.remedy
 
 
-def test_an_engine_that_hangs_while_it_gets_an_image_is_told(
+def test_an_engine_that_hangs_while_it_gets_an_image_is_reported(
     own: tuple[str, Path], room: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at, folder = own
@@ -215,7 +215,7 @@ def test_an_engine_that_hangs_while_it_gets_an_image_is_told(
         os.kill(daemon, signal.SIGCONT)
 
 
-def test_an_engine_whose_disk_is_full_is_told(address: str) -> None:
+def test_an_engine_whose_disk_is_full_is_reported(address: str) -> None:
     with tempfile.TemporaryDirectory(prefix="assent-") as folder:
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", folder], check=True)
         try:
@@ -228,7 +228,7 @@ def test_an_engine_whose_disk_is_full_is_told(address: str) -> None:
             subprocess.run(["umount", folder], check=True)
 
 
-def test_packages_that_cannot_be_fetched_are_told(address: str, room: Path) -> None:
+def test_packages_that_cannot_be_fetched_are_reported(address: str, room: Path) -> None:
     nowhere = asyncio.run(source({}, "file:///nowhere"))
     assert nowhere == Here("deb copy:///nowhere trixie main")
     with pytest.raises(KnownError, match=r"packages for the image cannot be fetched\. .*--mirror"):

@@ -63,7 +63,7 @@ def test_a_killed_console_leaves_no_container_running_and_the_next_one_removes_i
 
 
 @pytest.mark.parametrize("isolation", [Isolation.DOCKER, Isolation.GVISOR])
-def test_a_process_in_it_has_the_walls_of_every_run(client: EngineClient, isolation: Isolation) -> None:
+def test_a_process_in_it_has_the_protections_of_every_run(client: EngineClient, isolation: Isolation) -> None:
     code = """
 import json, os
 status = dict(line.split(':', 1) for line in open('/proc/self/status').read().splitlines())

@@ -84,7 +84,7 @@ def test_bounds_hold(lab: Lab, tmp_path: Path) -> None:
         assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= bounds.all_bytes
 
 
-def test_many_megabytes_come_whole_and_the_loop_goes_on(lab: Lab, tmp_path: Path) -> None:
+def test_many_megabytes_come_whole_and_the_loop_continues(lab: Lab, tmp_path: Path) -> None:
     code = "import os\nfor n in range(4): open(f'f{n}', 'wb').write(os.urandom(10_000_000))"
     wanted = job(code, disk_mb=64, collect=Collect(tmp_path))
 

@@ -122,7 +122,7 @@ async def problem(endpoint: Endpoint) -> str:
     return ready.problem
 
 
-async def test_certificates_that_are_not_accepted_are_told(path: str, tmp_path: Path) -> None:
+async def test_certificates_that_are_not_accepted_are_reported(path: str, tmp_path: Path) -> None:
     own, other, half = (tmp_path / name for name in ("own", "other", "half"))
     for folder in (own, other, half):
         folder.mkdir()
@@ -139,7 +139,7 @@ async def test_certificates_that_are_not_accepted_are_told(path: str, tmp_path: 
     ("said", "status", "told"),
     [("me@far: Permission denied (publickey).", 255, "me@far: Permission denied (publickey)"), ("", 0, "it hangs up")],
 )
-async def test_what_ssh_says_is_told(
+async def test_what_ssh_says_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, status: int, told: str
 ) -> None:
     script = tmp_path / "ssh"

@@ -110,7 +110,7 @@ async def test_what_is_approved_runs_and_is_answered_and_recorded(stage: Stage) 
     ]
 
 
-async def test_a_run_is_paused_and_goes_on(stage: Stage) -> None:
+async def test_a_run_is_paused_and_continues(stage: Stage) -> None:
     ticket = await stage.approved()
     for held in (True, False):
         stage.engine.runs.hold(ticket.request_id, held)
@@ -150,13 +150,13 @@ async def test_a_sandbox_that_came_after_the_start_is_taken_up_and_runs_go_on(tm
     stage.sandbox.runs[0].finish("hello\n")
     stage.engine.answer(asked.request_id, asked.case.request.digest, Verdict.APPROVED, "")
     was_running, was_asked = (await running.case.answer).result, (await asked.case.answer).result
-    anew = await stage.engine.submit(HELLO)
+    again = await stage.engine.submit(HELLO)
     await stage.engine.close("the test is over")
     assert was_running is not None
     assert was_running.stdout == "hello\n"
     assert was_asked is not None
     assert "local sandbox it was approved for is gone" in was_asked.error
-    assert anew.case.request.isolation is Isolation.GVISOR
+    assert again.case.request.isolation is Isolation.GVISOR
 
 
 async def test_what_is_denied_never_reaches_the_sandbox(stage: Stage) -> None:

@@ -82,7 +82,7 @@ def works(host: EngineThread, heard: Heard) -> None:
         ("secrets", OpenLedger, "seal"),
     ],
 )
-def test_a_part_that_fails_in_an_unknown_way_is_told_and_the_rest_opens(
+def test_a_part_that_fails_in_an_unknown_way_is_reported_and_the_rest_opens(
     home: Path, monkeypatch: pytest.MonkeyPatch, area: str, owner: type, method: str
 ) -> None:
     async def fail(*_: object) -> None:
@@ -96,7 +96,7 @@ def test_a_part_that_fails_in_an_unknown_way_is_told_and_the_rest_opens(
 
 
 @pytest.mark.errors_expected
-def test_a_start_that_fails_as_a_whole_is_told_and_survived(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_start_that_fails_as_a_whole_is_reported_and_survived(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fail(_: OpenLedger) -> list[object]:
         raise ModuleNotFoundError("No module named 'psutil'")
 
@@ -107,7 +107,7 @@ def test_a_start_that_fails_as_a_whole_is_told_and_survived(home: Path, monkeypa
     assert [(type(error), where) for error, where in heard.faults] == [(ModuleNotFoundError, "while starting")]
 
 
-def test_a_port_that_is_taken_is_told_with_its_holder(home: Path) -> None:
+def test_a_port_that_is_taken_is_reported_with_its_holder(home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = int(listener.getsockname()[1])
         with thread(home, port) as (host, heard):

@@ -220,7 +220,7 @@ async def test_a_caller_that_goes_away_withdraws(stage: Stage, era: str, when: s
     assert answer.is_error
 
 
-async def test_a_caller_that_was_told_pending_may_go(tmp_path: Path, era: str) -> None:
+async def test_a_caller_that_got_pending_may_go(tmp_path: Path, era: str) -> None:
     async with staged(tmp_path, Terms(hold_seconds=0.05)) as stage:
         async with stage.calling(era) as reader:
             await reader.readuntil(b"pending")

@@ -139,7 +139,7 @@ async def test_progress_comes_at_once_with_time_and_place(stage: Stage, era: str
         await asyncio.gather(one, two)
 
 
-async def test_progress_goes_on_and_carries_output(stage: Stage, era: str, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_progress_continues_and_carries_output(stage: Stage, era: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "PROGRESS_SECONDS", 0.02)
     progress = Progress()
     async with stage.client(era) as client:

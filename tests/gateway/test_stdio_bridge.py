@@ -172,7 +172,7 @@ async def test_a_console_that_starts_later_is_found(tmp_path: Path, era: str) ->
         assert START in text(await client.call_tool("code_execute", PRINT))
 
 
-async def test_a_console_that_was_started_anew_is_found(tmp_path: Path, era: str) -> None:
+async def test_a_console_that_was_restarted_is_found(tmp_path: Path, era: str) -> None:
     async with staged(tmp_path) as stage:
         stage.answers()
         async with bridged(tmp_path, stage.token, era) as client:

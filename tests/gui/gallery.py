@@ -220,7 +220,7 @@ def main() -> int:
     app, scenes = QApplication(sys.argv), {**SCENES, **MORE}
     draw(app, only, OUT, scenes, SIZES)
     draw(app, only, OUT, scenes, SIZES[:1], large=True)
-    # All there are, so that a part drawn anew does not lose the others.
+    # All there are, so that a part drawn again does not lose the others.
     index = write(sorted(OUT.glob("*.png")))
     sys.stdout.write(f"{index}\n")
     return 0

@@ -76,7 +76,7 @@ def test_a_flood_of_refusals_is_one_line_that_counts(desk: Desk) -> None:
     assert "\u202e" not in said
 
 
-def test_a_late_answer_is_told_where_the_person_is(desk: Desk) -> None:
+def test_a_late_answer_is_reported_where_the_person_is(desk: Desk) -> None:
     desk.ask()
     desk.rested()
     desk.page.foot.approve.click()

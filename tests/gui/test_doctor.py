@@ -139,12 +139,12 @@ def test_running_again_replaces_what_was_found(qtbot: QtBot, ward: Ward) -> None
 def test_an_examination_that_fails_says_so(qtbot: QtBot, ward: Ward) -> None:
     ward.found = RuntimeError("no such luck")
     examined(qtbot, ward)
-    assert ward.panel.told.isVisible()
-    assert ward.panel.told.text == "The examination itself failed: no such luck"
+    assert ward.panel.notice.isVisible()
+    assert ward.panel.notice.text == "The examination itself failed: no such luck"
     ward.found = (SOUND,)
     ward.panel.again.click()
     examined(qtbot, ward)
-    assert not ward.panel.told.isVisible()
+    assert not ward.panel.notice.isVisible()
 
 
 def building(qtbot: QtBot, ward: Ward) -> CheckRow:

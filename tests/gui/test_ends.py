@@ -230,7 +230,7 @@ def boom(text: str) -> Exception:
         return error
 
 
-def test_an_error_is_on_disk_before_anybody_is_told(qtbot: QtBot, places: Places, faults: Faults) -> None:
+def test_an_error_is_on_disk_before_anybody_is_informed(qtbot: QtBot, places: Places, faults: Faults) -> None:
     with qtbot.waitSignal(faults.happened) as told:
         faults.record(boom("first"), "in a test")
         assert "in a test" in places.faults.read_text()

@@ -85,7 +85,7 @@ def test_without_an_engine_it_is_said_why(linked: Linked, ended: bool, words: st
     assert str(linked.link.guard().exception()) == words
 
 
-def test_no_banner_shows_the_bare_text_of_a_bug(desk: Desk) -> None:
+def test_no_banner_shows_the_raw_text_of_a_bug(desk: Desk) -> None:
     desk.window.overall.guard()
     desk.bridge.fail("guard", InternalFault())
     assert desk.window.banners.text("failed") == "This failed inside Assent. What happened was written down."

@@ -41,7 +41,7 @@ def test_what_comes_of_it_arrives_in_this_thread(qtbot: QtBot) -> None:
     errands.close()
 
 
-def test_a_closed_one_is_told_nothing(qtbot: QtBot) -> None:
+def test_a_closed_one_gets_nothing(qtbot: QtBot) -> None:
     errands, other = Errands("test"), Errands("other")
     gate = threading.Event()
     over: list[bool] = []

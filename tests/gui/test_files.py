@@ -242,16 +242,16 @@ def test_saving_never_replaces_a_file_unasked(view: FilesView, qtbot: QtBot, pla
     (tmp_path / "t.csv").write_bytes(b"mine")
     view.show_result(replace(feed.result(), files=files))
     view.save_all_to(tmp_path)
-    qtbot.waitUntil(lambda: view.told.text().startswith("Saved 3"))
+    qtbot.waitUntil(lambda: view.message.text().startswith("Saved 3"))
     contents = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     assert contents == {"t.csv": b"mine", "t (2).csv": b"1", "t (3).csv": b"22", "up": b"333"}
     assert not stat.S_IMODE((tmp_path / "up").stat().st_mode) & 0o111
     qtbot.waitUntil(view.save.isEnabled)
     view.save_to(tmp_path / "chosen.csv")
-    qtbot.waitUntil(lambda: view.told.text().startswith("Saved to"))
+    qtbot.waitUntil(lambda: view.message.text().startswith("Saved to"))
     assert (tmp_path / "chosen.csv").read_bytes() == b"1"
     view.save_all_to(tmp_path / "nowhere")
-    qtbot.waitUntil(lambda: view.told.text() == "Not saved: No such file or directory.")
+    qtbot.waitUntil(lambda: view.message.text() == "Not saved: No such file or directory.")
 
 
 def test_the_page_of_runs_shows_them_at_the_end(desk: Desk) -> None:

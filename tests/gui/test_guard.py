@@ -27,7 +27,7 @@ def test_input_counts_only_after_the_rest() -> None:
     assert hands.guard.counts(turn)
 
 
-def test_a_change_begins_the_rest_anew() -> None:
+def test_a_change_restarts_the_rest() -> None:
     hands = Hands()
     hands.now += RESTED
     hands.guard.rearm()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.gui.conftest import Desk
 
-STALE = "Make it anew: .venv/bin/python -m runner.settings.manual > resources/help/settings.md"
+STALE = "Write it again: .venv/bin/python -m runner.settings.manual > resources/help/settings.md"
 
 
 @pytest.fixture

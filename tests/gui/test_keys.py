@@ -65,7 +65,7 @@ def test_letters_decide_only_on_the_page_that_shows_the_request(desk: Desk) -> N
     assert desk.answers == []
 
 
-def test_coming_back_to_the_queue_rests_anew(desk: Desk) -> None:
+def test_coming_back_to_the_queue_rests_again(desk: Desk) -> None:
     desk.ask()
     desk.rested()
     desk.window.show_page("Agents")
@@ -84,7 +84,7 @@ def test_pages_have_keys(desk: Desk, name: str) -> None:
     assert desk.window.navigation._buttons[name].isChecked()
 
 
-def test_pause_all_becomes_resume_all_and_says_what_goes_on(desk: Desk) -> None:
+def test_pause_all_becomes_resume_all_and_says_what_continues(desk: Desk) -> None:
     assert not desk.window.toolbar.hold.isEnabled()
     inside = [feed.request("one()", isolation=Isolation.GVISOR), feed.request("two()", isolation=Isolation.DOCKER)]
     local = feed.request("three()")

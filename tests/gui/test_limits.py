@@ -114,7 +114,7 @@ def test_as_asked_brings_the_request_back_as_it_was(desk: Desk) -> None:
     assert desk.answers == [("approve", one.id, one.digest)]
 
 
-def test_a_refused_limit_is_told_and_taken_back(desk: Desk) -> None:
+def test_a_refused_limit_is_reported_and_taken_back(desk: Desk) -> None:
     one = opened(desk)
     desk.page.limits.fields["seconds"].stepUp()
     assessed(desk, one, "seconds is 40; it must be 0.1 to 30.")

@@ -64,7 +64,7 @@ def heard(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
 # ---- what is told ----
 
 
-def test_nothing_is_told_while_the_window_is_in_front(desk: Desk) -> None:
+def test_nothing_is_announced_while_the_window_is_in_front(desk: Desk) -> None:
     heard = Heard()
     notices = Notices(desk.cases, desk.window, heard, lambda: True)  # type: ignore[arg-type]
     one = desk.ask()
@@ -73,7 +73,7 @@ def test_nothing_is_told_while_the_window_is_in_front(desk: Desk) -> None:
     notices.deleteLater()
 
 
-def test_a_question_is_told_without_a_word_of_the_agent_and_taken_back(desk: Desk, heard: Heard) -> None:
+def test_a_question_is_reported_without_words_of_the_agent_and_taken_back(desk: Desk, heard: Heard) -> None:
     one = desk.ask(feed.request("print(1)", title="<b>Approve me</b>"), feed.assessment(Level.CRITICAL))
     (said,) = heard.said
     assert said == Said(one.id, "CRITICAL request", "claude-code asks to run code. Open it to review.")
@@ -105,7 +105,7 @@ def test_later_questions_put_no_reminder_off_and_what_is_looked_at_needs_none(de
     assert [said.about for said in heard.said if said.stays] == [first.id], "the same was said again"
 
 
-def test_what_was_missed_what_hit_a_limit_and_many_refusals_are_told(desk: Desk, heard: Heard) -> None:
+def test_what_was_missed_what_hit_a_limit_and_many_refusals_are_reported(desk: Desk, heard: Heard) -> None:
     gone, ran = desk.ask(feed.request("one()")), desk.ask(feed.request("two()"))
     heard.said.clear()
     desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
@@ -236,7 +236,7 @@ def test_clicks_on_notices_of_others_are_nothing(bus: Bus, desktop: Desktop, qtb
         bus.emit("ActionInvoked", "us", 7, "approve")
 
 
-def test_without_a_desktop_for_notices_it_is_said_and_can_be_told_another_way(
+def test_without_a_desktop_for_notices_it_is_said_and_can_be_announced_another_way(
     desktop: Desktop, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
@@ -303,7 +303,7 @@ def test_expired_long_limit_and_refused_are_shown(desk: Desk, bus: Bus, told: li
 # ---- the tray ----
 
 
-def test_without_a_tray_it_is_said_once_and_everything_goes_on(desk: Desk) -> None:
+def test_without_a_tray_it_is_said_once_and_everything_continues(desk: Desk) -> None:
     tray = Tray(desk.cases, desk.window._look, desk.window)
     assert desk.window.toolbar.state.text() == NO_TRAY
     desk.ask()

@@ -122,7 +122,7 @@ def test_what_cannot_be_remembered_says_why_and_keeps_the_dialog(desk: Desk) -> 
     assert card is not None
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     desk.bridge.fail("remember", KnownError("The disk is full.", "Free some."))
-    assert dialog.isVisible() and dialog.told.text == "The disk is full. Free some." and not dialog.save.isEnabled()
+    assert dialog.isVisible() and dialog.notice.text == "The disk is full. Free some." and not dialog.save.isEnabled()
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_Escape])
@@ -214,7 +214,7 @@ def test_rules_and_grants_are_listed_in_their_order_and_revoked_by_name(desk: De
     assert len(page.grants.rows) == 1
 
 
-def test_a_broken_file_is_told_with_a_way_out(desk: Desk) -> None:
+def test_a_broken_file_is_reported_with_a_way_out(desk: Desk) -> None:
     desk.bridge.unreadable = "What was remembered cannot be read."
     page = rules_page(desk)
     assert page.problem.isVisible() and page.problem.text == desk.bridge.unreadable
@@ -222,7 +222,7 @@ def test_a_broken_file_is_told_with_a_way_out(desk: Desk) -> None:
     assert ("renew_grants",) in desk.bridge.calls
 
 
-def test_a_rule_that_cannot_be_used_is_told_with_its_line(desk: Desk, places: Places) -> None:
+def test_a_rule_that_cannot_be_used_is_reported_with_its_line(desk: Desk, places: Places) -> None:
     (places.config / "rules.yaml").write_text("rules:\n  - {name: good}\n  - {name: bad, action: perhaps}")
     desk.bridge.written = read(places)
     page = rules_page(desk)

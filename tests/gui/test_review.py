@@ -80,7 +80,7 @@ def test_control_enter_in_the_reason_denies(desk: Desk) -> None:
     assert desk.answers == [("deny", one.id, one.digest, "")]
 
 
-def test_an_answer_that_was_not_taken_is_told_and_can_be_given_again(desk: Desk) -> None:
+def test_an_answer_that_was_not_taken_is_reported_and_can_be_given_again(desk: Desk) -> None:
     desk.ask()
     desk.rested()
     click(desk, desk.page.foot.approve)
@@ -116,7 +116,7 @@ def test_the_rest_is_as_long_as_promised(desk: Desk) -> None:
     assert time.monotonic() - begun >= REST_SECONDS
 
 
-def test_another_request_rests_anew(desk: Desk) -> None:
+def test_another_request_rests_again(desk: Desk) -> None:
     desk.ask(feed.request("print(1)"))
     other = desk.ask(feed.request("print(2)"))
     desk.rested()
@@ -144,7 +144,7 @@ def test_a_press_before_the_activation_is_known_answers_nothing(desk: Desk, monk
     assert desk.answers == []
 
 
-def test_an_assessment_that_changes_rests_anew(desk: Desk) -> None:
+def test_an_assessment_that_changes_rests_again(desk: Desk) -> None:
     one = desk.ask(None, feed.assessment(Level.LOW))
     desk.rested()
     desk.hear((RequestAssessed(one.id, feed.assessment(Level.HIGH)),))
@@ -492,7 +492,7 @@ def test_the_buttons_do_not_move_when_the_sentence_changes(desk: Desk) -> None:
     assert desk.page.foot.deny.mapTo(desk.window, QPoint(0, 0)) == before
 
 
-def test_a_button_that_a_banner_moves_rests_anew(desk: Desk) -> None:
+def test_a_button_that_a_banner_moves_rests_again(desk: Desk) -> None:
     desk.ask()
     desk.rested()
     before = desk.page.foot.approve.mapTo(desk.window, QPoint())
@@ -514,7 +514,7 @@ def test_nothing_that_is_said_moves_the_buttons(desk: Desk) -> None:
     assert desk.page.foot.approve.mapTo(desk.window, QPoint()) == before
 
 
-def test_a_request_without_code_is_told_in_words_and_can_be_approved(desk: Desk) -> None:
+def test_a_request_without_code_is_described_and_can_be_approved(desk: Desk) -> None:
     one = replace(
         feed.request("", title="Read a.csv", language=None, sandbox="3f9c", files=("a.csv",)), tool=Tool.CODE_READ_FILE
     )

@@ -31,7 +31,7 @@ def running(desk: Desk, isolation: Isolation) -> tuple[RunningPanel, str]:
     return page, one.id
 
 
-def test_a_run_in_a_container_can_be_paused_and_goes_on(desk: Desk) -> None:
+def test_a_run_in_a_container_can_be_paused_and_continues(desk: Desk) -> None:
     page, name = running(desk, Isolation.GVISOR)
     assert page.hold.text() == "Pause"
     page.hold.click()

@@ -101,7 +101,9 @@ def test_titles_are_of_settings_that_exist() -> None:
     assert set(TITLES) <= {one.name for one in declared()}
 
 
-def test_sources_are_told(opened: Callable[[], SettingsPanel], places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sources_are_reported(
+    opened: Callable[[], SettingsPanel], places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(places, "security:\n  level: strict\n  sandbox:\n    limits: {max_disk_mb: 512}\n")
     monkeypatch.setenv("SANDBOX_MAX_OUTPUT_KB", "20")
     panel = opened()
@@ -233,7 +235,7 @@ def test_saving_writes_only_what_changed_and_keeps_comments(
     assert load(places, {}).settings.timeout_seconds == 45
     assert bridge.calls == [("reload_settings",)]
     assert panel.rows["timeout_seconds"].origin.text() == "Set in assent.yaml"
-    assert panel.told.text == "Saved."
+    assert panel.notice.text == "Saved."
     assert not panel.save.isEnabled()
 
 
@@ -241,7 +243,7 @@ def test_what_counts_from_the_next_start_is_said(qtbot: QtBot, opened: Callable[
     panel = opened()
     type_into(qtbot, panel, "port", "18000")
     saved(qtbot, panel)
-    assert panel.told.text == "Saved. Start Assent again for Port to count."
+    assert panel.notice.text == "Saved. Start Assent again for Port to count."
 
 
 def test_reset_takes_the_entry_out_of_the_file(
@@ -260,15 +262,15 @@ def test_reset_takes_the_entry_out_of_the_file(
     assert not row.reset.isVisibleTo(panel)
 
 
-def test_a_file_that_cannot_be_written_is_told_and_nothing_is_lost(
+def test_a_file_that_cannot_be_written_is_reported_and_nothing_is_lost(
     qtbot: QtBot, opened: Callable[[], SettingsPanel], places: Places, bridge: feed.RecordingBridge
 ) -> None:
     panel = opened()
     type_into(qtbot, panel, "timeout_seconds", "45")
     places.settings.mkdir()
     panel.save.click()
-    qtbot.waitUntil(panel.told.isVisible)
-    assert "assent.yaml" in panel.told.text
+    qtbot.waitUntil(panel.notice.isVisible)
+    assert "assent.yaml" in panel.notice.text
     assert field(panel, "timeout_seconds").text() == "45"
     assert panel.save.isEnabled()
     assert bridge.calls == []

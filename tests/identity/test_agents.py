@@ -132,7 +132,7 @@ def test_drafts_of_killed_writers_are_removed(places: Places) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"schema": 1, "agents": [3]}'])
-def test_a_list_that_cannot_be_read_is_told_and_never_written_over(places: Places, text: str) -> None:
+def test_a_list_that_cannot_be_read_is_reported_and_never_written_over(places: Places, text: str) -> None:
     places.agents.write_text(text)
     agents = Agents(places)
     assert "could not be read" in agents.problem

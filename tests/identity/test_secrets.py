@@ -243,7 +243,7 @@ def test_what_was_in_memory_goes_to_the_file_once_agreed(places: Places) -> None
     ["", "{", "[]", '{"schema": 2, "secrets": {}}', '{"schema": 1}', '{"schema": 1, "secrets": 3}', "[" * 100_000],
     ids=range(7),
 )
-def test_a_broken_file_is_told_and_never_written_over(places: Places, text: str) -> None:
+def test_a_broken_file_is_reported_and_never_written_over(places: Places, text: str) -> None:
     places.secrets.write_text(text)
     secrets = Secrets(places, Settings(secrets_file=True))
     for attempt in (lambda: secrets.get("token"), lambda: secrets.set("token", "s")):

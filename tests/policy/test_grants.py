@@ -317,7 +317,7 @@ def test_the_narrowest_grant_is_used(places: Places, clock: Clock) -> None:
     assert found is not None and found.subject is Subject.EXACT
 
 
-def test_an_agent_added_anew_under_an_old_name_inherits_nothing(places: Places, clock: Clock) -> None:
+def test_an_agent_added_again_under_an_old_name_inherits_nothing(places: Places, clock: Clock) -> None:
     async def use() -> None:
         grants = Grants(places, clock)
         await grants.add(grant())
@@ -389,7 +389,7 @@ def test_a_broken_file_is_set_aside_and_never_overwritten(places: Places, clock:
         with pytest.raises(KnownError, match="cannot be read"):
             await grants.add(grant())
         assert places.grants.read_text() == "{"
-        await grants.begin_anew()
+        await grants.start_again()
         assert grants.problem == ""
         await grants.add(grant())
 

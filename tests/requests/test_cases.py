@@ -54,7 +54,7 @@ def test_closed_cases_of_an_agent_are_kept_within_bytes() -> None:
     asyncio.run(body())
 
 
-def test_the_output_of_a_case_goes_once_many_others_are_over() -> None:
+def test_the_output_of_a_case_is_dropped_once_many_others_are_over() -> None:
     async def body() -> None:
         cases = Cases()
         closed = []

@@ -71,7 +71,7 @@ def test_an_ordinary_domain_says_nothing(name: str) -> None:
         "gith\u0443b.com",
     ],
 )
-def test_an_unusual_domain_is_told(name: str) -> None:
+def test_an_unusual_domain_is_reported(name: str) -> None:
     (finding,) = domains([name])
     assert finding.level is Level.CRITICAL
     assert finding.evidence == name

@@ -38,7 +38,7 @@ def test_an_executable_file_is_high_and_says_so() -> None:
     assert any("started as a program" in reason for reason in found.reasons)
 
 
-def test_what_the_program_touches_is_told_as_well() -> None:
+def test_what_the_program_touches_is_listed_as_well() -> None:
     found = assess_write("get.sh", "curl https://files.example.org/a -o b\n")
     assert found.touch.files[0] == "get.sh"
     assert "files.example.org" in found.touch.hosts

@@ -210,7 +210,7 @@ def test_what_was_there_before_is_not_created(work: Path, out: Path) -> None:
     assert [file.path for file in collected(work, out, since=now).files] == ["new"]
 
 
-def test_a_disk_that_is_full_is_told(work: Path, out: Path) -> None:
+def test_a_disk_that_is_full_is_reported(work: Path, out: Path) -> None:
     (work / "a").write_text("x")
     left, collector = Left.of(str(work), "main.py"), FileCollector(Collect(out / "not there"))
     left.collect(collector)

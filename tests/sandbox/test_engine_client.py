@@ -97,7 +97,7 @@ async def test_calls_run_on_named_daemon_threads_with_the_engines_own_version(tm
 
 
 @pytest.mark.asyncio
-async def test_an_engine_that_comes_back_with_another_version_is_asked_anew(tmp_path: Path) -> None:
+async def test_an_engine_that_comes_back_with_another_version_is_asked_again(tmp_path: Path) -> None:
     async with stand_in(tmp_path / "s") as (there, client):
         await client.call(lambda api: api.info())
         there.answers["/info"] = hang_up
@@ -148,7 +148,7 @@ async def test_close_ends_calls_that_hang(tmp_path: Path, target: str) -> None:
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("target", ["/info", "/attach"])
-async def test_an_engine_that_does_not_answer_in_time_is_told(
+async def test_an_engine_that_does_not_answer_in_time_is_reported(
     tmp_path: Path, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "CALL_SECONDS", 0.3)
@@ -215,7 +215,7 @@ async def test_a_stream_that_is_opened_too_late_is_closed(tmp_path: Path) -> Non
     ("told", "message"),
     [({"message": "No such thing "}, "No such thing"), (b"<html>", "<html>"), (b"[]", "[]"), (b"", "status 404")],
 )
-async def test_a_refusal_is_told_in_the_engines_words(tmp_path: Path, told: object, message: str) -> None:
+async def test_a_refusal_is_reported_in_the_engines_words(tmp_path: Path, told: object, message: str) -> None:
     async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(body(404, told))
 
@@ -229,7 +229,7 @@ async def test_a_refusal_is_told_in_the_engines_words(tmp_path: Path, told: obje
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("said", [b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nnone!", b""])
-async def test_what_is_no_engine_is_told(tmp_path: Path, said: bytes) -> None:
+async def test_what_is_no_engine_is_reported(tmp_path: Path, said: bytes) -> None:
     async def answer(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(said)
 

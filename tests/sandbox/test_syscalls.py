@@ -154,7 +154,7 @@ def test_programs_live_with_it(bwrap: Lab, language: Language) -> None:
         assert "Seccomp:\t2\n" in status
 
 
-def test_a_filter_that_is_refused_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_filter_that_is_refused_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then code runs behind its other protections, and the one that is missing is named with the reason."""
     real = shutil.which("bwrap")
     stand_in = tmp_path / "bwrap"

@@ -154,7 +154,7 @@ out = subprocess.run(["./sh", "-p", "-c", "id -u"], capture_output=True, text=Tr
     Attempt("turns swap on", _call(167, "b'/x'", "0")),
     Attempt("restarts the machine", _call(169, "0xFEE1DEAD", "672274793", "0x89ABCDEF", "0")),
     Attempt("sets the clock", _python("import time\ntime.clock_settime(time.CLOCK_REALTIME, 1); out = True")),
-    Attempt("names the host anew", _call(170, "b'x'", "1")),
+    Attempt("names the host again", _call(170, "b'x'", "1")),
     # ---- network ----
     _py("reaches the internet", "socket.create_connection(('1.1.1.1', 53), 1); out = True"),
     _py("resolves a name", "out = bool(socket.getaddrinfo('debian.org', 80))"),

@@ -270,7 +270,7 @@ def test_levels_are_those_of_the_second_document(places: Places, level: str, sec
     assert (settings.timeout_seconds, settings.memory_mb) == (seconds, memory)
 
 
-def test_a_refused_value_is_told_with_what_counts_at_the_level(places: Places) -> None:
+def test_a_refused_value_is_reported_with_what_counts_at_the_level(places: Places) -> None:
     found = loaded(places, "security:\n  level: strict\n  sandbox:\n    limits: {max_memory_mb: lots}\n")
     assert found.problems == (
         "assent.yaml, line 4: security.sandbox.limits.max_memory_mb: 'lots' is not a number."
@@ -369,7 +369,7 @@ def test_what_cannot_be_read_counts_for_nothing_and_asks_for_everything(
         ('"a\\nb": 3', r"line 1: 'a\nb' is no setting."),
     ],
 )
-def test_an_unknown_name_is_told_with_the_nearest(places: Places, text: str, told: str) -> None:
+def test_an_unknown_name_is_reported_with_the_nearest(places: Places, text: str, told: str) -> None:
     (problem,) = loaded(places, text).problems
     assert problem.endswith(told)
 

@@ -258,7 +258,7 @@ class ContainerRun:
             await self._container.signal("SIGUSR1")
             return
         if self._killed:
-            raise EngineGone("It did not end a container when told to.", "Restart the Docker daemon.")
+            raise EngineGone("It did not end a container when asked to.", "Restart the Docker daemon.")
         self._killed = True
         self._kill_at = now + LAST_GRACE
         await self._container.signal("SIGKILL")

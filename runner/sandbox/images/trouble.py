@@ -30,7 +30,7 @@ CAUSES = (
     (
         r"(?m:^)(?>.*?permission denied).*docker(?:(?!docker|\.sock)\S)*+\.sock",
         "The container engine does not let you in.",
-        "Add yourself to the group 'docker' (sudo adduser $USER docker) and log in anew.",
+        "Add yourself to the group 'docker' (sudo adduser $USER docker) and log in again.",
     ),
     (
         r"could not resolve|failed to fetch|does not have a release file|unable to connect|connection timed out"

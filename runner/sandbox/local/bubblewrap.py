@@ -92,7 +92,7 @@ class Bubblewrap:
             return error.what.rstrip(".")
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
-        return said.decode("utf-8", "replace").strip() or "no reason told" if process.returncode else ""
+        return said.decode("utf-8", "replace").strip() or "no reason given" if process.returncode else ""
 
     def version(self) -> str:
         said = subprocess.run([self._program, "--version"], capture_output=True, text=True, check=False).stdout
