@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> int:
-    """The exit code of whatever the arguments ask for."""
+    """Return the exit code of whatever the arguments ask for."""
     arguments = sys.argv[1:]
     if not arguments:
         from app.start.opening import main as console

@@ -44,14 +44,14 @@ ASKED = "in the engine, asked by the window"
 
 
 class InternalFault(KnownError):
-    """A bug that is in the fault log already: whoever asked only has to say that nothing came of it."""
+    """A bug that is in the fault log already: the caller only has to say that the call failed."""
 
     def __init__(self) -> None:
         super().__init__("This failed inside Assent.", "What happened was written down.")
 
 
 class EngineLink(QObject):
-    """The engine as the window's thread reaches it.
+    """Calls to the engine and its events, for the window's thread.
 
     A method that gives a future has the engine begin at once; await the future for what comes of it. It raises
     KnownError and nothing else: a bug is recorded first. Letting go of a future does not stop the engine's work.
@@ -81,7 +81,7 @@ class EngineLink(QObject):
     # ---- events ----
 
     def hear(self, event: Event) -> None:
-        """The engine's listener, called in its thread: one signal per batch however many events come."""
+        """Take an event from the engine's thread; one signal is sent per batch, however many events come."""
         with self._lock:
             self._batch.append(event)
             first = len(self._batch) == 1
@@ -163,17 +163,17 @@ class EngineLink(QObject):
         return answer
 
     def sounds(self) -> bool:
-        """Whether notices that stay are to be heard; not before the engine is there."""
+        """Return whether notices that stay are to be heard; not before the engine is there."""
         engine = self.engine
         return engine is not None and engine.parts.configuration.settings.notice_sound
 
     def secrets(self) -> Secrets | None:
-        """Where the engine keeps its secrets; None before it is there."""
+        """Return where the engine keeps its secrets; None before it is there."""
         engine = self.engine
         return engine.parts.secrets if engine is not None else None
 
     def close(self, why: str, timeout: float = 2.0) -> bool:
-        """Close the engine; blocks for at most `timeout` seconds. False when it took longer."""
+        """Close the engine; blocks for at most `timeout` seconds. Return False when it took longer."""
         return self._host.close(why, timeout)
 
 
@@ -184,11 +184,11 @@ class Decisions:
         self._link = link
 
     def approve(self, request_id: str, digest: str) -> Future[str]:
-        """Approve exactly what `digest` stands for. Gives why that was not taken, or nothing."""
+        """Approve exactly what `digest` stands for. The future gives why that was not accepted, or ''."""
         return self._answer(request_id, digest, Verdict.APPROVED, "")
 
     def deny(self, request_id: str, digest: str, reason: str) -> Future[str]:
-        """Deny it. Gives why that was not taken, or nothing."""
+        """Deny exactly what `digest` stands for. The future gives why that was not accepted, or ''."""
         return self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
 
     def approve_edited(self, request_id: str, digest: str, version: Version, edited: str) -> Future[str]:
@@ -200,7 +200,7 @@ class Decisions:
         return self._link.call(work)
 
     def arm(self, request_id: str, digest: str) -> Future[str]:
-        """Approve a missed request for when its agent comes back. Gives why that was not taken, or nothing."""
+        """Approve a missed request for when its agent comes back. The future gives why that was not accepted, or ''."""
         return self._link.call(lambda engine: engine.late.arm(request_id, digest))
 
     def look_at(self, request_id: str) -> None:
@@ -208,7 +208,7 @@ class Decisions:
         self._link.post(lambda engine: engine.look_at(request_id))
 
     def bounds(self, request: Request) -> Mapping[str, Bound]:
-        """How far the limits of `request` may be changed; nothing before the engine is there."""
+        """Return how far the limits of `request` may be changed; nothing before the engine is there."""
         engine = self._link.engine
         return bounds(request, engine.parts.configuration.settings) if engine is not None else {}
 
@@ -217,7 +217,7 @@ class Decisions:
         return self._link.call(lambda engine: engine.editing.draft(request_id, version.code, version.limits))
 
     def earlier(self, request_id: str) -> Future[Earlier | None]:
-        """What was approved before for the same purpose."""
+        """Return what was approved before for the same purpose."""
         return self._link.call(lambda engine: engine.editing.earlier(request_id))
 
     def _answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> Future[str]:
@@ -242,7 +242,7 @@ class RunControl:
         self._link.post(lambda engine: engine.runs.hold(request_id, held))
 
     def hold_all(self, held: bool) -> Future[tuple[str, ...]]:
-        """Pause every run, or let all go on. Gives the ids of those that cannot be paused."""
+        """Pause or resume every run. The future gives the ids of those that cannot be paused."""
 
         async def work(engine: Engine) -> tuple[str, ...]:
             return engine.runs.hold_all(held)
@@ -262,11 +262,11 @@ class RunControl:
         return self._link.call(work)
 
     def sandbox_facts(self) -> Future[dict[str, object]]:
-        """What `code_sandbox_info` tells agents."""
+        """Return what `code_sandbox_info` tells agents."""
         return self._link.call(lambda engine: engine.parts.sandboxes.facts())
 
     def look_for_sandbox(self) -> Future[dict[str, object]]:
-        """Choose again what runs get from now on. Gives the facts of that."""
+        """Choose again the sandbox of runs from now on. The future gives its facts."""
 
         async def work(engine: Engine) -> dict[str, object]:
             await engine.look_for_sandbox()
@@ -275,34 +275,34 @@ class RunControl:
         return self._link.call(work)
 
     def transcript(self, request_id: str) -> Transcript | None:
-        """Live output of a run; None before it runs."""
+        """Return the live output of a run; None before it runs."""
         engine = self._link.engine
         return engine.transcript(request_id) if engine is not None else None
 
 
 class Memory:
-    """What a person had remembered, the rules beside it, and what both mean for a call."""
+    """Grants and rules, and what both mean for a call."""
 
     def __init__(self, link: EngineLink) -> None:
         self._link = link
 
     def grants(self) -> tuple[Grant, ...]:
-        """Those that count now; none before the engine is there."""
+        """Return those that count now; none before the engine is there."""
         engine = self._link.engine
         return engine.parts.configuration.grants.all() if engine is not None else ()
 
     def grants_problem(self) -> str:
-        """Why nothing is remembered, where the file cannot be read."""
+        """Return why nothing is remembered, where the file cannot be read."""
         engine = self._link.engine
         return engine.parts.configuration.grants.problem if engine is not None else ""
 
     def rules(self) -> Rules | None:
-        """The rules of the files; None before the engine is there."""
+        """Return the rules of the files; None before the engine is there."""
         engine = self._link.engine
         return engine.parts.configuration.rules if engine is not None else None
 
     def preview(self, request_id: str, choice: Choice) -> Future[Preview]:
-        """What a grant would have covered."""
+        """Return what a grant would have covered."""
         return self._link.call(lambda engine: engine.hindsight.preview(request_id, choice))
 
     def remember(self, request_id: str, digest: str, choice: Choice) -> Future[Grant]:
@@ -310,7 +310,7 @@ class Memory:
         return self._link.call(lambda engine: engine.remembering.add(request_id, digest, choice))
 
     def revoke_grant(self, name: str) -> Future[None]:
-        """Have one grant count no more."""
+        """Revoke a grant."""
 
         async def work(engine: Engine) -> None:
             await engine.remembering.revoke((name,), REVOKED)
@@ -322,31 +322,31 @@ class Memory:
         return self._link.call(lambda engine: engine.remembering.start_again())
 
     def explain_past(self, request_id: str) -> Future[Explanation]:
-        """What would happen to this call today."""
+        """Return what would happen to a past call today."""
         return self._link.call(lambda engine: engine.hindsight.explain_past(request_id))
 
     def explain_program(self, submission: Submission) -> Future[Explanation]:
-        """What would happen to a call that nobody made."""
+        """Return what would happen to a call that nobody made."""
         return self._link.call(lambda engine: engine.hindsight.explain_program(submission))
 
     def suggestions(self) -> Future[tuple[Suggestion, ...]]:
-        """What might be remembered."""
+        """Return suggestions of what might be remembered."""
         return self._link.call(lambda engine: engine.hindsight.suggestions())
 
 
 class AgentRegistry:
-    """Who may ask."""
+    """The agents that may connect."""
 
     def __init__(self, link: EngineLink) -> None:
         self._link = link
 
     def all(self) -> tuple[Agent, ...]:
-        """Registered agents, revoked ones too; none before the engine is there."""
+        """Return registered agents, revoked ones too; none before the engine is there."""
         engine = self._link.engine
         return engine.parts.agents.all() if engine is not None else ()
 
     def add_agent(self, name: str) -> Future[str]:
-        """Register an agent. Gives its token, which is not to be had again."""
+        """Register an agent. The future gives its token, which is shown only once."""
         return self._link.call(lambda engine: engine.membership.add(name))
 
     def send_test(self, agent: str) -> Future[None]:
@@ -358,7 +358,7 @@ class AgentRegistry:
         return self._link.call(work)
 
     def revoke_agent(self, name: str) -> Future[None]:
-        """Have a token count no more."""
+        """Revoke an agent's token."""
         return self._link.call(lambda engine: engine.membership.revoke(name))
 
 
@@ -369,7 +369,7 @@ def _fail(answer: Future[Any], error: BaseException) -> None:
 
 
 def test_request(agent: str) -> Submission:
-    """The first request of a new agent: harmless, and it says where it comes from."""
+    """Return the first request of a new agent: harmless, and it says where it comes from."""
     from runner.model.request import Language, Tool
     from runner.model.submission import Submission
 

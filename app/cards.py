@@ -160,18 +160,18 @@ class Cards(QObject):
         return self._cards.get(request_id)
 
     def waiting(self) -> tuple[Card, ...]:
-        """Open questions, in the order in which they were asked."""
+        """Return open questions, in the order in which they were asked."""
         return tuple(self._waiting.values())
 
     def count_waiting(self) -> int:
         return len(self._waiting)
 
     def missed(self) -> tuple[Card, ...]:
-        """Questions that expired, newest first, until they are dismissed."""
+        """Return questions that expired, newest first, until they are dismissed."""
         return tuple(reversed(self._missed.values()))
 
     def dismiss(self, request_id: str) -> None:
-        """The person has seen that it was missed."""
+        """Drop a missed request that the person has seen."""
         if self._missed.pop(request_id, None) is not None:
             self._cards.pop(request_id, None)
             self.happened.emit(())
@@ -183,7 +183,7 @@ class Cards(QObject):
         return len(self._running)
 
     def count_held(self) -> int:
-        """Runs that are paused."""
+        """Return the number of paused runs."""
         return sum(card.held is not None for card in self._running.values())
 
     @property
@@ -193,23 +193,23 @@ class Cards(QObject):
         return bool(self.count_held()) and not free
 
     def runs(self) -> tuple[Card, ...]:
-        """What runs, then the latest that ended, each newest first."""
+        """Return what runs, then the latest that ended, each newest first."""
         over = [self._cards[one] for one in reversed(self._over) if one in self._cards]
         return (*reversed(self.running()), *over)
 
     def most_urgent(self) -> Card | None:
-        """The open question that expires first."""
+        """Return the open question that expires first."""
         return min(self._waiting.values(), key=_deadline, default=None)
 
     # ---- taking in ----
 
     def know_agents(self, agents: tuple[Agent, ...]) -> None:
-        """Registered agents, as the engine lists them."""
+        """Take over the engine's list of registered agents."""
         self.agents = agents
         self.agents_known.emit()
 
     def know_sandbox(self, facts: Mapping[str, object]) -> None:
-        """The sandbox, as the engine describes it."""
+        """Take over the engine's description of the sandbox."""
         self.sandbox = facts
         self.sandbox_known.emit()
 
@@ -325,7 +325,7 @@ class Cards(QObject):
                 self._cards.pop(self._missed.pop(next(iter(self._missed))).id, None)
 
     def _edited(self, event: RequestEdited) -> None:
-        """From here on the card is what was approved."""
+        """Replace the request of the card by the version that was approved."""
         if card := self._cards.get(event.request_id):
             card.original = card.request
             card.request, card.digest, card.assessment = event.request, event.request.digest, event.assessment

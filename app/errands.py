@@ -108,7 +108,7 @@ def _listens(owner: Errands | None) -> bool:
 
 
 def _work(post: _Post, waiting: queue.SimpleQueue[int | None]) -> None:
-    """The worker. Nothing of an errand may be left in a variable here when its outcome is delivered."""
+    """Work on errands, in the worker thread. No variable here may hold an errand when its outcome is delivered."""
     while (number := waiting.get()) is not None:
         post.done.emit(number, *_outcome(post.errands[number].work))
 

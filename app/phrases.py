@@ -23,7 +23,7 @@ TITLE_LENGTH = 120
 
 
 def span(seconds: float) -> str:
-    """A duration: `0.4 s`, `24 s`, `3 min`, `2 h`, `5 days`."""
+    """Return a duration: `0.4 s`, `24 s`, `3 min`, `2 h`, `5 days`."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     for length, word in ((86_400, "days"), (3_600, "h"), (60, "min")):
@@ -33,24 +33,24 @@ def span(seconds: float) -> str:
 
 
 def ago(seconds: float) -> str:
-    """How long ago: `now`, `24 s ago`, `3 min ago`."""
+    """Return how long ago: `now`, `24 s ago`, `3 min ago`."""
     return "now" if seconds < 2 else f"{span(int(seconds))} ago" if seconds >= 10 else f"{int(seconds)} s ago"
 
 
 def when(epoch: float) -> str:
-    """A moment in local time: `14:03:22` today, else `2025-11-21 14:03`."""
+    """Return a moment in local time: `14:03:22` today, else `2025-11-21 14:03`."""
     moment, today = time.localtime(epoch), time.localtime()
     same = moment[:3] == today[:3]
     return time.strftime("%H:%M:%S" if same else "%Y-%m-%d %H:%M", moment)
 
 
 def title(request: Request) -> str:
-    """What the agent called it, or else the first line of code that says something."""
+    """Return what the agent called it, or else the first line of code that says something."""
     return title_of(request.title, request.code, request.tool)
 
 
 def title_of(given: str, code: str, tool: Tool) -> str:
-    """The title `given`, or the first line of `code` that says something, or the name of the tool."""
+    """Return the title `given`, or the first line of `code` that says something, or the name of the tool."""
     if given:
         return visible(given)
     for line in code.splitlines():
@@ -61,7 +61,7 @@ def title_of(given: str, code: str, tool: Tool) -> str:
 
 
 def cleaned(reason: str) -> str:
-    """A reason as agents get it: one line, no control or format characters, at most 500 characters."""
+    """Return a reason as agents get it: one line, no control or format characters, at most 500 characters."""
     return " ".join("".join(one for one in reason if one.isspace() or not hides(one)).split())[:REASON_LENGTH]
 
 
@@ -80,7 +80,7 @@ def language(value: Language | None) -> str:
 
 
 def asks_for(request: Request) -> str:
-    """The language of the code that would run, or what is wanted in place of running code."""
+    """Return the language of the code that would run, or what is wanted in place of running code."""
     match request.tool:
         case Tool.CODE_EXECUTE:
             return language(request.language)
@@ -117,7 +117,7 @@ def isolation(value: Isolation) -> str:
 
 
 def isolation_first(value: Isolation) -> str:
-    """The same at the beginning of a line; gVisor writes itself small there too."""
+    """Return the same at the beginning of a line; gVisor writes itself small there too."""
     words = isolation(value)
     return words if words.startswith("gVisor") else words[:1].upper() + words[1:]
 
@@ -149,7 +149,7 @@ def verdict(value: Verdict) -> str:
 
 
 def decided(decision: Decision) -> str:
-    """Who decided and how quickly, in one sentence."""
+    """Return who decided and how quickly, in one sentence."""
     match decision.by:
         case Decider.PERSON:
             who = f"{verdict(decision.verdict).capitalize()} by a person after {span(decision.after_seconds)}."
@@ -167,7 +167,7 @@ def decided(decision: Decision) -> str:
 
 
 def ended(result: Result) -> str:
-    """How a run ended, in words."""
+    """Return how a run ended, in words."""
     limits = result.meta.limits
     match result.outcome:
         case Outcome.OK:

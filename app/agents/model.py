@@ -45,7 +45,7 @@ class AgentsModel(QAbstractTableModel):
         return self._agents[row] if 0 <= row < len(self._agents) else None
 
     def row_of(self, name: str) -> int:
-        """-1 where there is no such agent."""
+        """Return the row of an agent; -1 where there is no such agent."""
         return next((row for row, agent in enumerate(self._agents) if agent.name == name), -1)
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:

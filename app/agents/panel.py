@@ -85,7 +85,7 @@ class AgentsPanel(QWidget):
         self.look_again()
 
     def begin_adding(self) -> None:
-        """Ready to type a name."""
+        """Put the focus where a name is typed."""
         self._stack.setCurrentWidget(self._list_page)
         self.name.setFocus()
 

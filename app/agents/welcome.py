@@ -108,7 +108,7 @@ class Welcome(QFrame):
 
     @Slot()
     def _finish(self) -> None:
-        """Nothing of the token stays in the window."""
+        """Close and leave nothing of the token in the window."""
         self._snippets = ()
         for field in (self.token, self.text):
             field.clear()

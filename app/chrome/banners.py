@@ -68,7 +68,7 @@ class Banners(QWidget):
         return notice
 
     def unsay(self, name: str) -> None:
-        """It is over, or was read."""
+        """Remove the notice `name`: its cause is over, or it was read."""
         self._more.setParent(self)
         if (notice := self._notices.pop(name, None)) is not None:
             self._column.removeWidget(notice)
@@ -77,7 +77,7 @@ class Banners(QWidget):
         self._fold()
 
     def _fold(self) -> None:
-        """One at a time, so that work can continue below it; the others are one press away."""
+        """Show one notice at a time, so that work can continue below it; the others are one press away."""
         rows = (self._column.itemAt(number) for number in range(self._column.count()))
         notices = [notice for row in rows if row is not None and isinstance(notice := row.widget(), Notice)]
         for number, notice in enumerate(notices):
@@ -95,7 +95,7 @@ class Banners(QWidget):
         self._fold()
 
     def text(self, name: str) -> str:
-        """What `name` says now; empty where it says nothing."""
+        """Return what `name` says now; empty where it says nothing."""
         return self._notices[name].text if name in self._notices else ""
 
     @Slot(object)
@@ -113,7 +113,7 @@ class Banners(QWidget):
                     pass
 
     def _tell_refused(self, event: CallsRefused) -> None:
-        """A flood is one line that counts, not a thousand cards (spec I5)."""
+        """Show a flood of refusals as one line that counts, not as a thousand cards (spec I5)."""
         agent = phrases.visible(event.agent) or "somebody without a valid token"
         total = self._cases.refused_by_agent.get(event.agent, event.count)
         calls = f"{total:,} call{'s' if total != 1 else ''}"

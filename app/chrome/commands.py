@@ -47,20 +47,20 @@ class Commands(QObject):
 
     @Slot()
     def open_palette(self) -> None:
-        """Ctrl+K."""
+        """Open the palette (Ctrl+K)."""
         palette = Palette(self._window, self._look, self.ways())
         palette.open()
         palette.field.setFocus()
 
     @Slot()
     def open_keys(self) -> None:
-        """`?`"""
+        """Open the sheet of keys (`?`)."""
         from app.chrome.keys import KeySheet
 
         KeySheet(self._window, self._look).open()
 
     def ways(self) -> list[Way]:
-        """Everywhere one can go now: pages, what waits and runs, agents, commands, settings."""
+        """Return everywhere one can go now: pages, what waits and runs, agents, commands, settings."""
         from app.settings.words import title_of
         from runner.settings.declared import declared
 

@@ -20,14 +20,14 @@ SHOW = "What happened"
 
 
 def tell_of_earlier(window: Window, text: str, file: Path) -> None:
-    """The session before did not end well: say so until it is read or closed."""
+    """Say that the session before did not end well, until that is read or closed."""
     sentence = "Assent did not end well the last time. Questions that were open then were denied; nothing ran twice."
     notice = window.banners.say("earlier", Tone.WARN, sentence, SHOW)
     notice.acted.connect(lambda: FaultView(window, text, file).open())
 
 
 def tell_of_fault(window: Window, last_line: str, file: Path) -> None:
-    """Something inside Assent failed just now; Assent continues."""
+    """Say that something inside Assent failed and that Assent continues."""
     sentence = f"Something failed inside Assent and was written down: {last_line}"
     told_before = bool(window.banners.text("fault"))
     notice = window.banners.say("fault", Tone.WARN, sentence, SHOW)

@@ -46,7 +46,7 @@ class Frame(QMainWindow):
 
     @Slot()
     def vanish(self) -> None:
-        """Leaving has begun: remember the place and disappear."""
+        """Remember the place and disappear, when leaving begins."""
         self._remembered.set("geometry", bytes(self.saveGeometry().toBase64().data()).decode("ascii"))
         self._remembered.save()
         self._may_close = True

@@ -27,7 +27,7 @@ _TICK_MS = 500
 
 
 def words(cases: Cards) -> str:
-    """The mode and, while an agent is trusted, whom and how long: `Trust: codex 14:59`."""
+    """Return the mode and, while an agent is trusted, whom and how long: `Trust: codex 14:59`."""
     now = cases.mode
     match Mode(now.mode):
         case Mode.GUARDED:
@@ -81,7 +81,7 @@ class ModeButton(QToolButton):
 
     @Slot()
     def fill(self) -> None:
-        """The modes that are to be had now."""
+        """Fill the menu with the modes that can be chosen now."""
         self.choices.clear()
         mode = Mode(self._cases.mode.mode)
         guarded = self.choices.addAction("Guarded: ask me", self.guard.emit)
@@ -98,5 +98,5 @@ class ModeButton(QToolButton):
 
 
 def _as_label(text: str) -> str:
-    """A menu takes & for the sign of a shortcut."""
+    """Return a menu takes & for the sign of a shortcut."""
     return text.replace("&", "&&")

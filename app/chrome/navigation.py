@@ -60,26 +60,26 @@ class Navigation(QWidget):
         self._tell()
 
     def mark(self, name: str) -> None:
-        """`name` is the page on screen."""
+        """Mark `name` as the page on screen."""
         self._buttons[name].setChecked(True)
         # Tab comes to the page on screen, and arrows go on from there; Qt would come to where the focus was last.
         for page, button in self._buttons.items():
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if page == name else Qt.FocusPolicy.ClickFocus)
 
     def count(self, name: str, number: int) -> None:
-        """What the page `name` has to show."""
+        """Show a count at the page `name`."""
         if self._counts.get(name, 0) != number:
             self._counts[name] = number
             self._tell()
 
     def set_narrow(self, narrow: bool) -> None:
-        """Icons with a small word below, in place of icon and word side by side."""
+        """Show icons with a small word below, in place of icon and word side by side."""
         if narrow != self._narrow:
             self._narrow = narrow
             self._tell()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where not even the rail has room for all pages, icons alone; their names are in the tool tips."""
+        """Show icons alone where not even the rail has room for all pages; their names are in the tool tips."""
         super().resizeEvent(event)
         low = self.height() < self._look.px(LOW)
         if low != self._low:
@@ -111,5 +111,5 @@ class Navigation(QWidget):
 
 
 def _short(number: int) -> str:
-    """Two digits have room on the rail."""
+    """Return a count in at most two digits, which have room on the rail."""
     return str(number) if number < 100 else "99+"

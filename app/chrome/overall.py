@@ -52,7 +52,7 @@ class OverallCommands(QObject):
 
     @Slot()
     def ask_lock(self) -> None:
-        """Lockdown denies what waits, so it asks."""
+        """Ask before Lockdown, which denies what waits."""
         waiting = self._cases.count_waiting()
         also = f" {waiting} open question{'s' if waiting != 1 else ''} will be denied." if waiting else ""
         what = f"Every request is denied at once and agents are informed, until you choose Guarded again.{also}"
@@ -64,7 +64,7 @@ class OverallCommands(QObject):
 
     @Slot(str, int)
     def ask_trust(self, agent: str, minutes: int) -> None:
-        """A trust window approves by itself, so it asks."""
+        """Ask before a trust window, which approves by itself."""
         what = (
             f"For {minutes} minutes, what {phrases.visible(agent)} asks is approved without asking you, up to HIGH. "
             "CRITICAL asks you all the same. The toolbar shows the time that is left; Guarded ends it."
@@ -121,7 +121,7 @@ class OverallCommands(QObject):
     # ---- the history and the sandbox ----
 
     def ask_new_ledger(self) -> None:
-        """The old one is kept, but it takes a person to give it up."""
+        """Ask before a new history; the old file stays."""
         what = "The history that cannot be read is kept under another name. A new one begins and says so."
         self.ask("Begin a new history?", what, "Begin a new one", self._new_ledger_if)
 

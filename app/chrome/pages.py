@@ -46,7 +46,7 @@ class PageShelf(QObject):
         self.stack = Pages()
 
     def page(self, name: str) -> QWidget:
-        """The page called `name`, built now if it was not before."""
+        """Return the page called `name`, built now if it was not before."""
         if name not in self._pages:
             self.add(name, self._makers()[name]())
         return self._pages[name]
@@ -81,13 +81,13 @@ class PageShelf(QObject):
 
     @Slot(str, str)
     def try_request(self, request_id: str, words: str) -> None:
-        """What would happen to a past request now."""
+        """Show on the page of rules what would happen to a past request now."""
         self.show("Rules")
         self.page("Rules").try_request(request_id, words)  # type: ignore[attr-defined]
 
     @Slot()
     def refresh(self) -> None:
-        """F5: a page that shows something from outside looks again."""
+        """Reload a page that shows something from outside (F5)."""
         refresh = getattr(self.stack.currentWidget(), "look_again", None)
         if refresh is not None:
             refresh()

@@ -23,7 +23,7 @@ SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Somewhere to go."""
+    """A place to go to or a command, as the palette lists it."""
 
     name: str
     """Plain text, already made visible."""
@@ -76,7 +76,7 @@ class Palette(QDialog):
         self.none.setVisible(not self._found)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys that the field leaves to its window."""
+        """Handle keys that the field leaves to its window."""
         match event.key():
             case Qt.Key.Key_Down:
                 self.list.setCurrentRow(min(self.list.currentRow() + 1, self.list.count() - 1))

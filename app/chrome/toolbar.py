@@ -134,7 +134,7 @@ class Toolbar(QWidget):
         return f"{counted(held, 'run')} paused" if held else ""
 
     def say(self, text: str) -> None:
-        """A sentence in the place of the state, for a while; nothing moves."""
+        """Show a sentence in place of the state for a while; nothing moves."""
         self._said = text
         self.state.setText(text)
         self._silence.start()
@@ -172,7 +172,7 @@ class Toolbar(QWidget):
 
 
 def _warmth(facts: object) -> list[str]:
-    """The warm pool in words: how many wait, for how long, and how many runs found one."""
+    """Return the warm pool in words: how many wait, for how long, and how many runs found one."""
     if not isinstance(facts, dict) or not facts["wanted"]:
         return []
     runs = facts["hits"] + facts["misses"]

@@ -81,7 +81,7 @@ class Window(QWidget):
     # ---- pages ----
 
     def page(self, name: str) -> QWidget:
-        """The page called `name`, built now if it was not before."""
+        """Return the page called `name`, built now if it was not before."""
         return self.pages.page(name)
 
     @Slot(str)
@@ -93,7 +93,7 @@ class Window(QWidget):
         return self.pages.current
 
     def _show_request(self, request_id: str) -> None:
-        """Brings it on screen; the guard rests as for anything that appears there."""
+        """Bring a request on screen; the guard rests as for anything that appears there."""
         self.show_page("Queue")
         self.deciding.show_request(request_id)
 
@@ -125,7 +125,7 @@ class Window(QWidget):
 
     @Slot(str)
     def _act(self, name: str) -> None:
-        """The button of a banner."""
+        """Do what the button of a banner stands for."""
         match name:
             case "ledger":
                 self.overall.ask_new_ledger()
@@ -154,7 +154,7 @@ class Window(QWidget):
 
     @Slot()
     def _remember_shown(self) -> None:
-        """The request under review."""
+        """Remember the request under review."""
         from app.remembering.dialog import About
         from runner.policy.grants import offered
 
@@ -184,12 +184,12 @@ class Window(QWidget):
 
     @Slot()
     def review(self) -> None:
-        """What a notice leads to: the window, with the queue on it. It never decides anything."""
+        """Bring the window to the front with the queue on it, where a notice leads. It never decides anything."""
         self.frame.bring_to_front()
         self.show_page("Queue")
 
     def stop_all_in_front(self) -> None:
-        """From the tray: the question is asked where it can be seen."""
+        """Ask in the window, where it can be seen, whether to stop everything; used by the tray."""
         self.frame.bring_to_front()
         self.overall.stop_all()
 
@@ -223,7 +223,7 @@ class Window(QWidget):
         self.frame.setCentralWidget(self)
 
     def _inside(self) -> QWidget:
-        """What scrolls where the text is large: the page, with what is said above it."""
+        """Return what scrolls where the text is large: the page, with what is said above it."""
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, 0, 0)

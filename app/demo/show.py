@@ -72,7 +72,7 @@ REASON = "Leave my keys alone."
 
 
 def main(_arguments: list[str]) -> int:
-    """Show the main job end to end. 0 when it worked."""
+    """Show the main job end to end; return 0 when it worked."""
     try:
         with virtual_screen() as display, tempfile.TemporaryDirectory(prefix="assent-demo-") as home:
             os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home} | SETTINGS
@@ -83,7 +83,7 @@ def main(_arguments: list[str]) -> int:
 
 
 def play(story: Callable[[Stage], Coroutine[Any, Any, None]]) -> int:
-    """Open the console on the screen there is and let `story` act on it; 0 when it came to its end."""
+    """Open the console on this screen and let `story` act on it; return 0 when it came to its end."""
     from app.start.crash import Faults
     from app.start.opening import Opening, application
     from app.start.single import Single
@@ -137,13 +137,13 @@ class Stage(QObject):
         self._asked.connect(self._do, Qt.ConnectionType.QueuedConnection)
 
     def do(self, work: Callable[[], T]) -> T:
-        """What `work` gives in the window's thread."""
+        """Return what `work` gives in the window's thread."""
         future: Future[T] = Future()
         self._asked.emit((work, future))
         return future.result(PATIENCE)
 
     async def until(self, what: str, true: Callable[[], T | None]) -> T:
-        """The first value of `true()`, asked in the window's thread, that says something."""
+        """Return the first value of `true()`, asked in the window's thread, that says something."""
         async with asyncio.timeout(PATIENCE):
             while not (value := await asyncio.to_thread(self.do, true)):
                 await asyncio.sleep(0.05)
@@ -152,7 +152,7 @@ class Stage(QObject):
         return value
 
     def shot(self, name: str) -> None:
-        """What the screen shows now, as a picture."""
+        """Save what the screen shows now as a picture."""
         SHOTS.mkdir(parents=True, exist_ok=True)
         path = str(SHOTS / f"{name}.png")
         self.do(lambda: self.console.window.screen().grabWindow(0).save(path))
@@ -168,7 +168,7 @@ class Stage(QObject):
     # ---- in the window's thread ----
 
     def question(self) -> ShownRequest | None:
-        """The question under review, once its Approve button can be clicked."""
+        """Return the question under review, once its Approve button can be clicked."""
         review = self.console.window.deciding.review
         if review.card is None or not (review.page.foot.approve.isVisible() and review.page.foot.approve.isEnabled()):
             return None
@@ -177,12 +177,12 @@ class Stage(QObject):
         )
 
     def risky(self) -> bool:
-        """Whether something CRITICAL is under review, and can be denied."""
+        """Return whether something CRITICAL is under review, and can be denied."""
         review = self.console.window.deciding.review
         return review.card is not None and review.card.level is Level.CRITICAL and review.page.foot.deny.isEnabled()
 
     def taken_up(self, request_id: str) -> bool:
-        """Approved, and running or already over."""
+        """Return whether the request was approved and runs or is over."""
         return any(card.id == request_id for card in self.console.cases.runs())
 
     def page(self, name: str) -> bool:
@@ -266,7 +266,7 @@ async def client_of(stage: Stage, address: str, agent: str, era: str) -> AsyncIt
 
 
 def xdotool(*words: str) -> None:
-    """A real event through the X server, as from a keyboard and mouse."""
+    """Send a real event through the X server, as from a keyboard and mouse."""
     subprocess.run(["xdotool", *words], check=True)
 
 

@@ -25,7 +25,7 @@ class Building:
         """Nothing of it runs any more."""
 
     def run(self, images: Sequence[str], progress: Callable[[Progress], None]) -> bool:
-        """Build; blocks. False where it was stopped. Raises KnownError."""
+        """Build; return False where it was stopped. Blocks. Raises KnownError."""
         try:
             return asyncio.run(self._run(images, progress))
         except asyncio.CancelledError:
@@ -34,7 +34,7 @@ class Building:
             self.over.set()
 
     def stop(self) -> None:
-        """From any thread. Returns at once; what was begun is cleaned up first."""
+        """Stop the build, from any thread. Returns at once; what was begun is cleaned up first."""
         with self._lock:
             first, self._stopped = not self._stopped, True
             if first and self._under_way is not None:

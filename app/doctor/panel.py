@@ -128,7 +128,7 @@ class DoctorPanel(QWidget):
 
     @Slot()
     def leave(self) -> None:
-        """The console is left: a build that is under way ends first, where that is quick."""
+        """End a build that is under way, where that is quick, because the console is closing."""
         if self._building is not None:
             self._building.stop()
             self._building.over.wait(LEAVING_SECONDS)
@@ -183,7 +183,7 @@ class DoctorPanel(QWidget):
         return f"{', '.join(parts)}, of {counted(len(self._checks), 'check')}."
 
     def _show_checks(self) -> None:
-        """Rows are kept: the focus stays on what it was on."""
+        """Show checks in the rows that exist, so that the focus stays where it was."""
         while len(self.rows) < len(self._checks):
             self.rows.append(CheckRow(self._look))
             self.rows[-1].build_wanted.connect(self.begin)
@@ -232,7 +232,7 @@ class DoctorPanel(QWidget):
 
 
 def examine_here(places: Places) -> tuple[Check, ...]:
-    """The real examination, to its end. Blocks for as long as it takes to start a sandbox."""
+    """Return the real examination, to its end. Blocks for as long as it takes to start a sandbox."""
     from runner.commands.doctor import examine
     from runner.settings.loading import load
 

@@ -88,7 +88,7 @@ class CheckRow(QWidget):
         return bool(self._images)
 
     def show_step(self, part: float, doing: str) -> None:
-        """A build is under way: how far, and what is done now."""
+        """Show how far a build is and what it does now."""
         self.bar.setValue(round(part * 1000))
         self.bar.setAccessibleName(f"Building: {doing}")
         self.doing.setText(doing)
@@ -99,7 +99,7 @@ class CheckRow(QWidget):
         self.stop.setEnabled(False)
 
     def show_built(self) -> None:
-        """No build is under way."""
+        """Show that no build is under way."""
         self.stop.setEnabled(True)
         self._show_building(False)
 

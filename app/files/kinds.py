@@ -11,7 +11,7 @@ TEXTS = (".txt", ".md", ".log", ".html", ".xml", ".svg", ".yaml", ".yml", ".toml
 
 
 def ending(path: str) -> str:
-    """The ending of its name with the dot, in small letters; '' without one."""
+    """Return the ending of its name with the dot, in small letters; '' without one."""
     name = path.rpartition("/")[2]
     stem, dot, last = name.rpartition(".")
     return f".{last.lower()}" if dot and stem else ""

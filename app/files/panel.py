@@ -74,7 +74,7 @@ class FilesView(QWidget):
     # ---- what is shown ----
 
     def show_result(self, result: Result | None) -> None:
-        """The files of a run; None while it is not over."""
+        """Show the files of a run; None while it is not over."""
         files = result.files if result else ()
         left_out = result.files_left_out if result else ""
         self._chosen = None

@@ -66,7 +66,7 @@ Preview = Picture | Table | Text
 
 
 def preview(data: bytes, path: str) -> Preview:
-    """What to show for a file with this content and name."""
+    """Return what to show for a file with this content and name."""
     for begin, form in PICTURES.items():
         if data.startswith(begin):
             return _picture(data, form)
@@ -106,7 +106,7 @@ def _picture(data: bytes, form: bytes) -> Preview:
 
 
 def _table(text: str, kind: str) -> Table | None:
-    """None where the text cannot be read as one."""
+    """Return the text as a table; None where it cannot be read as one."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, kind))
     rows: list[tuple[str, ...]] = []
     widest, more = 0, False
@@ -147,7 +147,7 @@ def _cell(text: str) -> str:
 
 
 def _as_text(data: bytes) -> str | None:
-    """None for what is no UTF-8 text."""
+    """Return UTF-8 text; None for anything else."""
     if b"\0" in data:
         return None
     try:
@@ -157,7 +157,7 @@ def _as_text(data: bytes) -> str | None:
 
 
 def _json(text: str) -> Text:
-    """With a line for each value. Nothing of it is altered: neither order nor numbers nor names that come twice."""
+    """Return JSON with a line for each value; order, numbers and repeated names stay as they are."""
     said = ""
     try:
         json.loads(text, parse_int=str, parse_float=str)

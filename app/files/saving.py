@@ -22,7 +22,7 @@ NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def name(path: str) -> str:
-    """A harmless name for the file at `path`: nothing hides in it, it leads nowhere, no shell takes it for a word."""
+    """Return a harmless name for the file at `path`: no hidden characters, no folders, nothing a shell expands."""
     last = path.rpartition("/")[2]
     seen = "".join("_" if hides(one) else one for one in last)
     plain = _FORBIDDEN.sub("_", seen).strip("._-~ ") or "file"
@@ -38,7 +38,7 @@ def write(path: Path, data: bytes) -> None:
 
 
 def write_all(folder: Path, files: Iterable[CapturedFile], read: Callable[[CapturedFile], bytes]) -> int:
-    """Put all files into `folder`, under free names; how many. Raises OSError, and KnownError for what is gone."""
+    """Save all files in `folder` under free names; return how many. Raises OSError, KnownError for one that is gone."""
     count = 0
     for file in files:
         data = read(file)
@@ -49,7 +49,7 @@ def write_all(folder: Path, files: Iterable[CapturedFile], read: Callable[[Captu
 
 
 def _fresh(folder: Path, wanted: str) -> int:
-    """A new file in `folder`: never one that is there. Raises OSError."""
+    """Return a new file in `folder`: never one that is there. Raises OSError."""
     stem, dot, end = wanted.rpartition(".")
     stem, end = (stem, dot + end) if dot else (wanted, "")
     for number in itertools.count(2):

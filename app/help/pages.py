@@ -82,7 +82,7 @@ class HelpView(QTextBrowser):
         self.verticalScrollBar().setValue(at)
 
     def _dress_blocks(self) -> None:
-        """Qt gives Markdown its own sizes, distances and fonts; ours are those of the window."""
+        """Give Markdown the sizes, distances and fonts of the window in place of Qt's own."""
         px, cursor = self._look.px, QTextCursor(self.document())
         block = self.document().begin()
         while block.isValid():

@@ -64,7 +64,7 @@ class HelpPanel(QWidget):
 
     @Slot(str)
     def _follow(self, link: str) -> None:
-        """A link to another page of the help; anything else leads nowhere."""
+        """Follow a link to another page of the help; anything else leads nowhere."""
         files = [page.file for page in PAGES]
         if link in files:
             self.tabs.setCurrentIndex(files.index(link))
@@ -76,7 +76,7 @@ class HelpPanel(QWidget):
 
     @Slot()
     def _find(self) -> None:
-        """To the next place with the words, from the top again after the last one."""
+        """Go to the next place with the words, from the top again after the last one."""
         words = self.search.text()
         there = not words or self.view.find(words)
         if not there:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _Stopped(Exception):
-    """The person does not want to know any more."""
+    """Raised inside a check that the person has stopped."""
 
 
 class Checking(QObject):
@@ -92,7 +92,7 @@ class Checking(QObject):
 
 
 def verdict_words(verdict: Verification, problem: str = "") -> tuple[str, str]:
-    """Tone and words for what `verify` found; `problem` is what is wrong with the key."""
+    """Return tone and words for what `verify` found; `problem` is what is wrong with the key."""
     if not verdict.ok:
         if verdict.altered and verdict.first_broken is None:
             return Tone.BAD.value, verdict.what

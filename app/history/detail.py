@@ -160,7 +160,7 @@ class Detail(QFrame):
         self._ran.setCurrentWidget(self._run)
 
     def _show_extras(self, record: CaseRecord) -> None:
-        """Tabs for what most requests do not have."""
+        """Show tabs for what most requests do not have."""
         request = record.request
         texts = {
             VERSION: words.edited(record),

@@ -87,7 +87,7 @@ class Artifact(Section):
         self.show_path("")
 
     def show_path(self, path: str) -> None:
-        """`path` as the ledger has it, '' for none."""
+        """Show `path` as the ledger has it; '' for none."""
         self._file = Path(path) if path else None
         # A path has no spaces to break at: let it break after each folder.
         self.path.setText(phrases.visible(path).replace("/", "/\u200b"))

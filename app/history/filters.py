@@ -98,7 +98,7 @@ class Filters(QWidget):
         return self.wanted == ANYTHING
 
     def know_agents(self, names: Iterable[str]) -> None:
-        """Agents to choose from, besides those known already."""
+        """Add agents to choose from, besides those known already."""
         known = {self.agent.itemData(place) for place in range(1, self.agent.count())}
         fresh = {name for name in names if name} - known
         if not fresh:

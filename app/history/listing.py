@@ -84,7 +84,7 @@ class HistoryList(QFrame):
         self._reader.ask(lambda history: read_page(history, wanted), self._begin, self._failed)
 
     def suspect(self, request_ids: Iterable[str]) -> None:
-        """Something happened to these requests: read the news soon, once somebody can see it."""
+        """Read these requests again soon, once somebody can see them, because something happened to them."""
         self._suspects.update(request_ids)
         self._behind = True
         if self.isVisible() and not self._news.isActive():

@@ -50,12 +50,12 @@ class HistoryUpdate:
 
 
 def read_page(history: History, wanted: Filter, before: int | None = None) -> tuple[TitledRow, ...]:
-    """One page of lines, from `before` on or the newest. Raises KnownError."""
+    """Return one page of lines, from `before` on or the newest. Raises KnownError."""
     return _titled(history, history.page(wanted, before, PAGE))
 
 
 def read_news(history: History, wanted: Filter, suspects: Iterable[str]) -> HistoryUpdate:
-    """The newest page, and those of the requests `suspects` that are not on it. Raises KnownError."""
+    """Return the newest page, and those of the requests `suspects` that are not on it. Raises KnownError."""
     newest = read_page(history, wanted)
     listed = {line.row.id for line in newest}
     found = (history.row(one) for one in suspects if one not in listed)
@@ -69,7 +69,7 @@ def _titled(history: History, rows: Sequence[Row]) -> tuple[TitledRow, ...]:
 
 
 def merged(old: Sequence[TitledRow], news: HistoryUpdate) -> list[TitledRow]:
-    """`old` brought up to date: the newest page on top, below it what was there, as far as the two meet."""
+    """Return `old` brought up to date: the newest page on top, below it what was there, as far as the two meet."""
     if news.whole or not old or old[0].row.seq < news.newest[-1].row.seq:
         return list(news.newest)
     last = news.newest[-1].row.seq
@@ -89,13 +89,13 @@ class HistoryModel(QAbstractTableModel):
         return self._lines
 
     def replace(self, lines: Iterable[TitledRow]) -> None:
-        """Something else altogether."""
+        """Replace all rows."""
         self.beginResetModel()
         self._lines = list(lines)
         self.endResetModel()
 
     def extend(self, lines: Sequence[TitledRow]) -> None:
-        """The next page."""
+        """Append the next page."""
         if not lines:
             return
         first = len(self._lines)
@@ -104,7 +104,7 @@ class HistoryModel(QAbstractTableModel):
         self.endInsertRows()
 
     def update(self, lines: Sequence[TitledRow]) -> int:
-        """Bring the rows up to date; how many came in on top, or -1 where everything is in another place now."""
+        """Bring the rows up to date; return how many came in on top, or -1 where everything has moved."""
         added = len(lines) - len(self._lines)
         old = [line.row.seq for line in self._lines]
         if added < 0 or [line.row.seq for line in lines[added:]] != old:
@@ -123,7 +123,7 @@ class HistoryModel(QAbstractTableModel):
         return self._lines[row] if 0 <= row < len(self._lines) else None
 
     def row_of(self, request_id: str) -> int:
-        """-1 where it is not listed."""
+        """Return the row of a request; -1 where it is not listed."""
         return next((place for place, line in enumerate(self._lines) if line.row.id == request_id), -1)
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
@@ -144,7 +144,7 @@ class HistoryModel(QAbstractTableModel):
 
 
 def summary(line: TitledRow) -> Summary:
-    """One request in a row."""
+    """Return one request in a row."""
     row = line.row
     below = (phrases.when(row.arrived_at), phrases.visible(row.agent), phrases.language(row.language))
     state, ink = _state(row)
@@ -152,7 +152,7 @@ def summary(line: TitledRow) -> Summary:
 
 
 def _state(row: Row) -> tuple[str, str]:
-    """What became of it, and in which ink."""
+    """Return what became of it, and in which ink."""
     if row.outcome is not None:
         return row.outcome.value, "low" if row.outcome is Outcome.OK else "high"
     match row.verdict:

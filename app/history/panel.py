@@ -38,7 +38,7 @@ STOP = " Stop verifying"
 
 
 def open_folder(folder: Path) -> bool:
-    """Show `folder` in the desktop's file manager; False where there is none."""
+    """Show `folder` in the desktop's file manager; return False where there is none."""
     return QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 
@@ -214,7 +214,7 @@ class HistoryPanel(QWidget):
 
 
 def _touched(event: Event) -> str:
-    """The request of which the ledger says something new; empty for other events."""
+    """Return the request of which the ledger says something new; empty for other events."""
     match event:
         case RequestArrived():
             return event.request.id

@@ -27,7 +27,7 @@ class Reader:
         self._newest = 0
 
     def ask(self, work: Callable[[History], T], done: Callable[[T], None], failed: Callable[[Exception], None]) -> None:
-        """`done` gets what `work` returned, or `failed` what it raised, unless something else was asked meanwhile."""
+        """Pass what `work` returns to `done`, or its error to `failed`, unless something else was asked meanwhile."""
         mine = self._newest = self._newest + 1
         self._interrupt()
 
@@ -58,7 +58,7 @@ class Reader:
             self._history.interrupt()
 
     def _open(self) -> History:
-        """The ledger as it is now: a new one may have taken the place of one that could not be read."""
+        """Return the ledger as it is now: a new one may have taken the place of one that could not be read."""
         history = self._history
         file = _identity(self.path)
         if history is None or file != self._file:

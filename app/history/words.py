@@ -33,7 +33,7 @@ Named = list[tuple[str, str]]
 
 
 def outcome(record: CaseRecord) -> str:
-    """What became of it, in a sentence or two."""
+    """Return what became of it, in a sentence or two."""
     parts = []
     if record.decision is not None:
         parts.append(phrases.decided(record.decision))
@@ -55,7 +55,7 @@ def outcome(record: CaseRecord) -> str:
 
 
 def decision(record: CaseRecord) -> Named:
-    """Who, by which rule, when, how quickly, why."""
+    """Return who decided, by which rule, when, how quickly and why."""
     made = record.decision
     if made is None:
         return []
@@ -72,12 +72,12 @@ def decision(record: CaseRecord) -> Named:
 
 
 def assessed(record: CaseRecord) -> tuple[str, ...]:
-    """Why this level."""
+    """Return the reasons for the level."""
     return record.assessment.reasons if record.assessment else ()
 
 
 def run(record: CaseRecord) -> Named:
-    """How it ran; empty where nothing ran."""
+    """Return how it ran; empty where nothing ran."""
     result = record.result
     if result is None:
         return []
@@ -96,40 +96,40 @@ def run(record: CaseRecord) -> Named:
 
 
 def ledger(record: CaseRecord) -> Named:
-    """The digest, and each entry with its number and time."""
+    """Return the digest, and each entry with its number and time."""
     pairs = [("Digest", record.row.digest)]
     return pairs + [(f"Entry {step.entry.seq}", _step(step)) for step in record.steps]
 
 
 def value(record: CaseRecord) -> str:
-    """What the code left in `result`, as JSON; empty where it left nothing."""
+    """Return what the code left in `result`, as JSON; empty where it left nothing."""
     if record.result is None or record.result.value is None:
         return ""
     return json.dumps(record.result.value, indent=2, ensure_ascii=False)
 
 
 def edited(record: CaseRecord) -> str:
-    """The code that a person approved in place of what was asked; empty where it was not changed."""
+    """Return the code that a person approved in place of what was asked; empty where it was not changed."""
     found = _version(record).get("code")
     return found if isinstance(found, str) and found != record.request.code else ""
 
 
 def limits(record: CaseRecord) -> str:
-    """The limits that a person approved in place of what was asked, in words; empty where they were not changed."""
+    """Return the limits that a person approved instead, in words; empty where they were not changed."""
     found = _version(record).get("limits")
     known = {name: found[name] for name in NAMES if name in found} if isinstance(found, dict) else {}
     return changed_limits(record.request.limits, replace(record.request.limits, **known))
 
 
 def _version(record: CaseRecord) -> Mapping[str, object]:
-    """What a person made of the request and approved."""
+    """Return what a person made of the request and approved."""
     approved = record.decision is not None and record.decision.verdict is Verdict.APPROVED
     bodies = [step.body for step in record.steps if step.entry.kind == "edited"]
     return bodies[-1] if bodies and approved else {}
 
 
 def artifact(record: CaseRecord) -> str:
-    """The path of the artifact file; empty where none was kept."""
+    """Return the path of the artifact file; empty where none was kept."""
     found = next((step.body.get("artifact") for step in record.steps if step.entry.kind == Phase.FINISHED), "")
     return found if isinstance(found, str) else ""
 

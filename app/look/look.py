@@ -95,7 +95,7 @@ class Look(QObject):
 
     @property
     def still(self) -> bool:
-        """Nothing moves that need not: rings go in steps, menus open at once, the cursor stands."""
+        """Whether nothing moves that need not: rings go in steps, menus open at once, the cursor stands."""
         return self._motion is Motion.REDUCED or self._system_still
 
     def choose_motion(self, motion: Motion) -> None:
@@ -103,12 +103,12 @@ class Look(QObject):
         self._apply_motion()
 
     def know_system_motion(self, still: bool) -> None:
-        """What the desktop was set to; it counts unless the person wants even less."""
+        """Take over what the desktop was set to; it counts unless the person wants even less motion."""
         self._system_still = still
         self._apply_motion()
 
     def step(self, share: float) -> float:
-        """A share from 0 to 1 as it may be drawn: in eighths where nothing is to move."""
+        """Return a share from 0 to 1 as it may be drawn: in eighths where nothing is to move."""
         return math.ceil(share * 8) / 8 if self.still else share
 
     def _apply_motion(self) -> None:
@@ -151,7 +151,7 @@ class Look(QObject):
     # ---- fonts ----
 
     def font(self, step: float = 0.0, bold: bool = False) -> QFont:
-        """The interface font, `step` points larger than body text. Digits have one width, so counts do not jitter.
+        """Return the interface font, `step` points above body text, with digits of one width so that counts stay put.
 
         Ligatures are off here and in `mono`: they would show `!=`, `->` and `://` as signs that are not there.
         """
@@ -165,14 +165,14 @@ class Look(QObject):
         return QFont(self._fonts[step, bold])
 
     def mono(self) -> QFont:
-        """The font of code and output."""
+        """Return the font of code and output."""
         font = QFont("JetBrains Mono")
         font.setStyleHint(QFont.StyleHint.Monospace)
         font.setPointSizeF(_MONO * self._scale)
         return _without_ligatures(font)
 
     def px(self, pixels: float) -> int:
-        """A length of the 8-pixel rhythm at the present scale."""
+        """Return a length of the 8-pixel rhythm at the present scale."""
         return round(pixels * self._scale)
 
     # ---- icons ----
@@ -183,7 +183,7 @@ class Look(QObject):
         self._put_icon(target, name, ink, size)
 
     def icon(self, name: str, ink: str = "muted", size: int = 16) -> QIcon:
-        """The icon `name` of resources/icons in the token `ink`, `size` pixels wide before scaling.
+        """Return the icon `name` of resources/icons in the token `ink`, `size` pixels wide before scaling.
 
         Raises FileNotFoundError for a name without a drawing.
         """
@@ -192,7 +192,7 @@ class Look(QObject):
         return icon
 
     def pixmap(self, name: str, ink: str = "muted", size: int = 16) -> QPixmap:
-        """The same as a picture, sharp on the densest screen of this session."""
+        """Return the same as a picture, sharp on the densest screen of this session."""
         ratio = self._app.devicePixelRatio()
         color = getattr(self.tokens, ink)
         key = (name, color, size, ratio)

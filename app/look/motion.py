@@ -9,7 +9,7 @@ ANSWER_SECONDS = 2.0
 
 
 def wanted_still() -> bool:
-    """What the settings portal says, blocking for seconds at most; False where there is nobody to ask."""
+    """Return what the settings portal says, blocking for seconds at most; False where there is nobody to ask."""
     # Imported here: on a thread of its own, after the window is on the screen.
     from jeepney import DBusAddress
     from jeepney.io.blocking import open_dbus_connection
@@ -25,7 +25,7 @@ def wanted_still() -> bool:
 
 
 def _read(bus: Any, address: Any, group: str, name: str) -> object:
-    """None where the desktop does not know it."""
+    """Return a setting of the desktop; None where it does not have it."""
     from jeepney import MessageType, new_method_call
 
     message = new_method_call(address, "Read", "ss", (group, name))

@@ -47,11 +47,11 @@ class Tokens:
     builtin: str
 
     def ink(self, level: Level) -> str:
-        """The color of text and marks for `level`."""
+        """Return the color of text and marks for `level`."""
         return (self.low, self.medium, self.high, self.critical)[level - 1]
 
     def tint(self, level: Level) -> str:
-        """The ground behind text about `level`."""
+        """Return the ground behind text about `level`."""
         return (self.low_tint, self.medium_tint, self.high_tint, self.critical_tint)[level - 1]
 
 
@@ -119,7 +119,7 @@ DARK = Tokens(
 
 
 def contrast(one: str, other: str) -> float:
-    """How well two `#rrggbb` colors stand apart, from 1 to 21 (WCAG 2.1, *contrast ratio*)."""
+    """Return how well two `#rrggbb` colors stand apart, from 1 to 21 (WCAG 2.1, *contrast ratio*)."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 

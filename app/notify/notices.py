@@ -93,7 +93,7 @@ class Notices(QObject):
             self._plan()
 
     def _plan(self) -> None:
-        """Wake up when half of the time of the next question has passed, of every one of them."""
+        """Set the timer to the next question of which half the time will have passed."""
         waiting = {card.id: _half_passed(card) for card in self._cases.waiting() if not card.paused}
         self._reminded &= waiting.keys()
         due = min((at for one, at in waiting.items() if one not in self._reminded), default=None)
@@ -119,7 +119,7 @@ class Notices(QObject):
 
     @Slot()
     def _remind(self) -> None:
-        """Half of the time has passed and nobody has come: this one stays. Several at once are one notice."""
+        """Show a notice that stays: half of the time has passed and nobody has come. Several at once are one notice."""
         now = time.monotonic()
         due = [card for card in self._cases.waiting() if not card.paused and card.id not in self._reminded]
         due = [card for card in due if _half_passed(card) <= now]
@@ -172,7 +172,7 @@ class Notices(QObject):
 
     @Slot(str)
     def _clicked(self, about: str) -> None:
-        """Brings the window, and the request where it is still to be had; it never answers one."""
+        """Bring the window and the request to the front, where it is still there; this never answers one."""
         self._window.review()
         card = self._cases.card(about)
         if card is None:
@@ -188,5 +188,5 @@ def _agent(card: Card) -> str:
 
 
 def _half_passed(card: Card) -> float:
-    """When half of the time to answer is over, on the clock of `time.monotonic()`."""
+    """Return when half of the time to answer is over, on the clock of `time.monotonic()`."""
     return (card.deadline or 0.0) - card.window / 2

@@ -48,7 +48,7 @@ class Tray(QObject):
 
     @Slot(str, str)
     def say(self, title: str, text: str) -> None:
-        """A notice by the tray, where the desktop has no other way to show one."""
+        """Show a notice by the tray, where the desktop has no other way."""
         if self._icon is not None:
             self._icon.showMessage(title, text, self._icon.icon(), NOTICE_MS)
 
@@ -63,7 +63,7 @@ class Tray(QObject):
             self._icon.setToolTip(self.words())
 
     def words(self) -> str:
-        """The tool tip: mode and number."""
+        """Return the tool tip: mode and number."""
         mode = Mode(self._cases.mode.mode).value.capitalize()
         count = self._cases.count_waiting()
         return f"Assent, {mode}: {count} waiting" if count else f"Assent, {mode}"

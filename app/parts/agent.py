@@ -27,13 +27,13 @@ DOT = 8
 
 
 def agent_ink(look: Look, agent: str) -> QColor:
-    """The same color for the same name, at every start."""
+    """Return the same color for the same name, at every start."""
     light, dark = _INKS[zlib.crc32(agent.encode("utf-8", "replace")) % len(_INKS)]
     return QColor(dark if look.dark else light)
 
 
 def paint_dot(painter: QPainter, look: Look, agent: str, center: QPointF) -> None:
-    """The agent's dot around `center`."""
+    """Paint the agent's dot around `center`."""
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(agent_ink(look, agent))
     painter.drawEllipse(center, look.px(DOT) / 2, look.px(DOT) / 2)

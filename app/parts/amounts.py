@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def size(count: float) -> str:
-    """Bytes as `312 MB`; a thousand and twenty-four of each make one of the next, as limits are counted."""
+    """Return bytes as `312 MB`; a thousand and twenty-four of each make one of the next, as limits are counted."""
     amount = float(count)
     for unit in ("B", "KB", "MB", "GB"):
         if amount < 999.5 or unit == "GB":
@@ -15,12 +15,12 @@ def size(count: float) -> str:
 
 
 def percent(share: float) -> str:
-    """`37 %`, where 100 is one core busy."""
+    """Return `37 %`, where 100 is one core busy."""
     return f"{share:.0f} %"
 
 
 def clock(seconds: float) -> str:
-    """A countdown as `0:24`. Rounds up, so that `0:00` means over."""
+    """Return a countdown as `0:24`. Rounds up, so that `0:00` means over."""
     whole = max(0, -int(-seconds // 1))
     hours, rest = divmod(whole, 3600)
     minutes, secs = divmod(rest, 60)
@@ -28,11 +28,11 @@ def clock(seconds: float) -> str:
 
 
 def time_left(seconds: float) -> str:
-    """`24 s left`, `2 min left`."""
+    """Return `24 s left`, `2 min left`."""
     whole = max(0, -int(-seconds // 1))
     return f"{whole} s left" if whole < 120 else f"{whole // 60} min left"
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """`1 line`, `1,204 lines`."""
+    """Return `1 line`, `1,204 lines`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -53,7 +53,7 @@ Stretch = tuple[int, int, Ink]
 
 
 def parse(line: str) -> tuple[str, list[Stretch]]:
-    """The text of one line and the stretches of it that are not plain.
+    """Return the text of one line and the stretches of it that are not plain.
 
     What a lone carriage return would overwrite is left out, as a terminal would.
     """
@@ -83,7 +83,7 @@ def _add(text: str, ink: Ink, length: int, parts: list[str], stretches: list[Str
 
 
 def _changed(ink: Ink, codes: str) -> Ink:
-    """`ink` after a "select graphic rendition" sequence (ECMA-48, 8.3.117); codes not known change nothing."""
+    """Return `ink` after a "select graphic rendition" sequence (ECMA-48, 8.3.117); unknown codes change nothing."""
     numbers = iter([int(code[:6] or 0) for code in codes.replace(":", ";").split(";")])
     for number in numbers:
         if number == 0:
@@ -113,7 +113,7 @@ def _color(numbers: Iterator[int]) -> int | str | None:
 
 
 def _indexed(number: int) -> int | str:
-    """Number 0 to 255 of the usual palette: 16 of the theme, a cube of 216, and 24 grays."""
+    """Return color 0 to 255 of the usual palette: 16 of the theme, a cube of 216, and 24 grays."""
     if number < 16:
         return number
     if number < 232:

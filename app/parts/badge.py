@@ -18,7 +18,7 @@ _STEP = -2.0
 
 
 def badge_size(look: Look, level: Level) -> QSize:
-    """The room `paint_badge` needs."""
+    """Return the room `paint_badge` needs."""
     metrics = QFontMetricsF(look.font(_STEP, bold=True))
     return QSize(round(metrics.horizontalAdvance(level.name) + look.px(14)), round(metrics.height() + look.px(4)))
 

@@ -98,7 +98,7 @@ class CodeView(TextArea):
         self.verticalScrollBar().setValue(row - self._rows_visible() // 2)
 
     def selected_text(self) -> str:
-        """The selected piece of the source; the whole current line where nothing is selected."""
+        """Return the selected piece of the source; the whole current line where nothing is selected."""
         lines = self._listing.lines
         return lines[self._selection.caret.line] if self._selection.empty else self._selection.text(lines)
 
@@ -176,7 +176,7 @@ class CodeView(TextArea):
             self.seen_to_end.emit(True)
 
     def _recolor(self, first: int, last: int) -> None:
-        """Lines from `first` to before `last` have their words now."""
+        """Draw lines `first` to before `last` again, now that their words are known."""
         from_row, to_row = self._painting.recolor(first, last)
         top = self.verticalScrollBar().value()
         if from_row <= top + self._rows_visible() and to_row >= top:
@@ -212,7 +212,7 @@ class CodeView(TextArea):
             event.ignore()  # decisions and other shortcuts belong to the window
 
     def _move(self, lines: int, keep_anchor: bool) -> None:
-        """By whole lines; a page is counted in rows, so that a long line is not jumped over."""
+        """Move by whole lines; a page is counted in rows, so that a long line is not skipped."""
         rows = self._layout.rows
         if abs(lines) == 1 or abs(lines) >= self.line_count:
             line = min(max(0, self._selection.caret.line + lines), self.line_count - 1)
@@ -266,7 +266,7 @@ class CodeView(TextArea):
         return super().viewportEvent(event)
 
     def _hit(self, at: QPointF) -> tuple[int, int, bool]:
-        """The line and column at a point of the viewport, and whether it is on a remark or the gutter."""
+        """Return the line and column at a point of the viewport, and whether it is on a remark or the gutter."""
         row = self.verticalScrollBar().value() + int(at.y() // self._grid.row_height)
         row = min(max(0, row), self._layout.rows.total - 1)
         line, nth = self._layout.rows.at(row)

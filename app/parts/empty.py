@@ -58,7 +58,7 @@ class EmptyState(QWidget):
         look.changed.connect(self._paint_icon)
 
     def words(self) -> QRect:
-        """Where the picture, the texts and the button are."""
+        """Return where the picture, the texts and the button are."""
         last = self.button or self._sentence
         width = min(self.width(), self._look.px(_WIDTH))
         top = self._picture.geometry().top()

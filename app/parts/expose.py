@@ -28,13 +28,13 @@ class Shown:
     """Each character is one cell wide."""
 
     def place(self, column: int) -> int:
-        """Where column `column` of the source is in `text`."""
+        """Return where column `column` of the source is in `text`."""
         if self.starts is None:
             return min(max(0, column), len(self.text))
         return self.starts[min(max(0, column), len(self.starts) - 1)]
 
     def column(self, place: int) -> int:
-        """The column of the source that is shown at `place` of `text`."""
+        """Return the column of the source that is shown at `place` of `text`."""
         if self.starts is None:
             return min(max(0, place), len(self.text))
         low, high = 0, len(self.starts) - 1
@@ -45,12 +45,12 @@ class Shown:
 
 
 def plain(line: str) -> bool:
-    """Whether `line` is shown as it is, one cell for each character."""
+    """Return whether `line` is shown as it is, one cell for each character."""
     return line.isascii() and line.isprintable()
 
 
 def expose(line: str, tab: int = 4) -> Shown:
-    """`line`, without its line break, as shown. Tabs go to the next multiple of `tab` cells."""
+    """Return `line`, without its line break, as it is shown. Tabs go to the next multiple of `tab` cells."""
     if plain(line):
         return Shown(line)
     parts: list[str] = []
@@ -84,14 +84,14 @@ def visible(text: str) -> str:
 
 @lru_cache(4096)
 def hides(character: str) -> bool:
-    """Whether `character` shows nothing, or changes how its neighbors are shown."""
+    """Return whether `character` shows nothing, or changes how its neighbors are shown."""
     if character in " \t":
         return False
     return category(character) in _UNSEEN or not _SEEN.fullmatch(character)
 
 
 def cells(text: str) -> int:
-    """How many cells wide `text` is in a font of one width."""
+    """Return how many cells wide `text` is in a font of one width."""
     return len(text) if text.isascii() else sum(map(_width, text))
 
 
@@ -112,7 +112,7 @@ def _escape(character: str) -> str:
 
 
 def lines_of(text: str, every_return: bool) -> list[str]:
-    """`text` in lines as its language counts them; `every_return`: a lone carriage return ends a line too.
+    """Return `text` in lines as its language counts them; `every_return`: a lone carriage return ends one too.
 
     Other signs that some programs take for the end of a line stay in the line and are shown as escapes.
     """
@@ -121,7 +121,7 @@ def lines_of(text: str, every_return: bool) -> list[str]:
 
 
 def segments(shown: Shown, width: int) -> list[tuple[int, int]]:
-    """`shown.text` cut into (start, end) pieces of at most `width` cells; at least one piece."""
+    """Return `shown.text` cut into (start, end) pieces of at most `width` cells; at least one."""
     length = len(shown.text)
     if shown.narrow:
         return [(at, min(at + width, length)) for at in range(0, length, width)] or [(0, 0)]

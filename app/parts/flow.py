@@ -27,7 +27,7 @@ class Flow(QLayout):
             self.addWidget(widget)
 
     def fit(self, width: int) -> bool:
-        """There is this much room from now on; whether that makes it another number of rows."""
+        """Take over the available width; return whether that changes the number of rows."""
         before, self._width = len(self._rows(self._width)), width
         broken = len(self._rows(width)) != before
         if broken:

@@ -96,7 +96,7 @@ class Room(QScrollArea):
 
 
 def in_sight(widget: QWidget) -> bool:
-    """Whether any of it can be seen; bring it there with `reveal`."""
+    """Return whether any part of a widget can be seen; `reveal` brings it into view."""
     return not widget.visibleRegion().isEmpty()
 
 

@@ -75,12 +75,12 @@ class GaugeView(QFrame):
         return self._peak
 
     def set_limit(self, limit: float | None) -> None:
-        """The most this run may use, in the unit of the values; None where there is no limit."""
+        """Set the most this run may use, in the unit of the values; None where there is no limit."""
         self._limit = limit
         self._tell()
 
     def add(self, at: float, value: float | None) -> None:
-        """A reading `at` seconds after the start. None: the sandbox could not tell this time."""
+        """Add a reading `at` seconds after the start; None where the sandbox had none this time."""
         if value is None:
             return
         self._last = value
@@ -89,7 +89,7 @@ class GaugeView(QFrame):
         self._tell()
 
     def show_curve(self, points: Iterable[tuple[float, float]], peak: float | None = None) -> None:
-        """A whole curve of a finished run, as (seconds, value); `peak` where it was measured apart from the curve."""
+        """Show the whole curve of a finished run, as (seconds, value); `peak` where it was measured separately."""
         points = list(points)
         self._curve.set_points(points)
         self._last = points[-1][1] if points else None
@@ -156,7 +156,7 @@ class Sparkline(QWidget):
         self.update()
 
     def set_scale(self, limit: float | None, ink: str) -> None:
-        """The value at the upper edge, and the token to draw in."""
+        """Set the value at the upper edge, and the token to draw in."""
         self._limit, self._ink = limit, ink
         self.update()
 

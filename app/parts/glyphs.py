@@ -55,13 +55,13 @@ class Glyphs:
         painter.restore()
 
     def x(self, place: int, room: float = 0.0) -> float:
-        """Pixels from the left edge to before character `place`."""
+        """Return the pixels from the left edge to before character `place`."""
         # The binding gives the place back beside the pixels, although its annotations promise either.
         pixels = cast("tuple[float, int]", self._line.cursorToX(self._units(place)))[0]
         return pixels * self._squeeze(room)
 
     def place(self, x: float, room: float = 0.0) -> int:
-        """The character boundary nearest to `x` pixels from the left edge."""
+        """Return the character boundary nearest to `x` pixels from the left edge."""
         units = max(0, self._line.xToCursor(x / self._squeeze(room)) - self._shift)
         return min(
             len(self._text),
@@ -69,7 +69,7 @@ class Glyphs:
         )
 
     def box(self, start: int, end: int, left: float, top: float, height: float, room: float = 0.0) -> QRectF:
-        """The room characters `start` to `end` take in a row of `height` at `left`, `top`."""
+        """Return the room characters `start` to `end` take in a row of `height` at `left`, `top`."""
         one, other = self.x(start, room), self.x(end, room)
         return QRectF(left + one, top, other - one, height)
 

@@ -53,7 +53,7 @@ class Lexing(QObject):
             self._go_on()
 
     def line(self, line: int) -> list[Word]:
-        """The words of `line` that are known so far."""
+        """Return the words of `line` that are known so far."""
         return self.words[line] if line < len(self.words) else []
 
     def _go_on(self) -> None:
@@ -119,7 +119,7 @@ def _lexer(language: str) -> Lexer | None:
 
 @lru_cache(256)
 def _kind(token: Any) -> str:
-    """The theme's token for one of Pygments; empty for plain text."""
+    """Return the theme's token for one of Pygments; empty for plain text."""
     from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
     for kinds, name in (

@@ -98,7 +98,7 @@ class LinesDelegate(QStyledItemDelegate):
 
 
 def list_view(look: Look, model: QAbstractItemModel, name: str) -> QTableView:
-    """A table of one column and fixed heights, which stays quick however many rows there are."""
+    """Return a table of one column and fixed heights, which stays quick however many rows there are."""
     view = QTableView()
     view.setModel(model)
     view.setItemDelegate(LinesDelegate(look, view))

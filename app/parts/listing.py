@@ -35,7 +35,7 @@ class CodeListing:
             self._worst[first:last] = bytes([finding.level]) * (last - first)
 
     def line_of(self, finding: Finding) -> int:
-        """The line a finding begins at, kept within the code."""
+        """Return the line a finding begins at, kept within the code."""
         return min(max(0, finding.span.line - 1), len(self.lines) - 1)
 
     @property
@@ -48,15 +48,15 @@ class CodeListing:
         return [(line, max(finding.level for finding in self._at[line])) for line in self.flagged]
 
     def findings_at(self, line: int) -> tuple[Finding, ...]:
-        """The findings that begin at `line`."""
+        """Return the findings that begin at `line`."""
         return self._at.get(line, ())
 
     def worst(self, line: int) -> Level | None:
-        """The highest level of the findings that cover `line`."""
+        """Return the highest level of the findings that cover `line`."""
         return Level(self._worst[line]) if self._worst[line] else None
 
     def shown(self, line: int) -> Shown:
-        """`line` as it is shown."""
+        """Return `line` as it is shown."""
         text = self.lines[line]
         if plain(text):
             return Shown(text)
@@ -77,7 +77,7 @@ class CodeListing:
         return start, end
 
     def marked(self, line: int) -> list[tuple[int, int, Level]]:
-        """(start, end, level) of what findings point at in `line`, as columns of the source."""
+        """Return (start, end, level) of what findings point at in `line`, as columns of the source."""
         spans = []
         for finding in self.findings_at(line):
             one_line = finding.span.end_line <= finding.span.line
@@ -92,7 +92,7 @@ def _in_word(character: str) -> bool:
 
 
 def remark(finding: Finding) -> str:
-    """What is written at the line of `finding`: the level in a word, then why."""
+    """Return what is written at the line of `finding`: the level in a word, then why."""
     return f"{finding.level.name.capitalize()}: {' '.join(finding.reason.split())}"
 
 
@@ -122,17 +122,17 @@ class CodeLayout:
         self.rows = Rows(len(listing.lines), extra)
 
     def pieces(self, line: int) -> list[tuple[int, int]]:
-        """(start, end) in the shown text of `line` for each of its rows of code."""
+        """Return (start, end) in the shown text of `line` for each of its rows of code."""
         return self._pieces.get(line) or [(0, len(self._listing.shown(line).text))]
 
     def beside(self, line: int) -> list[tuple[Level, str]]:
-        """Remarks at the right of the only row of `line`."""
+        """Return the remarks at the right of the only row of `line`."""
         if line in self._below:
             return []
         return _remarks(self._listing, line)
 
     def below(self, line: int) -> list[tuple[Level, str]]:
-        """Remarks on rows of their own after the code of `line`."""
+        """Return the remarks on rows of their own after the code of `line`."""
         return self._below.get(line, [])
 
     def _split(self, line: int) -> None:
@@ -163,7 +163,7 @@ class CodeLayout:
 
 
 def _surely_fits(text: str, columns: int) -> bool:
-    """A quick look that is right for nearly all lines; the others are measured character by character."""
+    """Return a quick look that is right for nearly all lines; the others are measured character by character."""
     if plain(text):
         return len(text) <= columns
     return len(text) + 3 * text.count("\t") <= columns and plain(text.replace("\t", ""))

@@ -50,7 +50,7 @@ class Meters(QWidget):
         self._arrange(4)
 
     def begin(self, limits: Limits, isolation: Isolation, readings: Iterable[Usage]) -> None:
-        """A run with these limits that has been measured this far."""
+        """Start with a run's limits and its measurements so far."""
         self.cpu.set_limit(limits.cpu_cores * 100 if isolation.limits_cpu else None)
         self.memory.set_limit(limits.memory_mb * _MB)
         self.disk.set_limit(limits.disk_mb * _MB)
@@ -62,7 +62,7 @@ class Meters(QWidget):
                 gauge.show_curve(points)
 
     def add(self, usage: Usage) -> None:
-        """One more reading."""
+        """Add a reading."""
         for gauge, value in self._all:
             if (amount := value(usage)) is None and gauge.peak is None:
                 gauge.no_data("it cannot be seen from outside this sandbox")
@@ -70,7 +70,7 @@ class Meters(QWidget):
                 gauge.add(usage.at, amount)
 
     def show_result(self, result: Result) -> None:
-        """The whole curve of a run that is over."""
+        """Show the whole curve of a finished run."""
         for gauge, value in self._all:
             points = _points(result.curve, value)
             peak = float(result.peak_memory) if gauge is self.memory and result.peak_memory is not None else None

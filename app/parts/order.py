@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tab_in_reading_order(root: QWidget) -> None:
-    """Chain up everything inside `root` that Tab can reach, as the layouts have it. Call it when all is in place."""
+    """Let Tab go through everything inside `root` in the order of the layouts. Call it when all is in place."""
     stops = [widget for widget in _walk(root) if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
     for one, after in pairwise(stops):
         QWidget.setTabOrder(one, after)

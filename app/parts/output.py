@@ -142,7 +142,7 @@ class OutputView(QWidget):
         self._timer.stop()
 
     def _tell(self) -> None:
-        """For screen readers: how much there is, and the newest line."""
+        """Describe the output to screen readers: how much there is, and the newest line."""
         self._told = time.monotonic()
         self.pane.setAccessibleName(f"Output, {counted(self._lines.end, 'line')}")
         self.pane.setAccessibleDescription(self.pane.text_of(self._lines.end - 1)[:500])

@@ -100,12 +100,12 @@ class OutputPane(TextArea):
         self._after_scrolling(bar.maximum() == 0)
 
     def text_of(self, number: int) -> str:
-        """Line `number` as plain text; empty when it is no longer there."""
+        """Return line `number` as plain text; empty when it is no longer there."""
         found = self._lines.lines(number, 1)
         return text_of(found[0])[0] if found and number >= self._lines.first else ""
 
     def selected_text(self) -> str:
-        """What is selected, of the lines that are still there."""
+        """Return what is selected, of the lines that are still there."""
         if self._selection.empty:
             return ""
         start, stop = self._selection.ends
@@ -137,7 +137,7 @@ class OutputPane(TextArea):
         self.viewport().update()
 
     def find_next(self, step: int) -> int | None:
-        """Go to the next match downward (1) or upward (-1), around at the ends. Its line number, or None."""
+        """Go to the next match downward (1) or upward (-1), around at the ends. Return its line number, or None."""
         first = self._lines.first
         texts = (
             [text_of(line)[0] for line in self._lines.lines(first, self._end - first)] if self._matches.wanted else []
@@ -203,7 +203,7 @@ class OutputPane(TextArea):
         self.viewport().update()
 
     def _scrolled_by_hand(self) -> None:
-        """Only a person's scrolling lets go of the end, and only reaching the end takes hold of it again."""
+        """Stop following the end when a person scrolls away, follow again when they reach it."""
         bar = self.verticalScrollBar()
         self._after_scrolling(bar.sliderPosition() >= bar.maximum())
 

@@ -11,7 +11,7 @@ _LONGEST = 2000
 
 
 def plain_label(text: str = "", role: str = "", wrap: bool = False) -> QLabel:
-    """A label that shows `text` and whatever it is given later letter by letter.
+    """Return a label that shows `text` and whatever it is given later letter by letter.
 
     Qt guesses whether the text of a label is markup, so labels are made here only. `role` is one of the style sheet.
     """
@@ -25,7 +25,7 @@ def plain_label(text: str = "", role: str = "", wrap: bool = False) -> QLabel:
 
 
 def tip(text: str) -> str:
-    """`text` for `setToolTip`. Qt guesses whether a tool tip is markup, so it gets markup that holds only text."""
+    """Return `text` for `setToolTip`. Qt guesses whether it is markup, so it gets markup that holds only text."""
     if not text:
         return ""
     shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "\N{HORIZONTAL ELLIPSIS}"

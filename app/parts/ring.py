@@ -22,7 +22,7 @@ _CIRCLE = 16
 
 
 def ring_size(look: Look) -> QSize:
-    """The room `paint_ring` needs: the clock, a gap and the ring."""
+    """Return the room `paint_ring` needs: the clock, a gap and the ring."""
     metrics = QFontMetricsF(look.font(-1))
     return QSize(
         round(metrics.horizontalAdvance("00:00") + look.px(6 + _CIRCLE)), round(max(metrics.height(), look.px(_CIRCLE)))

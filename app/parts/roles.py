@@ -17,12 +17,12 @@ Role = QAccessible.Role
 
 @cache
 def install() -> None:
-    """From here on a widget whose class has `accessible_role` is known under that role. Once is enough."""
+    """Make widgets whose class has `accessible_role` known under that role. Once is enough."""
     QAccessible.installFactory(_interface)
 
 
 def _interface(_class_name: str, target: QObject) -> QAccessibleInterface | None:
-    """Qt asks for every object; it keeps what it is given until the object goes."""
+    """Return the accessible interface of an object. Qt asks for every object and keeps the answer while it lives."""
     role = getattr(target, "accessible_role", None)
     if isinstance(role, Role) and isinstance(target, QWidget):
         return QAccessibleWidget(target, role)

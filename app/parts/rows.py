@@ -26,11 +26,11 @@ class Rows:
         return self._lines + self._before[-1]
 
     def row(self, line: int) -> int:
-        """The first row of `line`."""
+        """Return the first row of `line`."""
         return line + self._before[bisect_left(self._long, line)]
 
     def at(self, row: int) -> tuple[int, int]:
-        """The line shown in `row`, and which of its rows that is, from 0."""
+        """Return the line shown in `row`, and which of its rows that is, from 0."""
         place = bisect_right(self._starts, row) - 1
         if place < 0:
             return row, 0

@@ -31,7 +31,7 @@ class Ruler(QWidget):
         look.changed.connect(self.update)
 
     def set_marks(self, marks: dict[float, Level]) -> None:
-        """Where flagged lines are, as shares of the whole, and how bad they are."""
+        """Set where flagged lines are, as shares of the whole, and how bad they are."""
         self._marks = marks
         self.update()
 

@@ -107,7 +107,7 @@ class Scrollback:
         unfinished.add(last)
 
     def lines(self, first: int, count: int) -> list[OutputLine]:
-        """Up to `count` lines from number `first` on; those no longer here are left out."""
+        """Return up to `count` lines from number `first` on; those no longer here are left out."""
         start = max(0, first - self._first)
         stop = max(0, first + count - self._first)
         found = [OutputLine(*line) for line in islice(self._lines, start, stop)]
@@ -133,14 +133,14 @@ class Scrollback:
             self._first += 1
 
     def _finish(self) -> None:
-        """Streams that end, or of which a part is missing, have no unfinished line any more."""
+        """End the unfinished line of streams that ended or of which a part is missing."""
         for stream, unfinished in self._unfinished.items():
             if unfinished.data:
                 self._push([(stream, *_fitted(*unfinished.take()))])
 
 
 def _fitted(data: bytes, lost: int = 0) -> tuple[bytes, int]:
-    """A line cut to `LONGEST` characters, and the bytes left out in all."""
+    """Return a line cut to `LONGEST` characters, and the bytes left out in all."""
     if len(data) <= LONGEST:
         return data, lost
     kept = data[: 4 * LONGEST].decode("utf-8", "replace")[:LONGEST].encode()

@@ -56,7 +56,7 @@ class SearchBar(QFrame):
         self._outcome.setAccessibleName(outcome)
 
     def finder(self) -> Callable[[str], list[tuple[int, int]]] | None:
-        """Finds the matches in a line, upper and lower case alike. None for an empty text.
+        """Return what finds the matches in a line, upper and lower case alike; None for an empty text.
 
         Raises ValueError for a regular expression that cannot be read. RE2 reads it: its time grows with the
         length of the text alone, so no output can make a search hang.

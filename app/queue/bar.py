@@ -42,7 +42,7 @@ class BatchBar(QWidget):
         self.show_state(0, False, 0)
 
     def show_state(self, alike: int, opened: bool, marked: int) -> None:
-        """`alike` counts the chosen request's group; `marked` what is selected."""
+        """Show the counts: `alike` of the chosen request's group, `marked` of what is selected."""
         self._alike.setText(f"{alike} alike")
         self.list.setText("Group" if opened else "List")
         self._marked.setText(f"{marked} selected")

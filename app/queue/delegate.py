@@ -78,7 +78,7 @@ class QueueDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(room.adjusted(px(4), 1, -px(4), -1), px(6), px(6))
 
     def _paint_mark(self, painter: QPainter, room: QRectF) -> None:
-        """Selected for a batch: a frame and a check, so that it is not the color alone that says so."""
+        """Paint a frame and a check around what is selected for a batch, so that not color alone says so."""
         px, tokens = self._look.px, self._look.tokens
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(QColor(tokens.accent), 1.5))

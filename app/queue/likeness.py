@@ -15,7 +15,7 @@ _LITERALS = re.compile(r'"[^"\n]*"|\'[^\'\n]*\'|\b\d[\w.]*')
 
 
 def likeness(card: Card) -> str:
-    """The same for requests that may stand in one group. The level counts: a worse one never hides behind others."""
+    """Return one value for all requests of a group. The level counts: a worse request never hides behind others."""
     request = card.request
     code = request.code if len(request.code) > LONGEST else _LITERALS.sub("\N{BULLET}", request.code)
     parts = (

@@ -83,7 +83,7 @@ class QueueModel(QAbstractTableModel):
                 return None
 
     def text(self, row: int) -> str:
-        """The row in words, as a screen reader says it."""
+        """Return the row in words, as a screen reader says it."""
         line = self.line(row)
         if isinstance(line, Lane):
             return f"Agent {phrases.visible(line.agent)}" if line.agent else "Missed" if line.missed else "New"
@@ -108,19 +108,19 @@ class QueueModel(QAbstractTableModel):
         return ", ".join(part for part in spoken if part)
 
     def _whole(self, row: int) -> str:
-        """What the row may have had no room for."""
+        """Return the tool tip: what the row may have had no space for."""
         line, card = self.line(row), self.card(row)
         if isinstance(line, Lane):
             return phrases.visible(line.agent)
         return "" if card is None else f"{phrases.title(card.request)}\n{phrases.visible(card.request.agent)}"
 
     def behind(self, row: int) -> tuple[str, ...]:
-        """Requests that are alike and not listed by themselves."""
+        """Return requests that are alike and not listed by themselves."""
         line = self.line(row)
         return self._order.behind.get(line.request_id, ()) if isinstance(line, RequestLine) else ()
 
     def group(self, row: int) -> tuple[str, ...]:
-        """The request of `row` and every one that is alike, listed or not."""
+        """Return the request of `row` and every one that is alike, listed or not."""
         line = self.line(row)
         if not isinstance(line, RequestLine):
             return ()
@@ -131,7 +131,7 @@ class QueueModel(QAbstractTableModel):
         return tuple(one for one, card in cards if card is not None and card.waiting)
 
     def is_open(self, row: int) -> bool:
-        """Whether the group of `row` is listed one by one."""
+        """Return whether the group of `row` is listed one by one."""
         line = self.line(row)
         return isinstance(line, RequestLine) and self._order.group_of(line.request_id) in self._order.opened
 
@@ -155,14 +155,14 @@ class QueueModel(QAbstractTableModel):
         self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, 0))
 
     def row_of(self, request_id: str) -> int:
-        """-1 where it is not listed."""
+        """Return the row of a request; -1 where it is not listed."""
         try:
             return self._lines.index(RequestLine(request_id))
         except ValueError:
             return -1
 
     def in_lane(self, row: int) -> int:
-        """How many requests the heading at `row` is for, with those behind others."""
+        """Return how many requests the heading at `row` is for, with those behind others."""
         count, at = 0, row + 1
         while isinstance(self.line(at), RequestLine):
             count += 1 + len(self.behind(at))
@@ -206,7 +206,7 @@ class QueueModel(QAbstractTableModel):
             row -= 1
 
     def _insert_missing(self, wanted: list[Line]) -> None:
-        """What is left of the lines appears in `wanted` in the same order; fill the gaps."""
+        """Insert the lines of `wanted` that are missing; the others are in the same order already."""
         row = 0
         while row < len(wanted):
             if row < len(self._lines) and self._lines[row] == wanted[row]:
@@ -223,7 +223,7 @@ class QueueModel(QAbstractTableModel):
 
 
 def state(card: Card) -> str:
-    """What has become of a request that does not wait, in a word or two."""
+    """Return the outcome of a request that no longer waits, in a word or two."""
     if card.armed is not None:
         return "approved for later"
     if card.missed:
@@ -232,7 +232,7 @@ def state(card: Card) -> str:
 
 
 def _kept_in_order(lines: list[Line], wanted: list[Line]) -> set[Line]:
-    """Lines that are in both and need not move: those whose new places rise from one to the next."""
+    """Return lines that are in both and need not move: those whose new places rise from one to the next."""
     place = {line: number for number, line in enumerate(wanted)}
     kept: set[Line] = set()
     highest = -1

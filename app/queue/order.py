@@ -48,7 +48,7 @@ class Order:
         """Groups whose members are all listed."""
 
     def settled(self, waiting: Iterable[Card], missed: Iterable[Card] = ()) -> list[Line]:
-        """Lanes with their requests in order, then what was missed."""
+        """Return lanes with their requests in order, then what was missed."""
         by_agent: dict[str, list[Card]] = {}
         self.behind, self.groups = {}, {}
         waiting = tuple(waiting)
@@ -65,7 +65,7 @@ class Order:
         return [*lines, MISSED, *over] if over else lines
 
     def _grouped(self, cards: list[Card]) -> list[Line]:
-        """Those that are alike stand together behind the most urgent of them."""
+        """Return requests with those alike put behind the most urgent of them."""
         groups: dict[str, list[Card]] = {}
         for card in cards:
             groups.setdefault(self._group(card), []).append(card)
@@ -80,18 +80,18 @@ class Order:
         return lines
 
     def _group(self, card: Card) -> str:
-        """Worked out once for each assessment."""
+        """Return the group of an assessment, computed once for each."""
         known = self._likeness.get(card.id)
         if known is None or known[0] is not card.assessment:
             known = self._likeness[card.id] = (card.assessment, likeness(card))
         return known[1]
 
     def group_of(self, request_id: str) -> str:
-        """The group of a request that has been listed."""
+        """Return the group of a request that has been listed."""
         return self._likeness[request_id][1] if request_id in self._likeness else ""
 
     def held(self, lines: list[Line], waiting: Iterable[Card]) -> list[Line]:
-        """`lines` as they are, with what is not among them at the end under a heading of its own."""
+        """Return `lines` as they are, followed by what is not among them under its own heading."""
         known = {line.request_id for line in lines if isinstance(line, RequestLine)}
         known.update(hidden for group in self.behind.values() for hidden in group)
         fresh: list[Line] = [RequestLine(card.id) for card in waiting if card.id not in known]

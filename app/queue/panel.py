@@ -165,7 +165,7 @@ class QueuePanel(QFrame):
     # ---- nothing jumps ----
 
     def _anchor(self) -> tuple[str, int] | None:
-        """The row that must stay where it is on the screen: the chosen one if visible, else the first visible one."""
+        """Return the row that must not move on the screen: the chosen one if visible, else the first visible one."""
         shown = self.view.currentIndex()
         if not shown.isValid() or not self.view.visualRect(shown).intersects(self.view.viewport().rect()):
             shown = self.view.indexAt(self.view.viewport().rect().topLeft())
@@ -186,7 +186,7 @@ class QueuePanel(QFrame):
             bar.setValue(bar.value() + moved)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The order is held while the pointer is over the rows."""
+        """Return the order is held while the pointer is over the rows."""
         if event.type() == QEvent.Type.Enter:
             self.model.hold(True)
         elif event.type() == QEvent.Type.Leave:

@@ -53,7 +53,7 @@ ENDS = (
 
 
 def ends_for(level: Level) -> tuple[End, ...]:
-    """Those that `level` may have: a grant without an end is only for levels that may be remembered for long."""
+    """Return the ends that `level` may have: no end only for levels that may be remembered for long."""
     longest = longest_for(level)
     return tuple(end for end in ENDS if (end.seconds or DAY) <= longest)
 

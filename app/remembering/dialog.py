@@ -95,7 +95,7 @@ class RememberDialog(QDialog):
 
     @Slot()
     def _changed(self) -> None:
-        """Another choice: what is shown is not its preview."""
+        """Clear the preview, which was of another choice."""
         self._shown = None
         self._resting.stop()
         self.save.setEnabled(False)
@@ -117,7 +117,7 @@ class RememberDialog(QDialog):
             self._show_preview(choice, found)
 
     def _still_asks(self, choice: Choice) -> bool:
-        """Nothing else has been chosen since `choice` was asked about."""
+        """Return whether nothing else has been chosen since `choice` was asked about."""
         return choice == self.choosing.choice and not self._sent
 
     def _show_preview(self, choice: Choice, found: Preview) -> None:
@@ -159,7 +159,7 @@ class RememberDialog(QDialog):
             self.accept()
 
     def _say(self, why: str) -> None:
-        """Why there is no preview, or why nothing was remembered; another choice starts again."""
+        """Show why there is no preview, or why nothing was remembered; another choice starts again."""
         self._shown = None
         self._resting.stop()
         self.save.setEnabled(False)

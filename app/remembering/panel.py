@@ -140,7 +140,7 @@ class RulesPanel(QWidget):
         self._tasks.attempt("revoke", self._bridge.memory.revoke_grant(name), self.failed.emit)
 
     def try_request(self, request_id: str, words: str) -> None:
-        """What would happen to a past request now."""
+        """Show what would happen to a past request now."""
         self.tabs.setCurrentIndex(1)
         self.trial.try_request(request_id, words)
 
@@ -155,7 +155,7 @@ class RulesPanel(QWidget):
 
     @Slot()
     def _show(self) -> None:
-        """What is in force now; rows are rebuilt only where something is different."""
+        """Show what is in force now; rows are rebuilt only where something is different."""
         memory = self._bridge.memory
         rules, grants, problem = memory.rules(), memory.grants(), memory.grants_problem()
         if (rules, grants, problem) == self._listed:
@@ -249,7 +249,7 @@ class Group(QWidget):
         self.show_rows((), sentence)
 
     def show_rows(self, rows: Iterable[RuleRow], none: str) -> None:
-        """`none` is what is said where there are no rows."""
+        """Show rows, or the text `none` where there are no rows."""
         for row in self.rows:
             self._column.removeWidget(row)
             row.hide()
@@ -262,5 +262,5 @@ class Group(QWidget):
 
 
 def about(past: Past) -> About:
-    """A past request, for the dialog."""
+    """Return a past request, for the dialog."""
     return About(past.id, past.digest, past.agent, past.title, past.level)

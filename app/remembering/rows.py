@@ -60,7 +60,7 @@ class RuleRow(QFrame):
 
 
 def rule_row(look: Look, number: int, rule: Rule) -> RuleRow:
-    """`number` is its place in the order."""
+    """Return the row of a rule; `number` is its place in the order."""
     row = RuleRow(
         look, f"{number}. {phrases.visible(rule.name)}", (words.rule(rule),), phrases.visible(rule.description)
     )

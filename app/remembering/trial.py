@@ -90,7 +90,7 @@ class Trial(QWidget):
 
     @Slot()
     def look_again(self) -> None:
-        """The list of past requests, and of agents."""
+        """Read the list of past requests and of agents again."""
         self.reader.ask(lambda history: history.page(limit=RECENT), self._know_requests, self._no_history)
         chosen = self.agent.currentText()
         names = [agent.name for agent in self._cases.agents or () if not agent.revoked]
@@ -99,7 +99,7 @@ class Trial(QWidget):
         self.agent.setCurrentIndex(max(0, self.agent.findText(chosen)))
 
     def try_request(self, request_id: str, words: str) -> None:
-        """What would happen to this request, however long ago it was."""
+        """Show what would happen to this request, however long ago it was."""
         self._wanted = (words, request_id)
         self._offer()
         self.which.blockSignals(True)
@@ -109,7 +109,7 @@ class Trial(QWidget):
         self._chosen()
 
     def _offer(self) -> None:
-        """The one that somebody came with can be chosen although it is none of the latest."""
+        """Offer the request that a person came with, although it is none of the latest."""
         words, request_id = self._wanted
         if request_id and self.which.findData(request_id) < 0:
             self.which.addItem(words, request_id)
@@ -128,7 +128,7 @@ class Trial(QWidget):
         self._show_source()
 
     def _no_history(self, _error: Exception) -> None:
-        """Before the first request there is none; the page of the history says what else may be."""
+        """Show that there is no history yet; the page of the history says what else may be wrong."""
         self._know_requests([])
 
     @Slot()
@@ -141,7 +141,7 @@ class Trial(QWidget):
 
     @Slot()
     def _chosen(self) -> None:
-        """A past request needs no more than to be chosen."""
+        """Examine the past request that was chosen."""
         self._show_source()
         self._forget()
         if self.which.currentData():
@@ -149,7 +149,7 @@ class Trial(QWidget):
 
     @Slot()
     def _forget(self) -> None:
-        """Another question: the answer on screen is not to it."""
+        """Clear the answer on screen, which is to another question."""
         self._number += 1
         self.notice.hide()
         for widget in (self.badge, self.verdict, self.steps, self.findings):

@@ -25,12 +25,12 @@ SUBJECTS = {
 
 
 def name(grant: Grant) -> str:
-    """What the list calls it."""
+    """Return the name of a grant in the list."""
     return f"{SUBJECTS[grant.subject][0]}: {phrases.visible(grant.title) or grant.tool.value}"
 
 
 def covered(grant: Grant) -> str:
-    """All that it covers, whole sentences."""
+    """Return all that a grant covers, in whole sentences."""
     who = phrases.visible(grant.agent) if grant.agent else "any agent"
     level = f"Nothing above {grant.level.name}."
     match grant.subject:
@@ -55,7 +55,7 @@ def covered(grant: Grant) -> str:
 
 
 def ends(grant: Grant) -> str:
-    """When it ends, whichever comes first."""
+    """Return the ends of a grant in words; whichever comes first counts."""
     parts = [f"after {counted(grant.uses, 'use')}"]
     if grant.expires_at:
         parts.append(f"at {phrases.when(grant.expires_at)}")
@@ -66,20 +66,20 @@ def ends(grant: Grant) -> str:
 
 
 def use(grant: Grant) -> str:
-    """How often it was used, and when last."""
+    """Return how often it was used, and when last."""
     last = f", last at {phrases.when(grant.last_used)}" if grant.last_used else ""
     return f"Used {grant.used} of {counted(grant.uses, 'time')}{last}."
 
 
 def past(one: Past) -> str:
-    """A line of the list of what would have been covered."""
+    """Return a line of the list of what would have been covered."""
     became = phrases.verdict(one.verdict) if one.verdict else "open"
     title = phrases.visible(one.title) or phrases.visible(one.code[: phrases.TITLE_LENGTH]) or "no code"
     return f"{phrases.when(one.at)}  {phrases.visible(one.agent)}  {became}  {title}"
 
 
 def rule(one: Rule) -> str:
-    """What a rule of the files says."""
+    """Return what a rule of the files says."""
     parts = [", ".join(map(phrases.visible, one.tools)) or "Any tool"]
     if one.agents:
         parts.append(f"by {', '.join(map(phrases.visible, one.agents))}")

@@ -96,7 +96,7 @@ class Answering(QObject):
         self._hint = ""
 
     def invite(self) -> None:
-        """Ask, and decide nothing: a key for a request that was not on screen has brought it here."""
+        """Ask without deciding: a key meant for a request that was not on screen has brought it here."""
         self._invited = True
         self.show_state()
 
@@ -113,19 +113,19 @@ class Answering(QObject):
         return self._foot.approve.isVisible() and not self._under_review.sent
 
     def press_approve(self) -> bool:
-        """The key of Approve: never enough where the button is to be held. False where it came too early to count."""
+        """Approve by key, never where the button is to be held; return False where it came too early to count."""
         self._hint = ""
         return not self.resting and self._foot.approve.press_key()
 
     def press_deny(self) -> None:
-        """The key of Deny: asks for the reason. That decides nothing, so it counts while the guard rests as well."""
+        """Ask for the reason of a denial. That decides nothing, so it counts while the guard rests as well."""
         card = self._under_review.card
         if card is not None and card.waiting and not self._under_review.sent and self._foot.deny.isVisible():
             self.ask_reason()
 
     @Slot()
     def press_remember(self) -> None:
-        """The button or its key: opens a dialog and answers nothing."""
+        """Open the dialog of remembering, by button or key; this answers nothing."""
         card = self._under_review.card
         if card is None or self._under_review.sent or not self._foot.remember.isVisible():
             return

@@ -23,7 +23,7 @@ STOPPERS = ("ledger", "sandbox")
 
 
 def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTroubled]) -> str:
-    """Why `card` cannot be approved now; empty when it can. `unseen` are the parts whose end was not on the screen."""
+    """Return why `card` cannot be approved now; empty when it can. `unseen` are parts whose end was not shown."""
     if card.missed and card.armed is not None:
         return f"Approved for later: it runs once, when {phrases.visible(card.request.agent)} sends exactly this again."
     if not card.waiting and not card.missed:
@@ -39,7 +39,7 @@ def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTrou
 
 
 def to_look_at(unseen: Sequence[str]) -> str:
-    """What is to be looked at before approving; empty when nothing is."""
+    """Return what is to be looked at before approving; empty when nothing is."""
     if not unseen:
         return ""
     if list(unseen) == [CODE]:
@@ -49,12 +49,12 @@ def to_look_at(unseen: Sequence[str]) -> str:
 
 
 def needs_holding(card: Card) -> bool:
-    """CRITICAL asks for a deliberate act (console.md, *Deciding*)."""
+    """Return whether Approve must be held: CRITICAL asks for a deliberate act (console.md, *Deciding*)."""
     return card.level is Level.CRITICAL
 
 
 def never_remembered(card: Card, why_not: str) -> str:
-    """Why `card` cannot be remembered; empty when it can. `why_not` is why it cannot be approved now."""
+    """Return why `card` cannot be remembered; empty when it can. `why_not` is why it cannot be approved now."""
     if card.level is Level.CRITICAL:
         return "CRITICAL requests are asked every time."
     if card.level is not None and not offered(card.request, card.level):
@@ -63,13 +63,13 @@ def never_remembered(card: Card, why_not: str) -> str:
 
 
 def button_words(shown: Card, holding: bool) -> str:
-    """What the button does, in the fewest words."""
+    """Return what the button does, in the fewest words."""
     what = "for later" if shown.missed else "your version once" if shown.original else "once"
     return f"Hold to approve {what}" if holding else f"Approve {what}  A"
 
 
 def became(card: Card) -> str:
-    """What has become of a request that does not wait; empty while it waits."""
+    """Return the outcome of a request that no longer waits; empty while it waits."""
     if card.decision is not None:
         return _decided(card, card.decision)
     return "" if card.waiting else "Being assessed."

@@ -106,7 +106,7 @@ class Batch(QDialog):
                 self._digests[card.id] = card.digest
 
     def _show_all(self) -> None:
-        """The list and the code of everything in it."""
+        """Show the list and the code of everything in it."""
         self.setWindowTitle("Approve selected")
         self.heading.setText(f"Approve {counted(len(self.listed), 'request')}, once each")
         self.what.setText("\n".join(f"{number}. {_line(card)}" for number, card in enumerate(self.listed, 1)))
@@ -213,7 +213,7 @@ def _line(card: Card) -> str:
 
 
 def _joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
-    """All that decides of each, one below the other, with the findings where they are then."""
+    """Return the deciding parts of all requests, one below the other, and the findings at their new lines."""
     lines: list[str] = []
     findings: list[Finding] = []
     first: dict[str, int] = {}

@@ -31,7 +31,7 @@ class DecisionButton(QPushButton):
         self.clicked.connect(self._clicked)
 
     def press_key(self) -> bool:
-        """The button's letter was pressed; False where it came too early to count."""
+        """Return the button's letter was pressed; False where it came too early to count."""
         if not self.isEnabled() or not self.isVisible():
             return True
         self._turn = None
@@ -53,7 +53,7 @@ class DecisionButton(QPushButton):
         self._press_and_release()
 
     def _press_and_release(self) -> bool:
-        """Whether it counted."""
+        """Return whether the press counted."""
         # Without a press of the mouse it was a key or a screen reader: press and release in one.
         turn = self._guard.press() if self._turn is None else self._turn
         if counted := self._guard.counts(turn):
@@ -79,7 +79,7 @@ class ApproveButton(DecisionButton):
         self._holding = holding
 
     def press_hold(self) -> None:
-        """Held from now on, by mouse or by key."""
+        """Start holding, by mouse or by key."""
         self._held_turn = self._guard.press()
         if self._holding and self._held_turn and self.isEnabled() and self.isVisible():
             self._since.start()

@@ -47,12 +47,12 @@ class ChangesView(QPlainTextEdit):
         self.setPlainText(ASKING)
 
     def show_problem(self, why: str) -> None:
-        """Nothing can be compared."""
+        """Show why nothing can be compared."""
         self._shown = None
         self.setPlainText(why)
 
     def show_earlier(self, earlier: Earlier | None, findings: tuple[Finding, ...]) -> None:
-        """`findings` are those of the new version."""
+        """Show what was approved earlier; `findings` are those of the new version."""
         self._shown = (earlier, findings)
         self.clear()
         cursor = QTextCursor(self.document())
@@ -98,7 +98,7 @@ class ChangesView(QPlainTextEdit):
             self._write(cursor, f"and {len(lines) - SHOWN:,} more lines, see Code", "muted")
 
     def _write(self, cursor: QTextCursor, text: str, ink: str, ground: str = "") -> None:
-        """One line in a color of its own."""
+        """Write a line in its own color."""
         if not cursor.atStart():
             cursor.insertBlock()
         block, words = QTextBlockFormat(), QTextCharFormat()
@@ -110,7 +110,7 @@ class ChangesView(QPlainTextEdit):
 
 
 def sums(earlier: Earlier | None) -> str:
-    """How much has changed, for the tab: `+3 -1`; empty where nothing is to be compared."""
+    """Return how much has changed, for the tab: `+3 -1`; empty where nothing is to be compared."""
     if earlier is None or not earlier.lines:
         return ""
     added = sum(line.side is Side.ADDED for line in earlier.lines)

@@ -82,7 +82,7 @@ class Deciding(QWidget):
             self.review.show_card(card)
 
     def _answer(self, press: Callable[[], None]) -> None:
-        """A key for what is on screen; where nothing there can be answered, it only brings the next one there."""
+        """Answer what is on screen; where nothing there can be answered, only bring the next request there."""
         shown = self.review.card
         urgent = self._cases.most_urgent()
         if urgent is not None and (shown is None or not (shown.waiting or shown.missed)):
@@ -96,13 +96,13 @@ class Deciding(QWidget):
             press()
 
     def _invite(self) -> None:
-        """The key has not done what it stands for, so a text that follows it does nothing either."""
+        """Bring the next request on screen and swallow the text that follows the key, which decided nothing."""
         self._too_quick = ""
         self.keystrokes.swallow()
         self.review.answering.invite()
 
     def _press_approve(self) -> None:
-        """A approves when it was pressed by itself: in a text that is typed without looking it is a letter."""
+        """Approve when A was pressed by itself: in a text that is typed without looking it is a letter."""
         if self.review.answering.can_approve and not (self.keystrokes.alone and self.review.answering.press_approve()):
             self._too_quick = "A"
             self.keystrokes.swallow()
@@ -123,7 +123,7 @@ class Deciding(QWidget):
         batch.open()
 
     def _approve_one(self, request_id: str, digest: str) -> None:
-        """For a batch, which is closed before the engine answers."""
+        """Approve one request of a batch, which is closed before the engine answers."""
         answer = self._bridge.decisions.approve(request_id, digest)
         self._tasks.start("approve", self._wait_for(request_id, answer))
 
@@ -137,7 +137,7 @@ class Deciding(QWidget):
 
     @Slot()
     def _next(self) -> None:
-        """The next most urgent one, or nothing."""
+        """Show the next most urgent request, or nothing."""
         if card := self._cases.most_urgent():
             self.show_request(card.id)
         else:
@@ -146,7 +146,7 @@ class Deciding(QWidget):
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
-        """An empty review takes the most urgent question; one that is in use is left alone."""
+        """Show the most urgent question in an empty review; one that is in use is left alone."""
         if self.review.card is None and any(isinstance(event, QuestionAsked) for event in events):
             self._next()
 

@@ -132,7 +132,7 @@ class CodeEditor(QPlainTextEdit):
         self._numbers.setGeometry(QRect(inside.left(), inside.top(), self.viewport().x(), inside.height()))
 
     def paint_numbers(self, painter: QPainter, room: QRect) -> None:
-        """Called by the gutter."""
+        """Paint the line numbers; called by the gutter."""
         painter.fillRect(room, QColor(self._look.tokens.gutter))
         painter.setFont(self.font())
         painter.setPen(QColor(self._look.tokens.muted))
@@ -164,7 +164,7 @@ class _Numbers(QWidget):
 
 
 def can_edit(code: str) -> str:
-    """Why `code` cannot be changed here; empty when it can."""
+    """Return why `code` cannot be changed here; empty when it can."""
     if any(len(line) > MOST_LINE for line in code.split("\n")):
         return f"A line has more than {MOST_LINE:,} characters: too long to change here."
     if any(sign in code for sign in "\r\u2028\u2029\u00a0\ufdd0\ufdd1"):

@@ -54,7 +54,7 @@ class Facts(ScrollColumn):
             self.column.addWidget(section)
 
     def show_card(self, card: Card, sandbox: Mapping[str, object]) -> None:
-        """`sandbox` is what is known of the sandbox here; may be empty."""
+        """Show the facts of a request; `sandbox` is what is known of the sandbox here and may be empty."""
         assessment = card.assessment
         self._why.rename(f"Why {assessment.level.name}" if assessment else "Not assessed yet")
         self._reasons.setText("\n".join(map(phrases.visible, _reasons(card))))
@@ -75,7 +75,7 @@ class Facts(ScrollColumn):
 
 
 def _reasons(card: Card) -> list[str]:
-    """The reasons that the list of findings does not already give."""
+    """Return the reasons that the list of findings does not already give."""
     if card.assessment is None:
         return []
     said = {finding.reason for finding in card.assessment.findings}

@@ -63,7 +63,7 @@ class FindingsList(QListView):
         self.clicked.connect(self._pick)
 
     def set_findings(self, findings: tuple[Finding, ...]) -> None:
-        """Worst first, then in order of place."""
+        """Show findings, worst first, then in order of place."""
         self._rows.clear()
         rows = []
         for finding in sorted(findings, key=lambda one: (-one.level, one.span.line))[:SHOWN]:
@@ -163,7 +163,7 @@ def _below(finding: Finding) -> str:
 
 
 def _reference(finding: Finding) -> str:
-    """Where to read on: a technique of MITRE ATT&CK, or a weakness of the CWE list."""
+    """Return where to read on: a technique of MITRE ATT&CK, or a weakness of the CWE list."""
     number = finding.reference
     if number.startswith("T"):
         return f"MITRE ATT&CK technique {number}"

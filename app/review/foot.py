@@ -70,14 +70,14 @@ class Foot(QStackedWidget):
         self.setCurrentWidget(self.editing)
 
     def say(self, words: str) -> None:
-        """The sentence above the buttons. Those stay where they are: it grows upwards."""
+        """Show a sentence above the buttons, which stay where they are: it grows upwards."""
         if words != self.sentence.text():
             self.sentence.setText(words)
             self.sentence.setToolTip(tip(words))
             self._fit_sentences()
 
     def say_of_edit(self, words: str, ready: bool) -> None:
-        """What the edited code has become; `ready` once it can be looked at as a whole."""
+        """Show what the edited code has become; `ready` once it can be looked at as a whole."""
         self.verdict.setText(words)
         self.done.setEnabled(ready)
         self._fit_sentences()
@@ -114,7 +114,7 @@ class Foot(QStackedWidget):
             self._fit()
 
     def _fit_sentences(self) -> None:
-        """As high as their words at this width: a stack does not ask labels that wrap."""
+        """Make the sentences as high as their words at this width: a stack does not ask labels that wrap."""
         for label in (self.sentence, self.verdict):
             line = label.fontMetrics().lineSpacing()
             height = min(MOST_LINES * line, max(line, label.heightForWidth(self.width())))
@@ -124,7 +124,7 @@ class Foot(QStackedWidget):
 
     @Slot()
     def _fit(self) -> None:
-        """As high as the page on top, so that the code has the rest."""
+        """Make the foot as high as its current page, so that the code has the rest."""
         ignored, fixed = QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
         for number in range(self.count()):
             page = self.widget(number)

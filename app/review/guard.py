@@ -27,15 +27,15 @@ class ClickGuard:
         self._since = clock()
 
     def rearm(self) -> None:
-        """A prompt appeared, the shown request changed, or the window was activated."""
+        """Ignore input for a moment: a prompt appeared, the shown request changed, or the window was activated."""
         self._turn += 1
         self._since = self._clock()
 
     def press(self) -> int:
-        """A press: the turn it belongs to, or 0 where it does not count."""
+        """Return a press: the turn it belongs to, or 0 where it does not count."""
         # In this order: asking whether the window is active may find out that something has moved.
         return self._turn if self._active() and self._clock() - self._since >= REST_SECONDS else 0
 
     def counts(self, pressed: int) -> bool:
-        """Whether the release of what was pressed in turn `pressed` counts."""
+        """Return whether the release of what was pressed in turn `pressed` counts."""
         return pressed != 0 and self._active() and pressed == self._turn

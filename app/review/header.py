@@ -85,7 +85,7 @@ class Header(QWidget):
 
 
 def _changed(card: Card) -> tuple[str, ...]:
-    """What the person has made another."""
+    """Return the names of the parts that the person changed."""
     if card.original is None:
         return ()
     code = "edited by you" if card.original.code != card.request.code else ""

@@ -29,7 +29,7 @@ class Typing:
         self._swallowing = False
 
     def note(self, time: float) -> None:
-        """A character was typed."""
+        """Note that a character was typed."""
         # A clock that went back gives a negative pause, which is short: the safe side.
         self._pause, self._last = time - self._last, time
         if self._pause >= QUIET_SECONDS:
@@ -46,11 +46,11 @@ class Typing:
         return self._swallowing
 
     def swallow(self) -> None:
-        """The newest character came too quickly: those that follow it belong to the same text."""
+        """Swallow the characters that follow: the newest came too quickly, so they belong to the same text."""
         self._swallowing = True
 
     def stop_swallowing(self) -> None:
-        """The person did something else."""
+        """Stop swallowing: the person did something else."""
         self._swallowing = False
 
 
@@ -88,7 +88,7 @@ class Keystrokes(QObject):
         return super().eventFilter(watched, event)
 
     def _take(self, event: QKeyEvent) -> bool:
-        """Whether nobody gets this key."""
+        """Return whether this key is withheld from every widget."""
         if not _is_character(event):
             return False
         first = event.type() == QEvent.Type.ShortcutOverride
@@ -113,6 +113,6 @@ def _pressed_at(event: QKeyEvent) -> float:
 
 
 def _takes_text() -> bool:
-    """Whether the focus is in a field for text."""
+    """Return whether the focus is in a field for text."""
     focus = QApplication.focusWidget()
     return focus is not None and focus.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled)

@@ -71,7 +71,7 @@ class LimitsSection(Section):
         return not self.form.isVisibleTo(self) or all(one.hasAcceptableInput() for one in self.fields.values())
 
     def offer(self, card: Card, shown: Card, allowed: Mapping[str, Bound]) -> None:
-        """`card` is the request as it was sent, `shown` what would run; only what is in `allowed` may be changed."""
+        """Offer the limits. `card` is the request as sent, `shown` what would run; only `allowed` may be changed."""
         request = shown.request
         self._asked = (shown.original or card.request).limits
         self.pairs.show_pairs(limit_pairs(request, self._asked))
@@ -100,7 +100,7 @@ class LimitsSection(Section):
 
     @Slot()
     def close_form(self) -> None:
-        """Back to sentences; what was chosen stays."""
+        """Go back to sentences; what was chosen stays."""
         self._close()
         self.change.show()
         self.change.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -126,7 +126,7 @@ class LimitsSection(Section):
 
     @Slot()
     def _read(self) -> None:
-        """A field has another number."""
+        """Read a field that has another number."""
         if self._wanted is None:
             return
         values: dict[str, Any] = {}
@@ -178,7 +178,7 @@ class _Field(QDoubleSpinBox):
         self.setLocale(QLocale.c())
 
     def textFromValue(self, value: float) -> str:
-        """Without zeros that say nothing."""
+        """Return the number without trailing zeros."""
         return f"{value:.{self.decimals()}f}".rstrip("0").rstrip(".") if self.decimals() else f"{value:.0f}"
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -186,7 +186,7 @@ class _Field(QDoubleSpinBox):
 
 
 def limit_pairs(request: Request, asked: Limits) -> list[tuple[str, str]]:
-    """Each limit in words; behind one that a person changed stands what was asked."""
+    """Return each limit in words; behind one that a person changed stands what was asked."""
     now, before = _words(request, request.limits), _words(request, asked)
     return [
         (name, value if value == was else f"{value} (asked: {was})")
@@ -217,7 +217,7 @@ def _button(words: str, name: str) -> QPushButton:
 
 
 def _row(look: Look, *buttons: QPushButton) -> QWidget:
-    """At the left, as wide as they need."""
+    """Return a row of widgets at the left, as wide as they need."""
     whole = QWidget()
     row = QHBoxLayout(whole)
     row.setContentsMargins(0, 0, 0, 0)

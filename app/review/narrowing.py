@@ -49,7 +49,7 @@ class Narrowing(QComboBox):
         self.setVisible(len(counts) > 1)
 
     def picked(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        """Those of the capability that is chosen."""
+        """Return the findings of the chosen capability."""
         chosen = self.currentData()
         if chosen is None:
             return tuple(findings)

@@ -135,7 +135,7 @@ class ReviewPanel(QFrame):
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _can_be_answered(self) -> bool:
-        """Asked at every press: a move that has not been noticed yet is noticed first."""
+        """Return whether an answer counts now. Asked at every press, after noticing a move that was not noticed yet."""
         self._steady.look()
         return self.isVisible() and self.isActiveWindow()
 
@@ -146,7 +146,7 @@ class ReviewPanel(QFrame):
 
     @Slot()
     def press_limits(self) -> None:
-        """The key of the limits: they can be changed in their place."""
+        """Let the limits be changed in their place, at their key."""
         if self.card is not None and self.card.waiting and not self._under_review.sent:
             self.page.limits.open()
 

@@ -46,7 +46,7 @@ class KeptModel(QAbstractTableModel):
             self.tick()
 
     def tick(self) -> None:
-        """Times have gone on."""
+        """Update the times."""
         if self._kept:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._kept) - 1, 0))
 
@@ -54,7 +54,7 @@ class KeptModel(QAbstractTableModel):
         return self._kept[row] if 0 <= row < len(self._kept) else None
 
     def row_of(self, id: str) -> int:
-        """-1 where it is not there."""
+        """Return the row of a sandbox; -1 where it is not there."""
         return next((row for row, one in enumerate(self._kept) if one.id == id), -1)
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
@@ -172,14 +172,14 @@ class KeptSandboxList(QWidget):
 
 
 def summary(kept: Kept) -> Summary:
-    """One sandbox in a row."""
+    """Return one sandbox in a row."""
     title = phrases.visible(kept.title) or f"Sandbox {kept.id}"
     below = _DOT.join((phrases.visible(kept.agent), phrases.language(kept.language)))
     return Summary(title, below, f"{phrases.span(max(0, kept.ends_at - time.time()))} left")
 
 
 def description(kept: Kept) -> str:
-    """All there is to say of it."""
+    """Return a sandbox in words: use, age, size and limits."""
     used = f"used {counted(kept.uses, 'time')}" if kept.uses else "not used yet"
     left = phrases.span(max(0, kept.ends_at - time.time()))
     return f"{kept.id}, {phrases.isolation(kept.isolation)}, {used}. It is removed in {left} unless it is used."

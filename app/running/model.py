@@ -40,7 +40,7 @@ class RunsModel(QAbstractTableModel):
         self.endResetModel()
 
     def tick(self) -> None:
-        """Times have gone on."""
+        """Update the times."""
         if self._cards:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._cards) - 1, 0))
 
@@ -48,7 +48,7 @@ class RunsModel(QAbstractTableModel):
         return self._cards[row] if 0 <= row < len(self._cards) else None
 
     def row_of(self, request_id: str) -> int:
-        """-1 where it is not listed."""
+        """Return the row of a run; -1 where it is not listed."""
         return next((row for row, card in enumerate(self._cards) if card.id == request_id), -1)
 
     def rowCount(self, parent: Index = _NOWHERE) -> int:
@@ -69,7 +69,7 @@ class RunsModel(QAbstractTableModel):
 
 
 def summary(card: Card) -> Summary:
-    """One run in a row."""
+    """Return one run in a row."""
     request = card.request
     below = f"{phrases.visible(request.agent)} \N{MIDDLE DOT} {phrases.language(request.language)}"
     if card.result is None:

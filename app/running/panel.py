@@ -132,7 +132,7 @@ class RunningPanel(QWidget):
         self.tabs.setTabText(self.tabs.indexOf(self.files), self.files.title)
 
     def _transcript(self, request_id: str) -> Transcript | None:
-        """Held for as long as the run is listed: the engine lets go of it when the run is over."""
+        """Return the transcript of a run, held while it is listed: the engine drops it when the run is over."""
         if request_id not in self._transcripts and (found := self._bridge.runs.transcript(request_id)) is not None:
             self._transcripts[request_id] = found
         return self._transcripts.get(request_id)
@@ -209,7 +209,7 @@ class RunningPanel(QWidget):
 
     @Slot(int)
     def _turned(self, place: int) -> None:
-        """Files take the room of the gauges."""
+        """Give files the space of the gauges while they are shown."""
         self.meters.setVisible(self.tabs.widget(place) is not self.files)
 
     # ---- pausing and stopping ----

@@ -38,7 +38,7 @@ class SettingEditor(QWidget):
         """Mark what was typed as not usable."""
 
     def controls(self) -> Iterable[QWidget]:
-        """What takes the focus."""
+        """Return the widget that takes the focus."""
         raise NotImplementedError
 
 
@@ -169,7 +169,7 @@ class _QuietBox(QComboBox):
 
 
 def editor_for(one: Declared, title: str, look: Look) -> SettingEditor:
-    """The field for one setting."""
+    """Return the field for one setting."""
     match one.kind:
         case Kind.BOOL:
             return SwitchEditor(title)

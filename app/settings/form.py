@@ -38,7 +38,7 @@ class Form:
         return tuple(self._offered.values())
 
     def take_over(self, loaded: Loaded) -> None:
-        """Something else counts now. What was typed stays where it still differs."""
+        """Take over the values in force. What was typed stays where it still differs."""
         self.loaded = loaded
         typed, self._typed = self._typed, {}
         for name, raw in typed.items():
@@ -47,14 +47,14 @@ class Form:
     # ---- typing ----
 
     def put(self, name: str, raw: object) -> None:
-        """`raw` was typed for `name`; what counts already is no change."""
+        """Note that `raw` was typed for `name`; a value in force already is no change."""
         if self.fixed(name) or self._counts_already(name, raw):
             self._typed.pop(name, None)
         else:
             self._typed[name] = raw
 
     def reset(self, name: str) -> None:
-        """Back to what counts without an entry in the file."""
+        """Go back to the value without an entry in the file."""
         self.put(name, Reset.RESET)
 
     def revert(self) -> None:
@@ -84,24 +84,24 @@ class Form:
         return name in self._typed
 
     def value(self, name: str) -> Any:
-        """What would count after saving; what counts now where that cannot be read."""
+        """Return what would count after saving; what counts now where that cannot be read."""
         raw = self._typed.get(name)
         if raw is Reset.RESET:
             return self._without_entry(name)
         return self.in_force(name) if raw is None or self._unreadable(name, raw) else self._offered[name].parse(raw)
 
     def fixed(self, name: str) -> str:
-        """Why it cannot be changed here; empty when it can."""
+        """Return why a setting cannot be changed here; empty when it can."""
         if self.source(name) is not SettingSource.ENVIRONMENT:
             return ""
         return f"Set by the environment variable {self._variable(name)}, which counts more than the file."
 
     def can_reset(self, name: str) -> bool:
-        """Whether the file has an entry that could go."""
+        """Return whether the file has an entry that could go."""
         return self.source(name) is SettingSource.YAML and self._typed.get(name) is not Reset.RESET
 
     def origin(self, name: str) -> str:
-        """Where the value on screen comes from, in a few words."""
+        """Return where the value on screen comes from, in a few words."""
         if name in self._typed:
             return f"Not saved yet; now {self._offered[name].shown(self.in_force(name))}"
         match self.source(name):
@@ -115,7 +115,7 @@ class Form:
                 return self.fixed(name)
 
     def error(self, name: str) -> str:
-        """What is wrong with what was typed, as a sentence; empty when nothing is."""
+        """Return what is wrong with what was typed, as a sentence; empty when nothing is."""
         raw = self._typed.get(name)
         if raw is not None and raw is not Reset.RESET and (half := self._unreadable(name, raw)):
             return f"{half[:1].upper()}{half[1:]}."
@@ -136,7 +136,7 @@ class Form:
         return ""
 
     def _over_ceiling(self, name: str) -> str:
-        """A limit above the most that may be asked for would be a problem in the file, and everything be asked."""
+        """Return what is wrong with a limit above its ceiling, which would be a problem in the file; else ''."""
         for limit, ceiling in CEILINGS:
             if name not in (limit, ceiling) or name not in self._typed:
                 continue

@@ -165,7 +165,7 @@ class SettingsPanel(QWidget):
         self.search.setFocus()
 
     def _show_theme(self) -> None:
-        """At once, also before it is saved: that is how one chooses."""
+        """Show the chosen theme at once, before it is saved, so that one can choose by looking."""
         assert self._form is not None
         self._look.choose(Theme(self._form.value("theme")))
         self._look.choose_motion(Motion(self._form.value("motion")))

@@ -52,7 +52,7 @@ class SettingRow(QWidget):
         self.show_state(fill=True)
 
     def matches(self, words: list[str]) -> bool:
-        """Whether each of `words`, in lower case, is somewhere in what this setting is about."""
+        """Return whether each of `words`, in lower case, is somewhere in what this setting is about."""
         return all(word in self._searched for word in words)
 
     def show_state(self, fill: bool = False) -> None:
@@ -72,7 +72,7 @@ class SettingRow(QWidget):
             control.setAccessibleDescription(described)
 
     def focus_field(self) -> None:
-        """Ready to type."""
+        """Put the focus into the field."""
         next(iter(self.editor.controls())).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _lay_out(self, look: Look) -> None:
@@ -104,6 +104,6 @@ class SettingRow(QWidget):
         self.setLayout(self._parts)
 
     def fold(self, folded: bool) -> None:
-        """The field below the words, or beside them."""
+        """Put the field below the words, or beside them."""
         self._parts.setSpacing(self._px(4 if folded else 24))
         self._parts.fold(folded)

@@ -69,10 +69,10 @@ CHOICES = {
 
 
 def title_of(name: str) -> str:
-    """The name of a setting for people."""
+    """Return the name of a setting for people."""
     return TITLES.get(name) or name.replace("_", " ").capitalize()
 
 
 def choice(value: str) -> str:
-    """One of several values, in words."""
+    """Return one of several values, in words."""
     return CHOICES.get(value) or value.capitalize()

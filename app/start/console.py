@@ -63,7 +63,7 @@ class Console(QObject):
         self._connect()
 
     def tell_of_earlier(self, earlier: str) -> None:
-        """`earlier` is what a session before left in the fault log."""
+        """Report what an earlier session left in the fault log, `earlier`."""
         from app.chrome.faultview import tell_of_earlier
 
         tell_of_earlier(self.window, earlier, self._faults.aside)
@@ -84,7 +84,7 @@ class Console(QObject):
 
     @Slot()
     def _start(self) -> None:
-        """The window is on the screen: now the heavy part."""
+        """Load the heavy part, now that the window is on the screen."""
         sys.setswitchinterval(SWITCH_SECONDS)
         self.host.start()
         from app.look.motion import wanted_still
@@ -103,7 +103,7 @@ class Console(QObject):
         QTimer.singleShot(SETTLED_MS, gc.freeze)
 
     def _build(self) -> Engine:
-        """In the engine's thread: its imports do not hold up the window."""
+        """Return the engine, built in its own thread so that its imports do not delay the window."""
         from runner.assembly import open_engine
 
         engine = open_engine(self._places)
@@ -135,7 +135,7 @@ class Console(QObject):
 
 
 def _scale(text: str) -> float:
-    """What was remembered of the size of text; anything else is the usual one."""
+    """Return what was remembered of the size of text; anything else is the usual one."""
     return float(text) if text in SCALES else 1.0
 
 

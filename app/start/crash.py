@@ -67,7 +67,7 @@ class Faults(QObject):
             self._stream = None
 
     def earlier(self) -> str:
-        """What the session before left behind, set aside as it is read; empty when it ended well."""
+        """Return what the session before left behind, set aside as it is read; empty when it ended well."""
         try:
             text = self._path.read_text("utf-8", "replace")
             if text.strip():
@@ -95,7 +95,7 @@ class Faults(QObject):
     # ---- the hooks ----
 
     def task_failed(self, _loop: AbstractEventLoop, context: dict[str, Any]) -> None:
-        """The handler of the window's loop: errors of tasks and callbacks that nobody awaits."""
+        """Record errors of tasks and callbacks that nobody awaits; the handler of the window's loop."""
         what = str(context.get("message", ""))
         self.record(context.get("exception") or RuntimeError(what), f"in the window's loop: {what}")
 
@@ -140,5 +140,5 @@ class Faults(QObject):
 
     @Slot(object, str)
     def engine_failed(self, error: BaseException, where: str) -> None:
-        """The engine's listener for errors nobody awaits; called in its thread."""
+        """Record errors of the engine that nobody awaits; called in its thread."""
         self.record(error, f"in the engine: {where}")

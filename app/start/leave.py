@@ -54,7 +54,7 @@ class Leave(QObject):
 
     @Slot()
     def wish(self) -> None:
-        """The person wants to go: asks first where something would be lost."""
+        """Start leaving at a person's wish; asks first where something would be lost."""
         if self._leaving or self._asking:
             return
         if what := self.at_stake():
@@ -76,7 +76,7 @@ class Leave(QObject):
             self._hurry()
 
     def at_stake(self) -> str:
-        """What leaving ends, in words; empty when nothing."""
+        """Return what leaving ends, in words; empty when nothing."""
         waiting, running = self._cases.count_waiting(), self._cases.count_running()
         parts = []
         if waiting:
@@ -132,11 +132,11 @@ class Leave(QObject):
             self.now()
 
     def _interrupted(self, _number: int, _frame: FrameType | None) -> None:
-        """The wake-up socket tells the loop of a first signal; this one also runs while `now` waits for the engine."""
+        """Handle a signal while `now` waits for the engine; the wake-up socket passes the first one to the loop."""
         if self._leaving:
             self._hurry()
 
 
 def end_at_once() -> None:
-    """The last resort: leave without the interpreter's clean-up, which could wait for a thread that hangs."""
+    """Exit without the interpreter's clean-up, which could wait for a thread that hangs. The last resort."""
     os._exit(1)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make_loop(app: QApplication) -> QEventLoop:
-    """A loop that lives in `app`. It is the caller's to close."""
+    """Return a loop that lives in `app`. It is the caller's to close."""
     # Another binding of Qt may be installed beside ours, and qasync takes the first that it finds.
     os.environ["QT_API"] = "pyside6"
     from qasync import QEventLoop

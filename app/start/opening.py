@@ -100,14 +100,14 @@ class Opening(QObject):
         return self.console
 
     def close(self) -> None:
-        """After the last event: nothing listens and nothing is logged any more."""
+        """Remove listeners and logging, after the last event."""
         if self.console is not None:
             self.console.leave.stop_listening()
         self._logging.close()
 
 
 def application() -> QApplication:
-    """The one application object."""
+    """Return the one application object."""
     app = QApplication([sys.argv[0]])
     app.setApplicationName(NAME)
     app.setDesktopFileName("assent")
@@ -141,7 +141,7 @@ def main() -> int:
 
 
 def has_display(environment: Mapping[str, str]) -> bool:
-    """Whether a window can be shown; Qt itself would abort the process."""
+    """Return whether a window can be shown; Qt itself would abort the process."""
     return any(environment.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"))
 
 
@@ -153,7 +153,7 @@ def _raise_first(single: Single) -> int:
 
 
 def _ground(app: QApplication, theme: str) -> QPalette:
-    """The color of an empty window, so that it does not flash in the wrong one before the look is loaded."""
+    """Return the color of an empty window, so that it does not flash in the wrong one before the look is loaded."""
     system_dark = app.styleHints().colorScheme() is Qt.ColorScheme.Dark
     tokens = DARK if theme == "dark" or (theme != "light" and system_dark) else LIGHT
     palette = QPalette()

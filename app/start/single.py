@@ -39,7 +39,7 @@ class Single(QObject):
         self._notifier: QSocketNotifier | None = None
 
     def claim(self) -> bool:
-        """Become the first console; False where there is one. Raises KnownError where the folder cannot be used."""
+        """Become the first console; return False where there is one. Raises KnownError for an unusable folder."""
         try:
             self._address.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(self._address.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -56,7 +56,7 @@ class Single(QObject):
         return True
 
     def call_first(self) -> bool:
-        """Ask the first console to come to the front; False where it does not answer."""
+        """Ask the first console to come to the front; return False where it does not answer."""
         with socket.socket(socket.AF_UNIX) as caller, contextlib.suppress(OSError):
             caller.settimeout(ANSWER_SECONDS)
             with _short(self._address) as name:
@@ -89,7 +89,7 @@ class Single(QObject):
         self._listener = listener
 
     def watch(self) -> None:
-        """Hear second consoles from now on. Once there is an application: before, a notifier never fires."""
+        """Listen for second consoles. Call it once there is an application: before, a notifier never fires."""
         assert self._listener is not None
         self._notifier = QSocketNotifier(self._listener.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._called)

@@ -26,7 +26,7 @@ SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
 
 
 def main(argv: Sequence[str]) -> int:
-    """The exit code of the command: 0 done, 1 something is wrong, 2 the command line is, or `verify` is not sure."""
+    """Return the exit code: 0 done, 1 something is wrong, 2 the command line is, or `verify` is not sure."""
     if argv and argv[0] == "mcp":
         # First, because an agent starts this and waits for it.
         from runner.gateway.bridge import main as bridge

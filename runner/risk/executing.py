@@ -156,7 +156,7 @@ def _fixed_texts(tree: ast.Module) -> dict[str, str]:
 
 
 def _writes(node: ast.AST, fixed: Mapping[str, str]) -> str:
-    """A file opened for writing that may be one that a later import loads."""
+    """Return a file opened for writing that may be one that a later import loads."""
     match node:
         case ast.Call(func=ast.Name(id="open") | ast.Attribute(attr="open"), args=[path, *more], keywords=named):
             modes = [*more[:1], *(one.value for one in named if one.arg == "mode")]

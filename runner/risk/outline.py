@@ -301,7 +301,7 @@ def _tree(grammar: object, code: str) -> Iterator[Node]:
 
 
 def _plain(node: Node) -> bool:
-    """A quoted text with nothing in it that is read again: no expansion, no number of a character, no option."""
+    """Return a quoted text with nothing in it that is read again: no expansion, no number of a character, no option."""
     inside = _text(node)[1:-1]
     if any(sign in inside for sign in "\\$`!") or inside.startswith("-"):
         return False

@@ -86,7 +86,7 @@ def settings_page() -> str:
 
 
 def _later_choices() -> str:
-    """What is understood as a value and is not there yet."""
+    """Return values that are understood and have no effect yet."""
     found = [one for one in declared() if one.later_choice]
     lines = "\n".join(f"- `{one.later_choice}` as `{one.yaml[0]}`" for one in found)
     return f"\n### Cloud sandboxes\n\nThere is none yet; what needs one is refused.\n\n{lines}\n"

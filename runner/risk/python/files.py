@@ -81,7 +81,7 @@ def opened(machine: Machine, called: Value, args: Args, named: Named, place: Pla
 
 
 def temporary(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    """A temporary file: its name is not known, but it is the same wherever it turns up."""
+    """Return a temporary file: its name is not known, but it is the same wherever it turns up."""
     ending = named.get("suffix", UNKNOWN).text
     path = Value((f"/tmp/{HOLE}{ending}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"}))
     return Value(name="open()", fields={"path": path, "name": path, "mode": text("w")})

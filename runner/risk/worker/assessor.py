@@ -244,6 +244,6 @@ def _settle(wish: _Wish, answer: object) -> None:
 
 
 def _possible(request: Request, assessment: Assessment) -> bool:
-    """Whether the classifier can have said that: running code is never below HIGH, and there is always a reason."""
+    """Return whether the classifier can have said that: code is never below HIGH, and always has a reason."""
     least = Level.HIGH if request.tool is Tool.CODE_EXECUTE else Level.LOW
     return assessment.level >= least and bool(assessment.reasons)

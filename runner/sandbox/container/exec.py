@@ -54,7 +54,7 @@ async def exit_code(client: EngineClient, id: str) -> int:
 
 
 async def state(client: EngineClient, container: str) -> dict[str, Any]:
-    """How it stands, in the engine's words. Raises EngineGone and Denied."""
+    """Return the engine's state of a container. Raises EngineGone and Denied."""
     found: dict[str, Any] = (await client.call(lambda api: api.inspect_container(container)))["State"]
     return found
 

@@ -234,7 +234,7 @@ class ContainerRun:
         return self._kill_at if self._why is not None else min(ends, self._kill_at)
 
     def _deadline(self) -> float:
-        """When its time is up: counted from the start of the code, not of the container, and not while paused."""
+        """Return when its time is up: counted from the start of the code, not of the container, without pauses."""
         if self._begun is None or self._still_since is not None:
             return float("inf")
         return self._begun + self._still_seconds + self._job.limits.seconds

@@ -67,7 +67,7 @@ def _config(recipe: Recipe, version: str, layer: str) -> dict[str, object]:
 
 
 def _version(recipe: Recipe, root: Path) -> str:
-    """The language's version, from the list of packages in the image: `nodejs_20.19.2+dfsg-1_amd64` -> `20.19.2`."""
+    """Return the language's version from the image's packages: `nodejs_20.19.2+dfsg-1_amd64` -> `20.19.2`."""
     try:
         with tarfile.open(root, "r:") as tar:
             listed = tar.extractfile(LIST)

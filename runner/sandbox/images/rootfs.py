@@ -79,7 +79,7 @@ async def source(engine: dict[str, str], mirror: str = "") -> RootfsSource:
 
 
 async def _mirrors() -> str:
-    """Where this machine's own Debian packages come from, for companies and countries with mirrors of their own."""
+    """Return where this machine's Debian packages come from, for companies and countries with their own mirrors."""
     if not shutil.which("apt-get"):
         return ""
     asked = ("apt-get", "indextargets", "--format", "$(LABEL) $(REPO_URI)", "Created-By: Packages", "Origin: Debian")
