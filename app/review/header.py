@@ -85,7 +85,7 @@ class Header(QWidget):
 
 
 def _changed(card: Card) -> tuple[str, ...]:
-    """Return the names of the parts that the person changed."""
+    """Return what the person changed, in words for code and limits."""
     if card.original is None:
         return ()
     code = "edited by you" if card.original.code != card.request.code else ""

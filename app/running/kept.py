@@ -179,7 +179,7 @@ def summary(kept: Kept) -> Summary:
 
 
 def description(kept: Kept) -> str:
-    """Return a sandbox in words: use, age, size and limits."""
+    """Return a sandbox in words: its kind, its use, and when it is removed."""
     used = f"used {counted(kept.uses, 'time')}" if kept.uses else "not used yet"
     left = phrases.span(max(0, kept.ends_at - time.time()))
     return f"{kept.id}, {phrases.isolation(kept.isolation)}, {used}. It is removed in {left} unless it is used."
