@@ -72,7 +72,8 @@ class Parts:
 
     async def open_gateway(self, counter: Counter) -> None:
         """Open the gateway. Raises KnownError where its port cannot be opened."""
-        gateway_class = _gateway_class()
+        # On a thread: the loop would stand still meanwhile, and a container engine seem to hang.
+        gateway_class = await asyncio.to_thread(_gateway_class)
         # Assigned before it opens, so that it is closed even where opening fails.
         if self._gateway is None:
             self._gateway = gateway_class(counter, self.agents, self.configuration.settings, self.places)
@@ -89,11 +90,11 @@ class Parts:
 
 
 def _gateway_class() -> type[Gateway]:
-    """Import the gateway: half a second, here so that the window is painted first."""
+    """Import the gateway: half a second, seconds on a busy machine. Here so that the window is painted first."""
     try:
         from runner.gateway.server import Gateway
     except ImportError:
         # Qt's import hook looks into modules that this thread has imported only half, which once broke pydantic's
-        # import. What failed is not kept by Python, and a second try imports it whole.
+        # import. What failed is not remembered by Python, and a second try imports it whole.
         from runner.gateway.server import Gateway
     return Gateway

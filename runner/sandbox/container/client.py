@@ -93,13 +93,16 @@ class EngineClient:
         pending = _Pending(function)
         self._calls.add(pending)
         threads.submit(partial(self._serve, pending, seconds or CALL_SECONDS))
+        answer = asyncio.wrap_future(pending.result)
         try:
-            async with asyncio.timeout(seconds):
-                return await asyncio.wrap_future(pending.result)
-        except TimeoutError as error:
-            pending.abandon()
-            raise hanging() from error
+            await asyncio.wait({answer}, timeout=seconds)
+            # Asked of the thread, not of the loop: one that stood still has not heard of an answer that came in time.
+            if not pending.result.done():
+                raise hanging()
+            return await answer
         except BaseException:
+            if not answer.cancel() and not answer.cancelled():
+                answer.exception()  # read, as nobody awaits it any more
             pending.abandon()
             raise
         finally:
