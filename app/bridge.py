@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.identity.agents import Agent
     from runner.identity.secrets import Secrets
     from runner.model.events import Event
-    from runner.model.request import Request
+    from runner.model.request import Isolation, Request
     from runner.model.submission import Submission
     from runner.policy.explain import Explanation
     from runner.policy.grants import Choice, Grant
@@ -273,6 +273,10 @@ class RunControl:
             return await engine.parts.sandboxes.facts()
 
         return self._link.call(work)
+
+    def accept_sandbox(self, isolation: Isolation) -> Future[None]:
+        """Take a sandbox that is weaker than that of last time for the usual one."""
+        return self._link.call(lambda engine: engine.accept_sandbox(isolation))
 
     def transcript(self, request_id: str) -> Transcript | None:
         """Return the live output of a run; None before it runs."""

@@ -31,6 +31,7 @@ from runner.model.events import (
     RunHeld,
     RunMeasured,
     RunStarted,
+    SandboxChosen,
     SandboxesChanged,
     TroubleCleared,
 )
@@ -231,7 +232,7 @@ class Cards(QObject):
                 self._take_engine(event)
             case TroubleCleared():
                 self.troubles.pop(event.area, None)
-            case AgentsChanged() | GrantsChanged():
+            case AgentsChanged() | GrantsChanged() | SandboxChosen():
                 pass
             case _:
                 assert_never(event)

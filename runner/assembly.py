@@ -23,6 +23,7 @@ from runner.engine.parts import Parts
 from runner.engine.path import Path
 from runner.engine.recorder import Recorder
 from runner.engine.runs import Runs
+from runner.engine.sandbox_watch import SandboxWatch
 from runner.requests.cases import Cases
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -63,7 +64,10 @@ class Assembly:
         barred = self.membership.barred
         self.modes = Modes(self.recorder, self.policy, barred, self.deny_all)
         self.late = LateApprovals(self.recorder, self.cases, self.modes, self.policy, barred)
-        self.door = Door(self.desk, self.cases, self.modes, self.policy, barred, self.unwritable, self.why_closing)
+        moved = parts.sandboxes.moved
+        self.door = Door(
+            self.desk, self.cases, self.modes, self.policy, barred, self.unwritable, self.why_closing, moved
+        )
         self.remembering = Remembering(
             self.recorder,
             self.configuration.grants,
@@ -108,6 +112,7 @@ class Assembly:
     def make_engine(self) -> Engine:
         parts, settings, policy = self.parts, self.settings, self.policy
         ledger = parts.places.ledger
+        watch = SandboxWatch(parts.sandboxes, self.recorder, self.why_closing)
         editing = Editing(self.cases, self.desk, self.door, self.assess, parts.assessor, settings, policy, ledger)
         return Engine(
             parts=parts,
@@ -125,8 +130,9 @@ class Assembly:
             sandboxes=self.sandboxes,
             runs=self.runs,
             membership=self.membership,
-            entrance=Entrance(parts, self.recorder, self.bulletin, self.sandboxes, self.closing),
+            entrance=Entrance(parts, self.recorder, self.bulletin, self.sandboxes, self.closing, watch),
             path=self.path,
+            watch=watch,
         )
 
     # ---- functions passed to the parts ----

@@ -98,6 +98,8 @@ class SilentRecord:
 class HeldSession:
     """A sandbox that is kept, in which nothing can be done."""
 
+    protections = ("a test",)
+
     def __init__(self) -> None:
         self.closed = False
 

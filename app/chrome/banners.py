@@ -9,21 +9,22 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.parts.notice import Notice, Tone
-from runner.model.events import CallsRefused, EngineTroubled, TroubleCleared
+from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
 
 if TYPE_CHECKING:
     from app.cards import Cards
     from app.look.look import Look
     from runner.model.events import Event
 
-GRAVE = frozenset({"start", "ledger", "gateway", "sandbox"})
-"""While one of these is in trouble nothing can be run, or only some of it."""
+GRAVE = frozenset({"start", "ledger", "gateway", "sandbox", "isolation"})
+"""While one of these is in trouble nothing can be run, or only some of it, or nothing unasked."""
 SHOWN = 1
 """Notices at a time: two took a sixth of a window 600 high from what is to be decided."""
 ACTIONS = {
     "ledger": "Begin a new history",
     "gateway": "",
     "sandbox": "Doctor",
+    "isolation": "Accept",
     "settings": "Settings",
     "grants": "Rules",
     "secrets": "Doctor",
@@ -107,6 +108,8 @@ class Banners(QWidget):
                     self.say(room, tone, f"{what} {remedy}".strip(), ACTIONS.get(room, ""), room not in GRAVE)
                 case TroubleCleared(room):
                     self.unsay(room)
+                case SandboxChosen(_, words):
+                    self.say("sandbox chosen", Tone.INFO, words)
                 case CallsRefused():
                     self._tell_refused(event)
                 case _:

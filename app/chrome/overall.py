@@ -11,6 +11,7 @@ from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.confirm import ConfirmDialog
 from runner.model.errors import KnownError
+from runner.model.request import Isolation
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -138,6 +139,21 @@ class OverallCommands(QObject):
     def look_for_sandbox(self) -> None:
         """Choose again what runs get from now on."""
         self._wait_for_sandbox(self._bridge.runs.look_for_sandbox())
+
+    def ask_weaker(self) -> None:
+        """A weaker sandbox than last time counts as the usual one only once the person has said so."""
+        facts, trouble = self._cases.sandbox, self._cases.troubles.get("isolation")
+        if trouble is None or facts.get("isolation") not in list(Isolation):
+            return
+        present = Isolation(str(facts["isolation"]))
+        where = phrases.isolation(present)
+        what = f"{trouble.what} From now on what you remembered, rules and trust count for the {where} again."
+
+        def accept_if(yes: bool) -> None:
+            if yes:
+                self._tasks.attempt("accept", self._bridge.runs.accept_sandbox(present), self.failed.emit)
+
+        self.ask(f"Use the {where} from now on?", what, "Accept", accept_if)
 
     def _wait_for_sandbox(self, answer: Future[dict[str, object]]) -> None:
         self._sandbox_asked += 1

@@ -149,6 +149,7 @@ class PageShelf(QObject):
 
         panel = DoctorPanel(self._look, self._places)
         panel.built.connect(self.sandbox_built)
+        panel.asked.connect(self.sandbox_built)
         return panel
 
     def _make_help(self) -> QWidget:

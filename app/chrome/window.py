@@ -26,7 +26,13 @@ from app.parts.notice import Tone
 from app.parts.roles import install
 from app.remembering.fatigue import Fatigue
 from app.review.deciding import Deciding
-from runner.model.events import AgentsChanged, GatewayOpened, RunFinished, TroubleCleared
+from runner.model.events import (
+    AgentsChanged,
+    GatewayOpened,
+    RunFinished,
+    SandboxChosen,
+    TroubleCleared,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +46,8 @@ if TYPE_CHECKING:
     from runner.policy.grants import Grant
     from runner.system.places import Places
 
+ASKS_SANDBOX = (GatewayOpened, TroubleCleared, SandboxChosen, RunFinished)
+"""Events after which the facts about the sandbox may be others."""
 NARROW = 1120
 """Width below which the navigation is a rail."""
 
@@ -109,7 +117,7 @@ class Window(QWidget):
             self.frame.setWindowTitle(title)
         if any(isinstance(event, (AgentsChanged, GatewayOpened)) for event in events):
             self._cases.know_agents(self._bridge.agents.all())
-        if any(isinstance(event, (GatewayOpened, TroubleCleared, RunFinished)) for event in events):
+        if any(isinstance(event, ASKS_SANDBOX) for event in events):
             self.overall.ask_sandbox()
 
     @Slot(str)
@@ -129,6 +137,8 @@ class Window(QWidget):
         match name:
             case "ledger":
                 self.overall.ask_new_ledger()
+            case "isolation":
+                self.overall.ask_weaker()
             case "sandbox" | "secrets":
                 self.show_page("Doctor")
             case "settings":

@@ -39,6 +39,8 @@ class DoctorPanel(QWidget):
 
     built = Signal()
     """Images may be there that were not before."""
+    asked = Signal()
+    """The person wants to know how things are now: what runs code is to be looked for again, too."""
 
     def __init__(
         self,
@@ -81,7 +83,12 @@ class DoctorPanel(QWidget):
 
     @Slot()
     def look_again(self) -> None:
-        """Examine now, unless that or a build is under way."""
+        """The person wants it examined now; nothing where that or a build is under way."""
+        if not self._working and self._building is None:
+            self.asked.emit()
+            self._begin_examining()
+
+    def _begin_examining(self) -> None:
         if self._working or self._building is not None:
             return
         self._working = True
@@ -148,7 +155,7 @@ class DoctorPanel(QWidget):
         for row in self.rows:
             row.show_built()
         self.built.emit()
-        self.look_again()
+        self._begin_examining()
 
     def _building_rows(self) -> list[CheckRow]:
         return [row for row in self.rows if row.can_build]
@@ -228,7 +235,7 @@ class DoctorPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not event.spontaneous() and not self._checks:
-            self.look_again()
+            self._begin_examining()
 
 
 def examine_here(places: Places) -> tuple[Check, ...]:

@@ -50,9 +50,11 @@ class Door:
         barred: Callable[[str, float], str],
         unwritable: Callable[[], str],
         closing: Callable[[], str],
+        moved: Callable[[Request], str],
     ) -> None:
         """`barred(agent, since)` returns why an agent's request of that time may not continue, `unwritable` why the
-        ledger cannot be written, `closing` why the console is closing; each '' where there is no such reason.
+        ledger cannot be written, `closing` why the console is closing, `moved` why a request cannot start in the
+        sandbox that it was shown for; each '' where there is no such reason.
         """
         self._desk = desk
         self._cases = cases
@@ -61,6 +63,7 @@ class Door:
         self._barred = barred
         self._unwritable = unwritable
         self._closing = closing
+        self._moved = moved
 
     @property
     def generation(self) -> int:
@@ -79,6 +82,10 @@ class Door:
             return MEANING[Taken.STALE]
         if verdict is Verdict.APPROVED:
             if why := self._unwritable():
+                return f"Not approved: {why}"
+            if why := self._moved(case.request):
+                # No answer to this question can be valid any more; what the agent asks again is shown as it would run.
+                self._desk.deny(request_id, why)
                 return f"Not approved: {why}"
             request, assessment = (
                 (case.request, case.assessment) if draft is None else (draft.request, draft.assessment)
@@ -118,7 +125,7 @@ class Door:
     def _refusal(
         self, case: Case, request: Request, assessment: Assessment | None, approval: Decision | None = None
     ) -> Decision | None:
-        """Check the caller, the console, the mode, the agent, the assessment and the present policy.
+        """Check the caller, the console, the mode, the agent, the sandbox, the assessment and the present policy.
 
         `approval` is None while a person is giving it.
         """
@@ -133,6 +140,8 @@ class Door:
             return denied(why)
         if why := self._barred(request.agent, request.received_at):
             return Decision(Verdict.WITHDRAWN, Decider.AGENT, why, digest=request.digest)
+        if why := self._moved(request):
+            return denied(why)
         if assessment is None:
             return denied("It was never assessed.")
         settled = self._policy().decide(request, assessment)

@@ -12,16 +12,19 @@ from runner.risk import own
 from runner.settings.loading import Loaded, load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from runner.model.request import Isolation
     from runner.system.places import Places
 
 
 class Configuration:
     """The settings, rules and grants of a person, read from files; `reload` reads them again."""
 
-    def __init__(self, places: Places, loaded: Loaded) -> None:
+    def __init__(self, places: Places, loaded: Loaded, weaker: Callable[[Isolation], str]) -> None:
+        """`weaker` returns in words that a kind of sandbox is weaker than that of last time; '' where it is not."""
         self._places = places
+        self._weaker = weaker
         self.loaded = loaded
         self.settings = loaded.settings
         self.rules = read(places, loaded.rules)
@@ -46,4 +49,4 @@ class Configuration:
 
     def _make_policy(self) -> Policy:
         unreadable = bool(self.problems or self.grants.problem)
-        return Policy(self.settings, self.rules, ask_everything=unreadable)
+        return Policy(self.settings, self.rules, ask_everything=unreadable, weaker=self._weaker)

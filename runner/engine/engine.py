@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from runner.approval.ticket import Ticket
+from runner.engine.opening import attempt
 from runner.engine.path import GONE
 from runner.engine.recovery import take_up
 from runner.engine.refusals import Refusals
@@ -33,20 +34,15 @@ if TYPE_CHECKING:
     from runner.engine.path import Path
     from runner.engine.recorder import Recorder
     from runner.engine.runs import Runs
+    from runner.engine.sandbox_watch import SandboxWatch
     from runner.model.decision import Verdict
     from runner.model.events import Event
+    from runner.model.request import Isolation
     from runner.model.submission import Submission
     from runner.requests.case import Case
     from runner.requests.cases import Cases
     from runner.sandbox.output import Transcript
 
-OPENING = {
-    "ledger": "opening the history",
-    "sandbox": "finding a sandbox",
-    "secrets": "finding the key that signs the history",
-    "gateway": "opening the port for agents",
-}
-SEE_FAULTS = "The fault log has more. Repair the installation, then start Assent again."
 CLOSING_SECONDS = 1.2
 """Time for stopped runs to be recorded at the end; the whole shutdown has 2 s."""
 SANDBOX_SECONDS = 0.5
@@ -76,6 +72,7 @@ class Engine:
         membership: Membership,
         entrance: Entrance,
         path: Path,
+        watch: SandboxWatch,
     ) -> None:
         self.parts = parts
         self.desk = desk
@@ -94,8 +91,8 @@ class Engine:
         self._door = door
         self._entrance = entrance
         self._path = path
+        self._watch = watch
         self._refusals = Refusals(self._record_refused)
-        self._opening: asyncio.Task[None] | None = None
 
     # ---- requests ----
 
@@ -180,7 +177,7 @@ class Engine:
         self._report_settings()
         self.membership.report()
         await self._open("ledger", self.parts.ledger.open)
-        self._opening = spawn("open sandbox", self._open("sandbox", self.parts.sandboxes.open))
+        choosing = self._watch.open()
         try:
             take_up(await self.parts.ledger.left_open(), self._recorder, self._cases, self._path, self._take)
         except KnownError as error:
@@ -191,15 +188,15 @@ class Engine:
         if gateway:
             await self.open_gateway()
         # A container engine that hangs does not delay the start: requests wait until the sandbox is known.
-        await asyncio.wait({self._opening}, timeout=SANDBOX_SECONDS)
+        await asyncio.wait({choosing}, timeout=SANDBOX_SECONDS)
 
     async def look_for_sandbox(self) -> None:
         """Choose the sandbox for later runs again; present runs stay where they are."""
-        if self._opening is not None:
-            await asyncio.wait({self._opening})
-        if not self._closing.why:
-            self._opening = spawn("open sandbox", self._open("sandbox", self.parts.sandboxes.look_again))
-            await asyncio.wait({self._opening})
+        await self._watch.look_closely()
+
+    async def accept_sandbox(self, isolation: Isolation) -> None:
+        """Take a sandbox that is weaker than that of last time for the usual one. Raises KnownError."""
+        await self._watch.accept(isolation)
 
     def reload(self) -> None:
         """Apply saved settings and rules."""
@@ -256,25 +253,14 @@ class Engine:
         self._bulletin.trouble(area, what, remedy)
 
     async def _open(self, area: str, opened: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await opened()
-        except KnownError as error:
-            self._bulletin.trouble(area, error.what, error.remedy)
-        except Exception as error:
-            # A bug or a broken installation: the other parts must open all the same, and the person has to see it.
-            self._bulletin.trouble(area, f"Assent itself failed at {OPENING[area]}: {fault_words(error)}", SEE_FAULTS)
-            fault = {"message": f"while opening the {area}", "exception": error}
-            asyncio.get_running_loop().call_exception_handler(fault)
-        else:
-            self._bulletin.clear(area)
+        await attempt(self._recorder, area, opened)
 
     async def close(self, why: str) -> None:
         """Deny open questions with `why`, stop runs, deliver the answers and seal the ledger."""
         if self._closing.why:
             return
         self._closing.why = why
-        if self._opening is not None:
-            self._opening.cancel()
+        self._watch.close()
         self.stop_all(why)
         await self.modes.close()
         waiting = [case.answer for case in self._cases.active()]
@@ -283,8 +269,3 @@ class Engine:
         self._refusals.flush()
         await self.sandboxes.close(why)
         await self.parts.close(why)
-
-
-def fault_words(error: BaseException) -> str:
-    """Return a sentence that describes an unexpected error."""
-    return f"{type(error).__name__}: {error}".rstrip(".: ") + "."

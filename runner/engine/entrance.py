@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger import LedgerFailed
+from runner.engine.sandbox_choice import NEW_PLACE
 from runner.model.errors import KnownError, Refused
 from runner.model.events import RequestArrived
 from runner.model.lifecycle import Phase
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from runner.engine.closing import Closing
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.parts import Parts
+    from runner.engine.sandbox_watch import SandboxWatch
     from runner.model.kept_sandbox import Kept
     from runner.model.record import Record
     from runner.model.submission import Submission
@@ -30,13 +32,20 @@ class Entrance:
     """Admits tool calls. Every method is called on the engine's loop."""
 
     def __init__(
-        self, parts: Parts, record: Record, bulletin: Bulletin, sandboxes: KeptSandboxes, closing: Closing
+        self,
+        parts: Parts,
+        record: Record,
+        bulletin: Bulletin,
+        sandboxes: KeptSandboxes,
+        closing: Closing,
+        watch: SandboxWatch,
     ) -> None:
         self._parts = parts
         self._record = record
         self._bulletin = bulletin
         self._sandboxes = sandboxes
         self._closing = closing
+        self._watch = watch
 
     async def admit(self, submission: Submission) -> Case:
         """Make the request of a tool call; it is durable when this returns.
@@ -46,11 +55,13 @@ class Entrance:
         """
         chosen = self._parts.sandboxes
         await chosen.known()
+        if submission.tool in NEW_PLACE and not submission.sandbox_id:
+            await self._watch.look_for_request()
+        isolation, image = await chosen.place(submission.language)
         self._check_open(submission.tool)
-        image = await chosen.image(submission.language)
         kept = self._kept(submission)
         settings = self._parts.configuration.settings
-        request = intake.request(submission, settings, chosen.isolation, image, kept)
+        request = intake.request(submission, settings, isolation, image, kept)
         case = Case(request, self._record)
         try:
             await case.advance(Phase.ARRIVED, request, RequestArrived(request))

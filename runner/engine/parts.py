@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.audit.captures import Captures
 from runner.engine.configuration import Configuration
+from runner.engine.last_isolation import LastIsolation
 from runner.engine.open_ledger import OpenLedger
 from runner.engine.run_files import RunFiles
 from runner.engine.sandbox_choice import SandboxChoice
@@ -33,7 +34,7 @@ class Parts:
     def __init__(self, places: Places, loaded: Loaded, sandboxes: tuple[Sandbox, ...] | None = None) -> None:
         """`sandboxes` are the ones to choose from; by default what this machine may have."""
         self.places = places
-        self.configuration = Configuration(places, loaded)
+        self.configuration = Configuration(places, loaded, lambda isolation: self.sandboxes.weaker(isolation))
         self.secrets = Secrets(places, loaded.settings)
         self.agents = Agents(places)
         self.captures = Captures(places)
@@ -41,7 +42,10 @@ class Parts:
         self.ledger = OpenLedger(places, self.captures, self.secrets)
         self.files = RunFiles(places, self.captures, lambda: self.configuration.settings)
         self.sandboxes = SandboxChoice(
-            sandboxes or available.sandboxes(loaded.settings), lambda: self.configuration.settings, self.files.bounds
+            sandboxes or available.sandboxes(loaded.settings),
+            lambda: self.configuration.settings,
+            self.files.bounds,
+            LastIsolation(places.last_isolation),
         )
         self._gateway: Gateway | None = None
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Collect, Run, Sandbox, Session
 
 STOPPED = "Stopped by a person."
+KEPT = "It is the sandbox that the agent keeps."
 HELD, RESUMED = "held", "resumed"
 """Kinds of entries in the ledger."""
 
@@ -50,10 +51,10 @@ class Runs:
         try:
             if request.sandbox:
                 async with self._sandboxes.used(request) as session:
-                    return await self._run_in(case, decision, session)
-            if request.isolation is not chosen.isolation:
-                raise KnownError(f"The {request.isolation} sandbox it was approved for is gone.", "Ask again.")
-            return await self._run_in(case, decision, chosen.sandbox)
+                    return await self._run_in(case, decision, session, session.protections, KEPT)
+            self._door.require(case, decision)
+            sandbox, why = chosen.sandbox, chosen.why  # with no await since: the one that it was shown for
+            return await self._run_in(case, decision, sandbox, (await sandbox.check()).protections, why)
         except NotPermitted as refusal:
             return not_run(request, refusal, Outcome.KILLED)
         except KnownError as error:
@@ -62,12 +63,16 @@ class Runs:
             self._starting.pop(request.id, None)
             self._held.discard(request.id)
 
-    async def _run_in(self, case: Case, decision: Decision, place: Sandbox | Session) -> Result:
-        """Run `case` in `place`. Raises NotPermitted for an approval no longer valid, KnownError if `place` fails."""
-        request, chosen = case.approved, self._parts.sandboxes
-        protections = (await chosen.sandbox.check()).protections
+    async def _run_in(
+        self, case: Case, decision: Decision, place: Sandbox | Session, protections: tuple[str, ...], why: str
+    ) -> Result:
+        """Run `case` in `place`, whose protections and reason are recorded.
+
+        Raises NotPermitted for an approval no longer valid, KnownError if `place` fails.
+        """
+        request = case.approved
         self._permit(case, decision)
-        body = {"protections": list(protections), "chosen": chosen.why}
+        body = {"protections": list(protections), "chosen": why}
         await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
         job = self._job(case, decision, await self._imported(request))
         job.permit()

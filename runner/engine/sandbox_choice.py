@@ -1,8 +1,9 @@
-"""The sandbox for runs: chosen at the start, chosen again on request, with warm containers."""
+"""The sandbox for runs: the one in use, compared with that of last time, with warm containers."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -10,38 +11,64 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, Tool
 from runner.model.submission import Submission
 from runner.requests import intake
-from runner.sandbox.choose import choose
+from runner.sandbox.choose import AUTO, NAMES, choose
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
+    from runner.engine.last_isolation import LastIsolation
+    from runner.model.request import Request
     from runner.sandbox.choose import ChosenSandbox
-    from runner.sandbox.contract import Bounds, Sandbox
+    from runner.sandbox.contract import Bounds, Readiness, Sandbox
     from runner.settings.loading import Settings
+
+log = logging.getLogger(__name__)
+NEW_PLACE = frozenset({Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX})
+"""Tools that run code, or make a sandbox to run it in later."""
 
 
 class SandboxChoice:
-    """The choice of one sandbox among those that this machine may have."""
+    """The choice of one sandbox among those that this machine may have.
+
+    `open`, `look` and `look_closely` are called one at a time (`SandboxWatch`). What is under way stays where it is.
+    """
 
     def __init__(
         self,
         sandboxes: tuple[Sandbox, ...],
         settings: Callable[[], Settings],
         bounds: Callable[[], Bounds | None],
+        last: LastIsolation,
     ) -> None:
         """`bounds` returns the bounds for files collected from runs; None where none are collected."""
         self._sandboxes = sandboxes
         self._settings = settings
         self._bounds = bounds
+        self._last = last
+        first = settings()
+        self._wanted, self._fall_back = first.sandbox_type, first.sandbox_fallback
         self._choice: ChosenSandbox | None = None
-        self._looking: asyncio.Event | None = None
+        self._known: asyncio.Event | None = None
         """Set once the sandbox is known; None before `open`."""
+        self._before: Isolation | None = None
+        """The isolation of last time, or one that was accepted or chosen since."""
+        self._weaker = False
+        self._remembered = False
+        """Whether `_before` was written to the file by this session."""
+        self._writing = asyncio.Lock()
+
+    # ---- what is chosen ----
+
+    @property
+    def present(self) -> Isolation | None:
+        """The isolation of the chosen sandbox; None where there is none."""
+        return None if self._choice is None else self._choice.sandbox.isolation
 
     @property
     def isolation(self) -> Isolation:
-        return Isolation.LOCAL if self._choice is None else self._choice.sandbox.isolation
+        return self.present or Isolation.LOCAL
 
     @property
     def sandbox(self) -> Sandbox:
@@ -55,27 +82,136 @@ class SandboxChoice:
         """Why this sandbox was chosen; empty before that."""
         return "" if self._choice is None else self._choice.why
 
+    @property
+    def usual(self) -> Isolation | None:
+        """The isolation of last time, or one that was accepted or chosen since; None before the first choice."""
+        return self._before
+
+    @property
+    def weaker_than(self) -> Isolation | None:
+        """The isolation of last time, where the present one is weaker and nobody has accepted that; else None."""
+        return self._before if self._weaker and self._choice is not None else None
+
+    @property
+    def settled(self) -> bool:
+        """Whether looking again cannot find anything better."""
+        present = self.present
+        if present is None or self._weaker or not self._remembered:
+            return False
+        if self._wanted != AUTO:
+            return present in NAMES[self._wanted]
+        return all(one.isolation.strength <= present.strength for one in self._sandboxes)
+
+    def weaker(self, isolation: Isolation) -> str:
+        """Return in words that `isolation` is weaker than that of last time; empty where it is not, or accepted."""
+        before = self.weaker_than
+        if before is None or isolation.strength >= before.strength:
+            return ""
+        return f"Weaker than last time: {isolation.label} instead of {before.label}."
+
+    def moved(self, request: Request) -> str:
+        """Return why `request` cannot start in the sandbox that it was shown for; empty where it can."""
+        if request.tool not in NEW_PLACE or request.sandbox or request.isolation is self.present:
+            return ""
+        now = f"in {self.present.label}" if self.present else "nowhere"
+        return f"This was shown for {request.isolation.label}, and code runs {now} now. Ask again."
+
+    # ---- choosing ----
+
     async def open(self) -> None:
         """Remove leftovers of earlier consoles, and choose. A container engine that hangs takes some seconds here."""
-        self._looking = asyncio.Event()
+        self._known = asyncio.Event()
         try:
-            settings = self._settings()
-            wanted = choose(settings.sandbox_type, self._sandboxes, fall_back=settings.sandbox_fallback)
-            sweeping = asyncio.gather(*(sandbox.sweep() for sandbox in self._sandboxes))
-            self._choice, _ = await asyncio.gather(wanted, sweeping)
+            self._before = await asyncio.to_thread(self._last.read)
+            chosen, _ = await asyncio.gather(
+                self._choose(_check), self._sweep(*self._sandboxes), return_exceptions=True
+            )
+            if isinstance(chosen, BaseException):
+                raise chosen
             await self._warm()
         finally:
-            self._looking.set()
+            self._known.set()
 
-    async def look_again(self) -> None:
-        """Choose again, as images may have been built since; present runs stay where they are."""
-        before = self._choice
-        for sandbox in self._sandboxes:
-            if isinstance(sandbox, ContainerSandbox):
-                sandbox.examine_again()
-        await self.open()
-        if before and isinstance(before.sandbox, ContainerSandbox) and before.sandbox is not self.sandbox:
-            before.sandbox.cool()
+    async def look(self) -> None:
+        """Look whether a stronger sandbox works now. The one in use is not examined: this is done often."""
+        used = None if self._choice is None else self._choice.sandbox
+        await self._look(lambda one: _check(one) if one is used else _examine(one))
+
+    async def look_closely(self) -> None:
+        """Examine every sandbox again, the one in use as well: images may have been built since."""
+        await self._look(_examine)
+        await self._warm()
+
+    async def accept(self, isolation: Isolation) -> None:
+        """Take the present sandbox for the usual one, although it is weaker than that of last time.
+
+        Raises KnownError where `isolation`, which the person saw, is not the present one, or cannot be remembered.
+        """
+        self._require(isolation)
+        try:
+            async with self._writing:
+                await asyncio.to_thread(self._last.write, isolation)
+        except OSError as error:
+            raise KnownError(f"This could not be remembered: {error}.", "Free disk space.") from error
+        try:
+            self._require(isolation)  # another sandbox may have been chosen since the await, which then counts
+        except KnownError:
+            await self._remember()
+            raise
+        self._before, self._remembered, self._weaker = isolation, True, False
+
+    def _require(self, isolation: Isolation) -> None:
+        """Raise KnownError where `isolation` is not the present, weaker one."""
+        if self.weaker_than is None or self.present is not isolation:
+            raise KnownError("The sandbox has changed meanwhile.", "Look at what is in use now.")
+
+    async def _look(self, check: Callable[[Sandbox], Awaitable[Readiness]]) -> None:
+        before = None if self._choice is None else self._choice.sandbox
+        try:
+            await self._choose(check)
+        finally:
+            after = None if self._choice is None else self._choice.sandbox
+            if isinstance(before, ContainerSandbox) and after is not before:
+                before.cool()
+        if after is not None and after is not before:
+            await self._sweep(after)
+            await self._warm()
+
+    async def _choose(self, check: Callable[[Sandbox], Awaitable[Readiness]]) -> None:
+        """Raises KnownError where none works; then there is none."""
+        try:
+            found = await choose(self._wanted, self._sandboxes, fall_back=self._fall_back, check=check)
+        except KnownError:
+            self._choice = None
+            raise
+        isolation, before = found.sandbox.isolation, self._before
+        self._choice = found
+        # What the settings name is what the person chose.
+        self._weaker = before is not None and isolation.strength < before.strength and isolation != self._wanted
+        if not self._weaker and not (self._remembered and isolation is before):
+            self._before, self._remembered = isolation, False
+            await self._remember()
+
+    async def _remember(self) -> None:
+        """Write down the isolation of last time; where that fails it is tried again with the next look."""
+        async with self._writing:
+            if (before := self._before) is None:
+                return
+            try:
+                await asyncio.to_thread(self._last.write, before)
+            except OSError as error:
+                log.warning("the sandbox in use cannot be remembered: %s", error)
+            else:
+                self._remembered = before is self._before
+
+    async def _sweep(self, *sandboxes: Sandbox) -> None:
+        """Remove what consoles that are gone left behind; what cannot be removed keeps nothing from running."""
+        for found in await asyncio.gather(*(one.sweep() for one in sandboxes), return_exceptions=True):
+            if isinstance(found, Exception):
+                fault = {"message": "while removing what earlier consoles left behind", "exception": found}
+                asyncio.get_running_loop().call_exception_handler(fault)
+
+    # ---- warm containers ----
 
     def warm_again(self) -> None:
         """Adapt the warm containers to changed settings."""
@@ -89,28 +225,33 @@ class SandboxChoice:
             usual = intake.limits(Submission("", Tool.CODE_EXECUTE), settings, sandbox.isolation)
             await sandbox.warm(map(Language, settings.warm_languages), usual, settings.warm_containers, self._bounds())
 
+    # ---- for requests and agents ----
+
     async def known(self) -> None:
         """Wait until a sandbox is chosen, or none was found."""
-        if self._looking is not None:
-            await self._looking.wait()
+        if self._known is not None:
+            await self._known.wait()
 
-    async def image(self, language: Language | None) -> str:
-        """Return the id of the image for code in `language`; '' without one."""
-        if self._choice is None or language is None:
-            return ""
-        return (await self._choice.sandbox.check()).images.get(language, "")
+    async def place(self, language: Language | None) -> tuple[Isolation, str]:
+        """Return where code in `language` would run, and the id of its image; '' without one."""
+        choice = self._choice
+        if choice is None or language is None:
+            return self.isolation, ""
+        images = (await choice.sandbox.check()).images
+        return choice.sandbox.isolation, images.get(language, "")  # of one sandbox: another may be chosen by now
 
     async def facts(self) -> dict[str, object]:
         """Return the answer of `code_sandbox_info`."""
         await self.known()
         if self._choice is None:
             return {"isolation": "none", "problem": "There is no sandbox to run in."}
-        sandbox, settings = self._choice.sandbox, self._settings()
+        choice, settings = self._choice, self._settings()
+        sandbox = choice.sandbox
         ready = await sandbox.check()
         warmth = sandbox.warmth if isinstance(sandbox, ContainerSandbox) else None
         return {
             "isolation": sandbox.isolation.value,
-            "chosen": self.why,
+            "chosen": choice.why,
             "warm": None if warmth is None else asdict(warmth),
             "protections": list(ready.protections),
             "missing": list(ready.missing),
@@ -127,3 +268,12 @@ class SandboxChoice:
 
     async def close(self) -> None:
         await asyncio.gather(*(sandbox.close() for sandbox in self._sandboxes))
+
+
+async def _check(sandbox: Sandbox) -> Readiness:
+    return await sandbox.check()
+
+
+async def _examine(sandbox: Sandbox) -> Readiness:
+    """Return its state now, where that may change while the console is open: that of a container engine."""
+    return await (sandbox.examine() if isinstance(sandbox, ContainerSandbox) else sandbox.check())

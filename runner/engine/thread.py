@@ -100,7 +100,7 @@ class EngineThread:
             await self._engine.start()
         except Exception as error:
             # The loop continues: a person must be able to stop, lock down and close the parts that did start.
-            from runner.engine.engine import SEE_FAULTS, fault_words
+            from runner.engine.opening import SEE_FAULTS, fault_words
 
             self._report(error, "while starting")
             self._engine.trouble("start", f"Assent has not started completely: {fault_words(error)}", SEE_FAULTS)

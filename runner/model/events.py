@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment
     from runner.model.decision import Decision
     from runner.model.kept_sandbox import Kept
-    from runner.model.request import Request
+    from runner.model.request import Isolation, Request
     from runner.model.result import Result, Usage
 
 
@@ -151,6 +151,15 @@ class SandboxesChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class SandboxChosen:
+    """Runs get another sandbox from now on; what is under way stays where it is."""
+
+    isolation: Isolation
+    words: str
+    """The same in a sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
 class GatewayOpened:
     address: str
 
@@ -159,12 +168,13 @@ class GatewayOpened:
 class EngineTroubled:
     """A part of Assent does not work, until `TroubleCleared` names its area.
 
-    In the areas `ledger` and `sandbox` nothing is approved meanwhile; in `settings` and `grants` everything is asked.
+    In the areas `ledger` and `sandbox` nothing is approved meanwhile; in `settings`, `grants` and `isolation`
+    everything is asked.
     """
 
     area: str
-    """`ledger`, `sandbox`, `gateway`, `settings`, `grants`, `secrets`, `agents`, `artifacts`, or `start` where opening
-    failed in a way that belongs to no other area.
+    """`ledger`, `sandbox`, `isolation` (a weaker sandbox than last time), `gateway`, `settings`, `grants`, `secrets`,
+    `agents`, `artifacts`, or `start` where opening failed in a way that belongs to no other area.
     """
     what: str
     remedy: str
@@ -196,6 +206,7 @@ Event = (
     | GrantsChanged
     | ModeChanged
     | SandboxesChanged
+    | SandboxChosen
     | GatewayOpened
     | EngineTroubled
     | TroubleCleared

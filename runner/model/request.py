@@ -55,6 +55,11 @@ class Isolation(StrEnum):
         return list(Isolation).index(self)
 
     @property
+    def label(self) -> str:
+        """Its name in a sentence."""
+        return {Isolation.DOCKER: "Docker", Isolation.GVISOR: "gVisor"}.get(self, self.value)
+
+    @property
     def limits_cpu(self) -> bool:
         """Whether it can limit the share of the processor: only containers can."""
         return self not in (Isolation.PROCESS, Isolation.LOCAL)

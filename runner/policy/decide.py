@@ -11,6 +11,8 @@ from runner.model.request import Isolation, NetworkMode, Tool
 from runner.policy.rules import Action
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runner.model.request import Request
     from runner.policy.rules import Rule, Rules
     from runner.settings.loading import Settings
@@ -23,11 +25,23 @@ MOST_UNASKED = 100_000
 class Policy:
     """The policy in force: levels, windows and isolation of spec R1, R4, R5 and R7, from settings and rules."""
 
-    def __init__(self, settings: Settings, rules: Rules, *, ask_everything: bool = False) -> None:
-        """`ask_everything` is set while a settings or rules file cannot be read, as it might forbid something."""
+    def __init__(
+        self,
+        settings: Settings,
+        rules: Rules,
+        *,
+        ask_everything: bool = False,
+        weaker: Callable[[Isolation], str] | None = None,
+    ) -> None:
+        """`ask_everything` is set while a settings or rules file cannot be read, as it might forbid something.
+
+        `weaker` returns in words that a sandbox is weaker than that of last time, '' where it is not: nothing is
+        approved for a weaker one without asking.
+        """
         self._settings = settings
         self._rules = rules
         self._ask_everything = ask_everything
+        self._weaker = weaker
 
     @property
     def asks_everything(self) -> bool:
@@ -39,7 +53,12 @@ class Policy:
         return self._rules.match(request.agent, request.tool.value, parameters(request))
 
     def weigh(self, request: Request, assessment: Assessment) -> Assessment:
-        """Return the assessment with the level that the rules raise it to. Nothing lowers a level (spec R4)."""
+        """Return the assessment with the level that the rules raise it to. Nothing lowers a level (spec R4).
+
+        Where the sandbox is weaker than last time, the reasons say so.
+        """
+        if (weaker := self.weaker(request)) and weaker not in assessment.reasons:
+            assessment = replace(assessment, reasons=(*assessment.reasons, weaker))
         rule = self.rule(request)
         if rule is None or rule.level is None or rule.level <= assessment.level:
             return assessment
@@ -88,11 +107,19 @@ class Policy:
             )
         return ""
 
+    def weaker(self, request: Request) -> str:
+        """Return in words that this would run in a weaker sandbox than last time; empty where it would not."""
+        if self._weaker is None or request.tool not in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX):
+            return ""
+        return self._weaker(request.isolation)
+
     def closed_to_grants(self, request: Request, level: Level) -> str:
         """Return why no grant applies to this request; empty where one may."""
         level = _raised(self.rule(request), level)
         if self._ask_everything:
             return "Nothing remembered counts while a settings, rules or grants file cannot be read."
+        if weaker := self.weaker(request):
+            return f"{weaker} Nothing remembered counts until you have accepted that."
         if level is Level.CRITICAL:
             return "CRITICAL requests are asked every time."
         if len(request.code) > MOST_UNASKED:
@@ -102,7 +129,7 @@ class Policy:
         return ""
 
     def _may_pass(self, request: Request, rule: Rule | None, level: Level) -> bool:
-        if self._ask_everything or self.blocked(request, level):
+        if self._ask_everything or self.weaker(request) or self.blocked(request, level):
             return False
         if rule is not None:
             return rule.action is Action.ALLOW and level <= Level.MEDIUM

@@ -9,9 +9,9 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from runner.sandbox.contract import Sandbox
+    from runner.sandbox.contract import Readiness, Sandbox
 
 AUTO = "auto"
 UNAVAILABLE = {
@@ -40,11 +40,18 @@ class ChosenSandbox:
     why: str
 
 
-async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool = False) -> ChosenSandbox:
+async def choose(
+    wanted: str,
+    sandboxes: Sequence[Sandbox],
+    *,
+    fall_back: bool = False,
+    check: Callable[[Sandbox], Awaitable[Readiness]] | None = None,
+) -> ChosenSandbox:
     """Return the sandbox that `wanted` (`SANDBOX_TYPE`) names; for `auto` the strongest of `sandboxes` that works.
 
     `fall_back` allows the strongest one that works in place of a named one that does not: the policy's to
-    decide. Raises KnownError, in one message with what to do, where there is none.
+    decide. `check` examines one; by default its own `check`. Raises KnownError, in one message with what to do,
+    where there is none.
     """
     if wanted != AUTO and wanted not in NAMES:
         raise KnownError(f"{wanted!r} is no kind of sandbox.", f"Set SANDBOX_TYPE to {AUTO}, {', '.join(NAMES)}.")
@@ -53,7 +60,7 @@ async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool =
     for sandbox in sorted(sandboxes, key=lambda one: one.isolation.strength, reverse=True):
         if wanted != AUTO and sandbox.isolation not in NAMES[wanted]:
             continue
-        readiness = await sandbox.check()
+        readiness = await (sandbox.check() if check is None else check(sandbox))
         if readiness.ready:
             return ChosenSandbox(sandbox, _why(wanted, passed_over))
         problem = KnownError(readiness.problem, readiness.remedy)
@@ -61,7 +68,7 @@ async def choose(wanted: str, sandboxes: Sequence[Sandbox], *, fall_back: bool =
     if wanted in UNAVAILABLE and not any(one.isolation in NAMES[wanted] for one in sandboxes):
         problem = KnownError(*UNAVAILABLE[wanted])
     if fall_back and wanted != AUTO:
-        instead = await choose(AUTO, sandboxes)
+        instead = await choose(AUTO, sandboxes, check=check)
         return ChosenSandbox(instead.sandbox, f"In place of {wanted}, which the settings name: {problem.what}")
     raise problem
 

@@ -166,6 +166,11 @@ class Session(Protocol):
         """Whether it can still be used."""
         ...
 
+    @property
+    def protections(self) -> tuple[str, ...]:
+        """Active protections of the runs in it, in words."""
+        ...
+
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> Run:
         """As `Sandbox.start`; the limits on memory, processor, disk and processes are the session's own."""
         ...

@@ -148,14 +148,14 @@ async def test_a_sandbox_that_came_after_the_start_is_taken_up_and_runs_go_on(tm
     await stage.engine.look_for_sandbox()
     assert stage.engine.parts.sandboxes.isolation is Isolation.GVISOR
     stage.sandbox.runs[0].finish("hello\n")
-    stage.engine.answer(asked.request_id, asked.case.request.digest, Verdict.APPROVED, "")
-    was_running, was_asked = (await running.case.answer).result, (await asked.case.answer).result
+    said = stage.engine.answer(asked.request_id, asked.case.request.digest, Verdict.APPROVED, "")
+    was_running, was_asked = (await running.case.answer).result, await asked.case.answer
     again = await stage.engine.submit(HELLO)
     await stage.engine.close("the test is over")
     assert was_running is not None
     assert was_running.stdout == "hello\n"
-    assert was_asked is not None
-    assert "local sandbox it was approved for is gone" in was_asked.error
+    assert said == "Not approved: This was shown for local, and code runs in gVisor now. Ask again."
+    assert (was_asked.status, was_asked.decision.reason) == (Status.DENIED, said.removeprefix("Not approved: "))
     assert again.case.request.isolation is Isolation.GVISOR
 
 

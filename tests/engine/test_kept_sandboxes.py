@@ -16,7 +16,7 @@ from runner.model.answer import Status
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError, Refused
-from runner.model.events import QuestionAsked, RequestAssessed, RunMeasured, SandboxesChanged
+from runner.model.events import QuestionAsked, RequestAssessed, RunMeasured, RunStarted, SandboxesChanged
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
@@ -100,6 +100,8 @@ async def test_write_run_read_list_and_remove(house: House) -> None:
     ran = await house.call(Tool.CODE_EXECUTE, language=Language.PYTHON, code=code, sandbox_id=id)
     assert ran.status is Status.FINISHED, ran
     assert ran.result is not None and any("kept between runs" in one for one in ran.result.meta.protections)
+    (started,) = [event for event in house.heard if isinstance(event, RunStarted)]
+    assert started.protections == ran.result.meta.protections, "those of the chosen sandbox were named"
     read = await house.call(Tool.CODE_READ_FILE, sandbox_id=id, file_path="out.txt")
     assert read.facts is not None and read.facts["content"] == "1,2"
     assert read.text().endswith("content:\n1,2")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.parts.notice import Tone
-from runner.model.events import CallsRefused, EngineTroubled, TroubleCleared
+from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
+from runner.model.request import Isolation
 
 if TYPE_CHECKING:
     import pytest
@@ -65,6 +66,28 @@ def test_a_new_history_is_begun_only_after_a_yes(desk: Desk) -> None:
     assert question is not None
     question.yes.click()
     assert desk.bridge.calls == [("renew_ledger",)]
+
+
+def test_a_weaker_sandbox_is_accepted_only_after_a_yes(desk: Desk) -> None:
+    from app.parts.confirm import ConfirmDialog
+
+    desk.hear((EngineTroubled("isolation", "Weaker than last time: local instead of gVisor.", "You are asked."),))
+    desk.window.overall._cases.know_sandbox({"isolation": "local"})
+    desk.window.banners._notices["isolation"].action.click()
+    question = desk.window.findChild(ConfirmDialog)
+    assert question is not None
+    assert not [call for call in desk.bridge.calls if call[0] == "accept_sandbox"]
+    question.yes.click()
+    assert desk.bridge.calls[-1] == ("accept_sandbox", Isolation.LOCAL)
+    desk.hear((TroubleCleared("isolation"),))
+    assert desk.window.banners.text("isolation") == ""
+
+
+def test_another_sandbox_is_a_word_that_can_be_closed_and_is_looked_at(desk: Desk) -> None:
+    before = len(desk.bridge.calls)
+    desk.hear((SandboxChosen(Isolation.GVISOR, "gVisor is there again: new runs start in it."),))
+    assert desk.window.banners.text("sandbox chosen") == "gVisor is there again: new runs start in it."
+    assert desk.bridge.calls[before:] == [("sandbox_facts",)]
 
 
 def test_a_flood_of_refusals_is_one_line_that_counts(desk: Desk) -> None:

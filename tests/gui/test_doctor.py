@@ -136,6 +136,15 @@ def test_running_again_replaces_what_was_found(qtbot: QtBot, ward: Ward) -> None
     assert ward.panel.summary.text() == "1 check, nothing to do."
 
 
+def test_running_again_has_the_console_look_for_its_sandbox_too(qtbot: QtBot, ward: Ward) -> None:
+    """Otherwise the page says that Docker works while requests are refused for want of it."""
+    examined(qtbot, ward)
+    with qtbot.waitSignal(ward.panel.asked):
+        ward.panel.again.click()
+    ward.gate.release()
+    qtbot.waitUntil(ward.panel.again.isEnabled)
+
+
 def test_an_examination_that_fails_says_so(qtbot: QtBot, ward: Ward) -> None:
     ward.found = RuntimeError("no such luck")
     examined(qtbot, ward)

@@ -85,20 +85,20 @@ class ContainerSandbox:
         return self._isolation
 
     async def check(self) -> Readiness:
-        """Find engine, runtime and images, and run a test. The result is cached once it works."""
-        if self._readiness is None:
-            try:
-                found = await self._examine()
-            except KnownError as error:
-                return Readiness(False, problem=error.what, remedy=error.remedy)
-            except Denied as error:
-                return Readiness(False, problem=f"The container engine refuses: {error.message}", remedy="Open Doctor.")
-            self._readiness = found
-        return self._readiness
+        """Find engine, runtime and images, and run a test. The result is remembered once it works."""
+        return self._readiness or await self.examine()
 
-    def examine_again(self) -> None:
-        """Forget what was found: images may have been built since. Runs go on."""
-        self._readiness = None
+    async def examine(self) -> Readiness:
+        """Return the same, examined now whatever was found before; runs use the earlier result meanwhile."""
+        try:
+            self._readiness = await self._examine()
+        except KnownError as error:
+            self._readiness = None
+            return Readiness(False, problem=error.what, remedy=error.remedy)
+        except Denied as error:
+            self._readiness = None
+            return Readiness(False, problem=f"The container engine refuses: {error.message}", remedy="Open Doctor.")
+        return self._readiness
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> ContainerRun | SettledRun:
         if job.network is not NetworkMode.NONE:
@@ -110,7 +110,7 @@ class ContainerSandbox:
         ready = await self._checked()
         job = Job("", language, "", limits, image=image)
         shape = Shape(self._isolation, self._runtime, self._setting(job, ready).image, language, limits)
-        session = ContainerSession(self._client(), shape.container, self._started_in)
+        session = ContainerSession(self._client(), shape.container, self._started_in, ready.protections)
         try:
             await session.open()
         except BaseException:

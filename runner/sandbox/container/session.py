@@ -58,8 +58,9 @@ KINDS = {"f": EntryKind.FILE, "d": EntryKind.FOLDER, "l": EntryKind.LINK}
 class ContainerSession:
     """One container whose first process waits for signals and for the console to go."""
 
-    def __init__(self, client: EngineClient, shape: Shape, begin: Begin) -> None:
+    def __init__(self, client: EngineClient, shape: Shape, begin: Begin, protections: tuple[str, ...]) -> None:
         self.shape = shape
+        self.protections = protections
         self.id = ""
         self.name = leftovers.new_name()
         self._client = client

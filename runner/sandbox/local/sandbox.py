@@ -82,7 +82,8 @@ class LocalSandbox:
         if not isinstance(launcher, Bubblewrap):
             raise KnownError("Without bubblewrap no sandbox can be kept here.", "Send code_execute without sandbox_id.")
         try:
-            session = LocalSession(self._root, limits, launcher.identity, self._begin)
+            protections = (*kept(launcher.protections), *ALWAYS)
+            session = LocalSession(self._root, limits, launcher.identity, self._begin, protections)
         except OSError as error:
             raise KnownError(f"No folder for a sandbox: {error}.", "Free disk space.") from error
         self._sessions.add(session)

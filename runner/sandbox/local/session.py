@@ -30,8 +30,11 @@ KEPT = "own /workspace on disk, kept between runs, its size looked at every seco
 class LocalSession:
     """A kept sandbox: its folder and the run in it."""
 
-    def __init__(self, root: Path, limits: Limits, identity: int | None, begin: Begin) -> None:
+    def __init__(
+        self, root: Path, limits: Limits, identity: int | None, begin: Begin, protections: tuple[str, ...]
+    ) -> None:
         """Create the folder; `begin` starts a job in it. Raises OSError."""
+        self.protections = protections
         self._limits = limits
         self._begin = begin
         self._folder = root / leftovers.new_name()
