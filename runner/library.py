@@ -10,6 +10,7 @@ import asyncio
 import os
 import threading
 import uuid
+from concurrent.futures import Future
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +18,7 @@ from runner.audit import artifacts
 from runner.model.answer import result_text
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
-from runner.model.request import Language, Request, Tool
+from runner.model.request import Isolation, Language, Request, Tool
 from runner.model.submission import Submission
 from runner.requests import intake
 from runner.requests.modules import imports
@@ -43,14 +44,20 @@ def execute(
     language: str = "python",
     timeout: float | None = None,
     context: Mapping[str, object] | None = None,
+    *,
+    fall_back: bool = False,
 ) -> Result:
     """Run `code` in the configured sandbox (`SANDBOX_TYPE`) and wait for its end.
 
     `timeout` is in seconds, by default `SANDBOX_TIMEOUT_SEC`. `context` becomes variables of the code;
-    the value of its variable `result` is returned as `Result.value`. Raises KnownError where there is no such
-    sandbox here and Refused for arguments out of bounds; never for a failure of the code.
+    the value of its variable `result` is returned as `Result.value`. `fall_back` allows the strongest sandbox that
+    works where the one that the settings name, or the level asks for, does not; so does the setting of that name.
+
+    Raises KnownError where there is no such sandbox here, where code may not run at all, and for settings that
+    cannot be understood, as they might forbid something; Refused for arguments out of bounds. Never raises for a
+    failure of the code.
     """
-    return _wait(execute_async(code, language, timeout, context))
+    return _wait(execute_async(code, language, timeout, context, fall_back=fall_back))
 
 
 async def execute_async(
@@ -58,15 +65,19 @@ async def execute_async(
     language: str = "python",
     timeout: float | None = None,
     context: Mapping[str, object] | None = None,
+    *,
+    fall_back: bool = False,
 ) -> Result:
     """`execute` for callers with an event loop."""
     places = Places.standard()
-    settings = load(places, os.environ).settings
+    settings = _settings(places)
+    fall_back = fall_back or settings.sandbox_fallback
     submission = Submission(
         agent=CALLER, tool=Tool.CODE_EXECUTE, language=_language(language), code=code, timeout=timeout, context=context
     )
-    chosen = await choose(settings.sandbox_type, _sandboxes(settings), fall_back=settings.sandbox_fallback)
-    sandbox = chosen.sandbox
+    sandbox = (await choose(settings.sandbox_type, _sandboxes(settings), fall_back=fall_back)).sandbox
+    if not fall_back:
+        _require_level(settings, sandbox.isolation)
     request = intake.request(submission, settings, sandbox.isolation)
     job = Job(
         id=uuid.uuid4().hex,
@@ -96,6 +107,29 @@ def run_python_code(code: str, timeout: float | None = None) -> str:
         return f"Error: {type(error).__name__}: {error}"
 
 
+def _settings(places: Places) -> Settings:
+    """Return the settings. Raises KnownError where they forbid running code, or might: nobody can be asked here."""
+    loaded = load(places, os.environ)
+    if loaded.problems:
+        raise KnownError(f"Nothing was run: {' '.join(loaded.problems)}", "Correct the settings.")
+    if not loaded.settings.enabled:
+        raise KnownError("Running code is switched off in the settings of Assent.", "Nothing was run.")
+    return loaded.settings
+
+
+def _require_level(settings: Settings, isolation: Isolation) -> None:
+    """Raise KnownError where the security level asks for containers and this is weaker.
+
+    Plain processes will do where it does not: the caller vouches for the code.
+    """
+    weakest = Isolation(settings.weakest_isolation_high)
+    if isolation.strength < weakest.strength and weakest is not Isolation.LOCAL:
+        raise KnownError(
+            f"The settings ask for {weakest.label} or stronger, and only {isolation.label} works here.",
+            "Start the container engine, or allow the fallback: fall_back=True, or ASSENT_SANDBOX_FALLBACK=true.",
+        )
+
+
 @cache
 def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     """Return the same sandboxes for all calls, as each examines this machine once."""
@@ -120,8 +154,14 @@ def _wait(work: Coroutine[object, object, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    box: list[T] = []
-    thread = threading.Thread(target=lambda: box.append(asyncio.run(work)), name="assent-execute")
+    ended: Future[T] = Future()
+    thread = threading.Thread(target=_finish, args=(work, ended), name="assent-execute")
     thread.start()
-    thread.join()
-    return box[0]
+    return ended.result()
+
+
+def _finish(work: Coroutine[object, object, T], ended: Future[T]) -> None:
+    try:
+        ended.set_result(asyncio.run(work))
+    except BaseException as error:  # raised where it is waited for
+        ended.set_exception(error)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from runner import Outcome, Refused, execute, execute_async, library, run_python_code
+from runner import KnownError, Outcome, Refused, execute, execute_async, library, run_python_code
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.system.places import Places
 
@@ -77,6 +77,7 @@ def test_dangerous_imports_are_stopped_before_they_run(monkeypatch: pytest.Monke
 
 def test_the_level_strict_keeps_to_its_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SANDBOX_SECURITY_LEVEL", "strict")
+    monkeypatch.setenv("ASSENT_SANDBOX_FALLBACK", "true")
     assert execute("import math, json\nprint(math.pi > 3)").stdout == "True\n"
     assert execute("import os").meta.blocked_imports == ("os",)
 
@@ -86,6 +87,40 @@ def test_a_missing_engine_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> No
     text = run_python_code("print(1)")
     assert "Docker daemon not available" in text
     assert "Set SANDBOX_TYPE=local or start the Docker daemon" in text
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("SANDBOX_TYPE", "nonsense", "'nonsense' is none of"),
+        ("SANDBOX_BLOCK_DANGEROUS_IMPORTS", "ture", "SANDBOX_BLOCK_DANGEROUS_IMPORTS"),
+        ("SANDBOX_SECURITY_LEVEL", "strickt", "'strickt' is none of"),
+        ("SANDBOX_TIMEOUT_SEC", "soon", "SANDBOX_TIMEOUT_SEC"),
+        ("ASSENT_ENABLED", "false", "switched off in the settings"),
+        ("SANDBOX_SECURITY_LEVEL", "strict", "ask for Docker or stronger, and only local works here"),
+        ("SANDBOX_TYPE", "e2b", "not available here"),
+    ],
+)
+def test_settings_that_forbid_or_may_forbid_run_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(KnownError, match=said):
+        execute("print(1)")
+    assert said in run_python_code("print(1)")
+
+
+def test_a_broken_settings_file_runs_nothing() -> None:
+    places = Places.standard()
+    places.make()
+    places.settings.write_text("security:\n  level: strict\n  level: strict\n")
+    with pytest.raises(KnownError, match="Nothing was run"):
+        execute("print(1)")
+
+
+def test_the_fallback_is_allowed_by_the_caller_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SANDBOX_SECURITY_LEVEL", "strict")
+    assert execute("print(1)", fall_back=True).stdout == "1\n"
 
 
 @pytest.mark.parametrize(
@@ -117,6 +152,14 @@ def test_within_a_running_loop() -> None:
         return execute("print(1)").stdout, (await execute_async("print(2)")).stdout
 
     assert asyncio.run(both()) == ("1\n", "2\n")
+
+
+def test_errors_come_out_of_a_running_loop_too() -> None:
+    async def wrong() -> None:
+        execute("   ")
+
+    with pytest.raises(Refused, match="code is empty"):
+        asyncio.run(wrong())
 
 
 def test_arguments_out_of_bounds_are_refused() -> None:

@@ -51,6 +51,7 @@ WINDOW_LIBRARIES = {
 
 IMAGES_SECONDS = 4.0
 """Time limit for the list of the engine's images."""
+NO_CLOUD = "The settings name it, and Assent has none yet: every request to run code is refused."
 GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
 PLAIN = "Without bubblewrap, code runs as plain processes, which the settings call process: weaker than local."
 
@@ -153,6 +154,8 @@ async def _sandboxes(loaded: Loaded) -> list[Check]:
     checks = [_container(isolation, found[isolation], settings.sandbox_type) for isolation in (GVISOR, DOCKER)]
     protected = Isolation.LOCAL in found
     local = found[Isolation.LOCAL if protected else Isolation.PROCESS]
+    if settings.sandbox_type == "e2b":
+        checks.insert(0, Check("Cloud sandbox", State.BAD, NO_CLOUD, "Set SANDBOX_TYPE=auto."))
     return [*checks, *_local(local, settings.supported_languages, protected=protected)]
 
 

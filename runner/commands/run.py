@@ -13,6 +13,7 @@ from runner.gateway import catalog
 from runner.gateway.bridge import StdioBridge
 from runner.gateway.messages import MODERN, VERSION_KEY
 from runner.gateway.stdio import StdioClient
+from runner.model.answer import Status
 from runner.model.errors import KnownError
 from runner.model.request import Language
 
@@ -143,6 +144,8 @@ def _told(answer: dict[str, Any], data: dict[str, Any]) -> int:
         if error := data.get("error"):
             sys.stderr.write(f"assent run: {error}\n")
         code = int(data["exit_code"])
+        if code == 0 and data.get("status") != Status.FINISHED:
+            return 1
         return code if code >= 0 else 124
     sys.stderr.write(f"assent run: {_words(answer)}\n")
     return NOT_RUN

@@ -247,6 +247,7 @@ class SandboxChoice:
             return {"isolation": "none", "problem": "There is no sandbox to run in."}
         choice, settings = self._choice, self._settings()
         sandbox = choice.sandbox
+        usual = intake.limits(Submission("", Tool.CODE_EXECUTE), settings, sandbox.isolation)
         ready = await sandbox.check()
         warmth = sandbox.warmth if isinstance(sandbox, ContainerSandbox) else None
         return {
@@ -259,10 +260,10 @@ class SandboxChoice:
             "languages": list(settings.supported_languages),
             "network": "none",
             "limits": {
-                "timeout": settings.timeout_seconds,
-                "max_memory_mb": settings.memory_mb,
-                "max_disk_mb": settings.disk_mb,
-                "max_output_bytes": settings.max_output_bytes,
+                "timeout": usual.seconds,
+                "max_memory_mb": usual.memory_mb,
+                "max_disk_mb": usual.disk_mb,
+                "max_output_bytes": usual.output_bytes,
             },
         }
 

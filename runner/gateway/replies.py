@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.gateway import catalog
-from runner.model.answer import shorten
 from runner.model.lifecycle import Phase
 
 if TYPE_CHECKING:
@@ -31,9 +30,9 @@ def answered(answer: Answer, limit_kb: int) -> Reply:
     """Return the reply with the answer to a request.
 
     Text and data are both cut to about `limit_kb` KiB of output: some clients show the model one, some the other
-    (spec X4).
+    (spec X4). The data says whether anything was cut.
     """
-    return Reply(answer.text(limit_kb), _bounded(answer.structured(), limit_kb * 1024), answer.is_error)
+    return Reply(answer.text(limit_kb), answer.bounded(limit_kb * 1024).structured(), answer.is_error)
 
 
 def delivered_before(reply: Reply) -> Reply:
@@ -113,14 +112,3 @@ def _about(ticket: Ticket | None) -> dict[str, object]:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 1)
-
-
-def _bounded(data: dict[str, object], limit: int) -> dict[str, object]:
-    for name in ("stdout", "stderr"):
-        if isinstance(text := data.get(name), str):
-            data[name] = shorten(text, limit)
-    if data.get("result") is not None:
-        text = json.dumps(data["result"], ensure_ascii=False)
-        if len(text) > limit:
-            data["result"] = shorten(text, limit)
-    return data

@@ -20,6 +20,8 @@ LIMITED = "Note: a person changed the limits before approving it:"
 NOTHING_RAN = "Nothing was run; there is no output."
 MARK = re.compile(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\n")
 """Marks where output was left out."""
+VALUE_SHARE = 4
+"""The value of `result` gets one part in so many of what the text of an answer may hold."""
 NAMED = 20
 """Most files that are named in the text of an answer; the data has all."""
 
@@ -70,10 +72,13 @@ class Answer:
         stdout, dropped_stdout = cut(result.stdout, limit, meta.dropped_stdout)
         stderr, dropped_stderr = cut(result.stderr, limit, meta.dropped_stderr)
         truncated = meta.truncated or dropped_stdout > 0 or dropped_stderr > 0
-        meta = replace(meta, truncated=truncated, dropped_stdout=dropped_stdout, dropped_stderr=dropped_stderr)
         value = result.value
-        if value is not None and len(text := json.dumps(value, ensure_ascii=False)) > limit:
-            value = shorten(text, limit)
+        if value is not None:
+            truncated = truncated or len(repr(value).encode("utf-8", "replace")) > limit // VALUE_SHARE
+            text = json.dumps(value, ensure_ascii=False)
+            if len(text) > limit:
+                value, truncated = shorten(text, limit), True
+        meta = replace(meta, truncated=truncated, dropped_stdout=dropped_stdout, dropped_stderr=dropped_stderr)
         short = replace(result, stdout=stdout, stderr=stderr, value=value, curve=(), meta=meta)
         return replace(self, result=short)
 
@@ -150,7 +155,7 @@ def result_text(result: Result, limit: int) -> str:
     if result.stderr and (result.stderr != result.stdout):
         parts.append("stderr:\n" + cut(result.stderr, limit, result.meta.dropped_stderr)[0])
     if result.value is not None:
-        parts.append(f"result: {shorten(repr(result.value), limit // 4)}")
+        parts.append(f"result: {shorten(repr(result.value), limit // VALUE_SHARE)}")
     if result.outcome is not Outcome.OK:
         why = result.error or result.outcome.value
         parts.append(f"Error (exit_code={result.exit_code}): {why}")

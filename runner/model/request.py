@@ -64,6 +64,11 @@ class Isolation(StrEnum):
         """Whether it can limit the share of the processor: only containers can."""
         return self not in (Isolation.PROCESS, Isolation.LOCAL)
 
+    @property
+    def files_are_memory(self) -> bool:
+        """Whether files count against the limit on memory, so that no more of them can be written than that."""
+        return self in (Isolation.DOCKER, Isolation.GVISOR)
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

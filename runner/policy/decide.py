@@ -94,16 +94,17 @@ class Policy:
         """Return why this may not be approved where it would run (spec R7); empty when it may."""
         if request.tool is not Tool.CODE_EXECUTE:
             return ""
+        # First what no setting changes.
+        if request.network is not NetworkMode.NONE:
+            return (
+                f"The {request.isolation.value} sandbox has no network to give. "
+                "Deny it and ask the agent to do without."
+            )
         weakest = self._weakest(level)
         if request.isolation.strength < weakest.strength:
             return (
                 f"{level.name} may not run on the {request.isolation.value} sandbox: your policy asks for "
                 f"{weakest.value} or stronger. Deny it, or change the weakest isolation in Settings."
-            )
-        if request.network is not NetworkMode.NONE:
-            return (
-                f"The {request.isolation.value} sandbox has no network to give. "
-                "Deny it and ask the agent to do without."
             )
         return ""
 

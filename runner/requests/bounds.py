@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import Refused
@@ -56,7 +56,10 @@ def bounds(request: Request, settings: Settings) -> Mapping[str, Bound]:
 
 
 def checked(request: Request, limits: Limits, settings: Settings) -> Limits:
-    """Return `limits` where `request` may have them. Raises Refused, naming the limit that is out of bounds."""
+    """Return `limits` where `request` may have them, with no more disk than memory where files are held in memory.
+
+    Raises Refused, naming the limit that is out of bounds.
+    """
     allowed = bounds(request, settings)
     for name in limits.__dataclass_fields__:
         now, then = getattr(request.limits, name), getattr(limits, name)
@@ -68,6 +71,8 @@ def checked(request: Request, limits: Limits, settings: Settings) -> Limits:
         # Written so that NaN fails as well.
         if not bound.low <= then <= bound.high:
             raise Refused(f"{name} is {then:g}; it must be {bound.low:g} to {bound.high:g}.", "Change it.")
+    if request.isolation.files_are_memory and limits != request.limits:
+        return replace(limits, disk_mb=min(limits.disk_mb, limits.memory_mb))
     return limits
 
 

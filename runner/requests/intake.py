@@ -67,10 +67,12 @@ def limits(submission: Submission, settings: Settings, isolation: Isolation) -> 
     memory, cores = settings.memory_mb, settings.cpu_cores
     if isolation in (Isolation.DOCKER, Isolation.GVISOR):
         memory, cores = settings.docker_memory_mb or memory, settings.docker_cpu_cores or cores
+    memory = int(_within("max_memory_mb", submission.memory_mb, memory, settings.max_memory_mb))
+    disk = int(_within("max_disk_mb", submission.disk_mb, settings.disk_mb, settings.max_disk_mb))
     return Limits(
-        memory_mb=int(_within("max_memory_mb", submission.memory_mb, memory, settings.max_memory_mb)),
+        memory_mb=memory,
         cpu_cores=cores,
-        disk_mb=int(_within("max_disk_mb", submission.disk_mb, settings.disk_mb, settings.max_disk_mb)),
+        disk_mb=min(disk, memory) if isolation.files_are_memory else disk,
         seconds=_within("timeout", submission.timeout, settings.timeout_seconds, settings.max_timeout_seconds),
         output_bytes=int(
             _within(

@@ -71,7 +71,7 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, re
         outcome=outcome,
         stdout=stdout,
         stderr=_with_lines(stderr, _stderr_lines(outcome, job, error, report)),
-        exit_code=-1 if outcome is Outcome.TIMED_OUT else ended.status,
+        exit_code=_exit_code(outcome, ended.status),
         duration=ended.seconds,
         value=report.value,
         error=error,
@@ -117,6 +117,15 @@ def _outcome(ended: RunEnd, report: Report, last_words: str) -> Outcome:
     if report.fault == "disk" or full or any(word in last_words for word in DISK_WORDS):
         return Outcome.OUT_OF_DISK
     return Outcome.FAILED
+
+
+def _exit_code(outcome: Outcome, status: int) -> int:
+    """Return the exit code. Only success has 0: code may have ended by itself just as it was being ended."""
+    if outcome is Outcome.TIMED_OUT:
+        return -1
+    if status or outcome is Outcome.OK:
+        return status
+    return 1 if outcome in (Outcome.FAILED, Outcome.ENGINE_LOST) else KILLED_STATUS
 
 
 def _out_of_processes(ended: RunEnd, last_words: str) -> bool:

@@ -47,7 +47,8 @@ class Settings:
         choices="auto local docker gvisor e2b", synonyms=_RUNTIMES, restart=True, later_choice="e2b",
     )
     sandbox_fallback: bool = setting(
-        False, "Whether code may run in another sandbox where the one named does not work.",
+        False, "Whether code may run in another sandbox where the one named does not work; in the Python API also "
+        "where the security level asks for a container.",
         group=RUN, yaml="security.sandbox.fallback", restart=True,
     )
     security_level: str = setting(

@@ -42,8 +42,8 @@ gateway:
 ```
 
 What is misspelled, written twice or out of bounds is reported with its line, here and by `assent doctor`. Until it is
-corrected its default counts and **every request asks you**; programs that use Assent as a library ask nobody, and run
-with the default. Settings marked *next start* count once Assent is started again; others count for the next request.
+corrected its default counts and **every request asks you**; programs that use Assent as a library ask nobody, so they
+run nothing. Settings marked *next start* count once Assent is started again; others count for the next request.
 
 Your own rules are in `rules.yaml` beside this file; see [Security](security.md).
 """

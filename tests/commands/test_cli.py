@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 
 from runner.assembly import build, open_engine
+from runner.commands.run import _told
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked, RequestArrived, RequestDecided, RunStarted
@@ -263,3 +264,12 @@ def test_assess_and_images_are_commands_of_assent(tmp_path: Path) -> None:
     unknown = assent("images", "nonsense", DOCKER_HOST=f"unix://{tmp_path}/nobody.sock")
     assert unknown.returncode == 1
     assert "Traceback" not in unknown.stderr
+
+
+def test_what_did_not_succeed_never_ends_with_0() -> None:
+    """Whatever the console that answers says."""
+    data = {"status": "failed", "outcome": "out of memory", "stdout": "", "stderr": "", "exit_code": 0}
+    assert _told({}, data) == 1
+    assert _told({}, data | {"exit_code": 137}) == 137
+    assert _told({}, data | {"exit_code": -1}) == 124
+    assert _told({}, data | {"status": "finished", "outcome": "ok"}) == 0

@@ -65,6 +65,8 @@ def test_a_sandbox_that_assent_does_not_have_yet_is_reported(places: Places) -> 
     check = examined(places, {"SANDBOX_TYPE": "e2b"})["Settings"]
     assert check.state is State.WARN
     assert "no cloud sandbox yet" in check.what
+    cloud = examined(places, {"SANDBOX_TYPE": "e2b"})["Cloud sandbox"]
+    assert (cloud.state, "every request to run code is refused" in cloud.what) == (State.BAD, True)
 
 
 def test_every_command_in_a_fix_is_one_that_there_is(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,6 @@ KINDS = ("local", "docker", "gvisor")
 KNOWN_DIFFERENCES = {
     ("gvisor", "tells processes"): "its kernel's own threads are in the group as well",
     ("gvisor", "tells disk"): "its memory is one file: what of it are files cannot be seen from outside",
-    ("gvisor", "a caught MemoryError"): "it takes RLIMIT_DATA and does not keep to it: the run is ended",
     ("local", "a share of the processor"): "only containers can bind it",
     ("docker", "asks every process to end"): "the engine asks the first one, which asks its child",
     ("gvisor", "asks every process to end"): "the engine asks the first one, which asks its child",

@@ -72,3 +72,12 @@ def test_an_answer_that_is_kept_has_bounded_output_and_says_what_was_cut() -> No
     assert answer.result is not None and answer.size() < 5_000
     assert answer.result.meta.truncated and answer.result.meta.dropped_stdout > 98_000
     assert answer.result.stderr == "y" * 10
+
+
+@pytest.mark.parametrize(("value", "cut"), [("x" * 200, False), ("x" * 300, True), ("x" * 2000, True)])
+def test_a_value_that_is_cut_is_said_to_be(value: str, cut: bool) -> None:
+    """300 characters are whole in the data, but not in the text."""
+    answer = finished(value=value)
+    assert ("output truncated" in answer.text(1)) is cut
+    bounded = answer.bounded(1024).result
+    assert bounded is not None and bounded.meta.truncated is cut

@@ -142,7 +142,9 @@ def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:
     assert "docker or stronger" in decider.blocked(CODE, Level.CRITICAL)
     assert decider.blocked(CODE, Level.HIGH) == ""
     assert decider.blocked(replace(CODE, isolation=Isolation.DOCKER), Level.CRITICAL) == ""
-    assert "no network" in decider.blocked(replace(CODE, network=NetworkMode.REGISTRIES), Level.HIGH)
+    online = replace(CODE, network=NetworkMode.REGISTRIES)
+    assert "no network" in decider.blocked(online, Level.HIGH)
+    assert "no network" in decider.blocked(online, Level.CRITICAL), "changing the settings would not help"
 
 
 def test_nothing_is_approved_as_plain_processes_unless_the_settings_say_so() -> None:

@@ -149,7 +149,8 @@ class ContainerRun:
         if self._begun is None and self._why is None:
             return self._result(code, Outcome.ENGINE_LOST, f"The container did not start: {self._last_words()}")
         out_of_memory = out_of_memory or (code != 0 and self._gauge.killed)
-        return self._result(code, self._why or (Outcome.OUT_OF_MEMORY if out_of_memory else None), self._reason)
+        unknown = Outcome.FAILED if self._doubted else None  # whatever status the engine says
+        return self._result(code, self._why or (Outcome.OUT_OF_MEMORY if out_of_memory else unknown), self._reason)
 
     async def _pump(self) -> None:
         """Read all output to its end."""

@@ -141,7 +141,7 @@ class ContainerSandbox:
         if result := verdict.refused(job, setting):
             return SettledRun(job, result)
         try:
-            orders = starter.orders(job)
+            orders = starter.orders(job, reserved=self._isolation is Isolation.GVISOR)
         except languages.BadContext as error:
             return SettledRun(job, verdict.not_run(job, setting, f"{error}\n", str(error)))
         self._tidy_up()

@@ -67,8 +67,12 @@ def introduction(words: Words, *, keeper: bool) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def orders(job: Job) -> bytes:
-    """Return what the waiting interpreter reads from its standard input before the code does. Raises BadContext."""
+def orders(job: Job, *, reserved: bool = False) -> bytes:
+    """Return what the waiting interpreter reads from its standard input before the code does. Raises BadContext.
+
+    `reserved` limits the memory that Python code may reserve, too: gVisor does not hold it to what it writes to.
+    Node.js reserves gigabytes, and what a shell starts may, so that is for Python alone.
+    """
     code, stdin = job.code.encode("utf-8", "surrogatepass"), job.stdin.encode("utf-8", "replace")
     match job.language:
         case Language.PYTHON:
@@ -77,6 +81,7 @@ def orders(job: Job) -> bytes:
                 "code": code,
                 "stdin": stdin,
                 "memory": job.limits.memory_mb << 20,
+                "reserved": reserved,
                 "context": languages.context(job),
                 "allowed": None if allowed is None else list(allowed),
                 "blocked": list(job.imports.blocked),

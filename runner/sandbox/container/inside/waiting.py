@@ -23,6 +23,9 @@ def wait(mark: bytes, path: str) -> None:
     orders = marshal.loads(_exactly(int(_exactly(9), 16)))
     memory = orders.pop("memory")
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    if orders.pop("reserved"):
+        most = memory + _mapped()
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     _give_input(orders.pop("stdin"))
     with open(path, "wb") as file:
         file.write(orders.pop("code"))
@@ -38,6 +41,12 @@ def wait(mark: bytes, path: str) -> None:
         trusted=[folder + "/" for folder in {sys.prefix, sys.base_prefix, "/usr", *sys.path}],
     )
     start(orders)
+
+
+def _mapped() -> int:
+    """Bytes that the interpreter itself has mapped."""
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
 
 
 def _give_input(data: bytes) -> None:

@@ -1,0 +1,31 @@
+"""The result that is made of the end of a run."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.model.request import Language
+from runner.model.result import Outcome
+from runner.sandbox import verdict
+from runner.sandbox.contract import Job
+from runner.sandbox.output import Transcript
+from runner.sandbox.report import Report
+from runner.sandbox.verdict import Setting
+from runner.sandbox.watch import RunEnd
+
+JOB = Job("test", Language.PYTHON, "")
+
+
+@pytest.mark.parametrize("why", [None, *(outcome for outcome in Outcome if outcome is not Outcome.OK)])
+@pytest.mark.parametrize("status", [0, 3, 137])
+def test_only_success_has_exit_code_0(why: Outcome | None, status: int) -> None:
+    """Code may end by itself just as it is being ended: a shell would take that for success."""
+    transcript = Transcript(1000)
+    transcript.end()
+    ended = RunEnd(status, 1.0, why, "", (), 0, disk_is_full=False)
+    result = verdict.result(JOB, Setting((), {}), transcript, ended, Report())
+    assert (result.exit_code == 0) is (result.outcome is Outcome.OK)
+    if status:
+        assert result.exit_code == (-1 if why is Outcome.TIMED_OUT else status)
+    elif why is Outcome.OUT_OF_MEMORY:
+        assert result.exit_code == 137
