@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import uuid
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
@@ -132,8 +134,11 @@ def _require_level(settings: Settings, isolation: Isolation) -> None:
 
 @cache
 def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
-    """Return the same sandboxes for all calls, as each examines this machine once."""
-    return sandboxes(settings)
+    """Return the same sandboxes for all calls, as each examines this machine once.
+
+    Python code on this machine sees the packages of its caller's interpreter (source document 0).
+    """
+    return sandboxes(replace(settings, python=settings.python or sys.executable))
 
 
 def _language(name: str) -> Language:

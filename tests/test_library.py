@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 import tempfile
 from pathlib import Path
 
@@ -38,6 +39,11 @@ def test_without_bubblewrap_it_runs_what_its_caller_vouches_for(monkeypatch: pyt
 def test_variables_go_in_and_the_result_comes_out() -> None:
     result = execute("result = [n * factor for n in numbers]", context={"numbers": [1, 2], "factor": 3})
     assert result.value == [3, 6]
+
+
+def test_python_code_sees_the_packages_of_its_caller() -> None:
+    """Source document 0: the same virtual environment."""
+    assert execute("import pytest, sys\nprint(sys.executable)").stdout == f"{sys.executable}\n"
 
 
 def test_other_languages() -> None:

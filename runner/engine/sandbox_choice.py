@@ -257,6 +257,7 @@ class SandboxChoice:
             "protections": list(ready.protections),
             "missing": list(ready.missing),
             "versions": ready.versions,
+            "packages": ready.packages,
             "languages": list(settings.supported_languages),
             "network": "none",
             "limits": {

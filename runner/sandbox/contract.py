@@ -88,6 +88,8 @@ class Readiness:
     """Protections that are unavailable here, each with the reason."""
     versions: dict[str, str] = field(default_factory=dict)
     """`python`, `node`, `bash` and the sandbox's own tools, where found."""
+    packages: str = ""
+    """What Python code can import, in words."""
     problem: str = ""
     remedy: str = ""
     images: Mapping[Language, str] = field(default_factory=dict)

@@ -61,7 +61,8 @@ class Settings:
         choices="python javascript shell", synonyms=(("bash", "shell"), ("node", "javascript")),
     )
     python: str = setting(
-        "", "Path of the Python (3.11 or later) that runs code in the local sandbox; empty finds one.",
+        "", "Path of the Python (3.11 or later) that runs code in the local sandbox, with its packages; empty finds "
+        "one.",
         group=RUN, yaml="security.sandbox.languages.python.interpreter", restart=True,
     )
     node: str = setting(

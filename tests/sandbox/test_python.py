@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+from pathlib import Path
+
+import cryptography
 import pytest
 
+from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox.contract import ImportRule
+from runner.sandbox.local import interpreters
+from runner.sandbox.local.sandbox import LocalSandbox
 from tests.sandbox.conftest import Lab, only
 
 
@@ -112,9 +120,29 @@ def test_chained_errors_show_no_frame_of_ours(bwrap: Lab) -> None:
     assert result.stderr.count("File ") == 2
 
 
-def test_packages_of_the_interpreter_are_found(bwrap: Lab) -> None:
-    result = bwrap.run("import pytest, sys; print(pytest.__name__, sys.executable)")
-    assert result.stdout.startswith("pytest "), result.stderr
+def test_packages_of_an_interpreter_that_is_named_are_found(bwrap: Lab) -> None:
+    named = Lab(bwrap.root, bubblewrap=True)
+    named.sandbox = LocalSandbox(bwrap.root, python=sys.executable)
+    result = named.run("import pytest, sys; print(pytest.__name__, sys.executable)")
+    assert result.stdout == f"pytest {sys.executable}\n", result.stderr
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["in its own environment", "beside other packages"])
+def test_code_sees_none_of_the_packages_that_assent_needs(monkeypatch: pytest.MonkeyPatch, alone: bool) -> None:
+    if not alone:
+        monkeypatch.setattr(interpreters, "_base_python", lambda: sys.executable)
+    own = {str(Path(cryptography.__file__).parents[1]), str(Path(__file__).parents[2])}
+    found = interpreters.find(Language.PYTHON, "")
+    assert found.search and not own & set(found.search)
+    assert "mcp" not in found.packages
+    assert "mcp" in interpreters.find(Language.PYTHON, sys.executable).packages
+
+
+def test_what_code_sees_is_what_agents_are_told(bwrap: Lab) -> None:
+    ready = asyncio.run(bwrap.sandbox.check())
+    assert ready.packages.startswith("The standard library of Python 3.")
+    result = bwrap.run("import importlib.util as u; result = [u.find_spec(n) is None for n in ('mcp', 'runner')]")
+    assert result.value == [True, True]
 
 
 def test_standard_input(lab: Lab) -> None:

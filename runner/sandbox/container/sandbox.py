@@ -225,7 +225,8 @@ class ContainerSandbox:
             return Readiness(False, problem=problem, remedy=command)
         versions = {"engine": str(info.get("ServerVersion", ""))}
         protections = (*PROTECTIONS[self._isolation], *ALWAYS)
-        ready = Readiness(True, protections, tuple(absent), versions, remedy=command, images=ids)
+        packages = f"What the image {self._images[Language.PYTHON]} holds." if Language.PYTHON in ids else ""
+        ready = Readiness(True, protections, tuple(absent), versions, packages, remedy=command, images=ids)
         versions |= await self._tried(ready)
         return ready
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import json
 import os
 import shutil
@@ -18,6 +20,8 @@ from runner.model.request import Language
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Folders that every sandbox shows read-only."""
 PROBE_SECONDS = 20.0
+OWN_PACKAGE = "cryptography"
+"""A package that Assent needs; the others are installed beside it."""
 
 _PYTHON_PROBE = """
 import json, py_compile, sys
@@ -42,6 +46,8 @@ class Interpreter:
     """Python: where modules are found, in order."""
     starter: bytes = b""
     """Python: `inside/python.py`, compiled by this very interpreter."""
+    packages: tuple[str, ...] = ()
+    """Python: names of the packages that code can import besides the standard library."""
 
 
 def find(language: Language, given: str) -> Interpreter:
@@ -61,8 +67,11 @@ def find(language: Language, given: str) -> Interpreter:
 
 
 def _find_python(given: str) -> Interpreter:
-    """Without a path: the interpreter that runs Assent, or `python3` from PATH in a packaged build."""
-    path = given or ("" if getattr(sys, "frozen", False) else sys.executable) or shutil.which("python3") or ""
+    """Without a path: the interpreter below Assent's virtual environment, or `python3` from PATH in a packaged build.
+
+    Then the code sees the packages of that interpreter, and none of those that Assent itself needs.
+    """
+    path = given or ("" if getattr(sys, "frozen", False) else _base_python()) or shutil.which("python3") or ""
     remedy = "Install Python 3.11 or later, or name its path in the settings."
     source = Path(__file__).parent.with_name("inside") / "python.py"
     with tempfile.TemporaryDirectory(prefix="assent-try-") as scratch:
@@ -74,8 +83,31 @@ def _find_python(given: str) -> Interpreter:
         raise KnownError(f"Python {version} is too old.", remedy)
     real = os.path.realpath(executable)
     folders = _outside_system(real, (prefix, base))
-    visible = tuple(entry for entry in search if os.path.isdir(entry) and _below(entry, (*SYSTEM, *folders)))
-    return Interpreter(Language.PYTHON, real, version, folders, executable, prefix, visible, starter)
+    left_out = () if given else _own_packages()
+    visible = tuple(
+        entry
+        for entry in search
+        if os.path.isdir(entry) and _below(entry, (*SYSTEM, *folders)) and os.path.realpath(entry) not in left_out
+    )
+    packages = _packages(visible)
+    return Interpreter(Language.PYTHON, real, version, folders, executable, prefix, visible, starter, packages)
+
+
+def _base_python() -> str:
+    """Return the interpreter that this one's virtual environment was made of; this one outside of any."""
+    return str(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+def _own_packages() -> tuple[str, ...]:
+    """Return the folders of the packages that Assent needs."""
+    found = importlib.util.find_spec(OWN_PACKAGE)
+    return tuple(os.path.realpath(Path(place).parent) for place in (found and found.submodule_search_locations) or ())
+
+
+def _packages(search: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the packages that are installed in `search`, in order of the alphabet."""
+    names = {one.name for one in importlib.metadata.distributions(path=list(search))}
+    return tuple(sorted(filter(None, names), key=str.lower))
 
 
 def _find_node(given: str) -> Interpreter:

@@ -37,6 +37,7 @@ ALWAYS = (
 )
 NO_CPU_SHARE = "share of the processor: only containers can bind it"
 CLOSING = "Stopped: the console is closing"
+PACKAGES_NAMED = 50
 
 
 class LocalSandbox:
@@ -134,8 +135,16 @@ class LocalSandbox:
         protections = (*launcher.protections, *ALWAYS)
         if len(absent) == len(Language):
             first = absent[Language.PYTHON.value]
-            return Readiness(False, protections, missing, versions, first.what, first.remedy)
-        return Readiness(True, protections, missing, versions)
+            return Readiness(False, protections, missing, versions, problem=first.what, remedy=first.remedy)
+        return Readiness(True, protections, missing, versions, self._packages())
+
+    def _packages(self) -> str:
+        tool = self._tools.get(Language.PYTHON)
+        if not isinstance(tool, Interpreter):
+            return ""
+        names, more = tool.packages[:PACKAGES_NAMED], len(tool.packages) - PACKAGES_NAMED
+        named = ", ".join(names) + (f" and {more} more" if more > 0 else "")
+        return f"The standard library of Python {tool.version}" + (f", and {named}." if named else " alone.")
 
     async def _prepared(self, language: Language) -> tuple[Interpreter, Launcher]:
         """Return what a run in `language` needs. Raises KnownError where language or sandbox does not work here."""
