@@ -19,6 +19,8 @@ NAMED = 3
 """Most files named for each reason to leave them out; of the others the number is given."""
 LONGEST = 200
 """Characters of a name where it is only mentioned."""
+LONGEST_PATH = 4096
+"""Bytes of a path that is taken: as many as a path of the system may have."""
 
 
 class LeftOut(StrEnum):
@@ -32,6 +34,7 @@ class LeftOut(StrEnum):
     SPECIAL = "not ordinary files"
     CLOSED = "not to be read"
     DEEP = "in folders too deep"
+    NAME = "not named as a file in the workspace is"
     CHANGED = "changed while they were read"
     REST = "not looked at"
 
@@ -44,6 +47,7 @@ class FileCollector:
         self._bounds = collect.bounds
         self._left = collect.bounds.all_bytes
         self._files: list[CapturedFile] = []
+        self._taken: set[bytes] = set()
         self._left_out: dict[LeftOut, list[str]] = {}
         self._failure = ""
 
@@ -53,8 +57,12 @@ class FileCollector:
         return tuple(sorted(self._files, key=lambda file: order(os.fsencode(file.path))))
 
     def refuses(self, path: bytes, size: int) -> bool:
-        """Return whether a file of so many bytes has no place here; noted when it has none."""
-        if size > self._bounds.file_bytes:
+        """Return whether a file of that name and so many bytes has no place here; noted when it has none."""
+        if path in self._taken or not is_inside(path):
+            self.leave(path, LeftOut.NAME)
+        elif len(path) > LONGEST_PATH:
+            self.leave(path, LeftOut.DEEP)
+        elif size > self._bounds.file_bytes:
             self.leave(path, LeftOut.LARGE, size)
         elif len(self._files) >= self._bounds.files:
             self.leave(path, LeftOut.MANY)
@@ -81,11 +89,12 @@ class FileCollector:
         finally:
             draft.unlink(missing_ok=True)
         self._left -= size
+        self._taken.add(path)
         self._files.append(CapturedFile(shown(path), size, name))
 
     def leave(self, path: bytes, why: LeftOut, size: int = 0) -> None:
         """Note that something was there and is not taken."""
-        name = shown(path)
+        name = shown(path) or ("others" if why is LeftOut.REST else "''")
         name = name if len(name) <= LONGEST else f"{name[:LONGEST]}..."
         self._left_out.setdefault(why, []).append(f"{name} ({amount(size)})" if size else name)
 
@@ -105,6 +114,11 @@ class FileCollector:
         bounds = self._bounds
         words = why.value.format(largest=amount(bounds.file_bytes), files=bounds.files, whole=amount(bounds.all_bytes))
         return f"{words}: {named}" + (f" and {more:,} more" if more > 0 else "")
+
+
+def is_inside(path: bytes) -> bool:
+    """Return whether `path` names a file below the workspace; no walk over folders gives any other."""
+    return b"\0" not in path and {b"", b".", b".."}.isdisjoint(path.split(b"/"))
 
 
 def order(path: bytes) -> tuple[bool, bytes]:

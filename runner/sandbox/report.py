@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-LIMIT = 8 << 20
+from runner.model.codec import DEEPEST
+
+LIMIT = 1 << 20
 """Bytes of a report; a larger `result` is not handed out."""
+MOST_VALUES = 20_000
+"""Values within a `result`, those within lists and mappings included: each is shown and answered on its own line."""
+MOST_BLOCKED = 100
+LONGEST_TEXT = 500
+"""Characters of a note or a name."""
+LARGEST_PEAK = 1 << 50
+"""Bytes; no machine has as much memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +30,10 @@ class Report:
     blocked: tuple[str, ...] = ()
 
 
-TOO_LARGE = Report(note=f"result is larger than {LIMIT >> 20} MB and was not handed out.")
+TOO_LARGE = f"result is larger than {LIMIT >> 20} MB and was not handed out."
+TOO_DEEP = f"result is nested more than {DEEPEST} deep and was not handed out."
+TOO_MANY = f"result has more than {MOST_VALUES:,} values and was not handed out."
+UNREADABLE = "What the code handed out as result cannot be read."
 
 
 def open_channel() -> int:
@@ -30,28 +42,64 @@ def open_channel() -> int:
 
 
 def read(channel: int) -> Report:
-    """Return the report in `channel`. Whatever the code may have written there instead: an empty one."""
-    data = os.pread(channel, LIMIT + 1, 0)
-    return TOO_LARGE if len(data) > LIMIT else parse(data)
+    """Return the report in `channel`. Whatever the code may have written there instead: one without a value."""
+    return parse(os.pread(channel, LIMIT + 1, 0))
 
 
 def parse(data: bytes) -> Report:
-    """Return the report in `data`; an empty one for whatever else it may be."""
+    """Return the report in `data`, every part of it within bounds; one without a value for whatever else it may be."""
+    if len(data) > LIMIT:
+        return Report(note=TOO_LARGE)
     try:
         fields = json.loads(data or b"{}")
-        value = fields.get("value")
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    except (ValueError, AttributeError, RecursionError):
-        return Report()
+    except RecursionError:
+        return Report(note=TOO_DEEP)
+    except ValueError:
+        return Report(note=UNREADABLE)
+    if not isinstance(fields, dict):
+        return Report(note=UNREADABLE)
     blocked = fields.get("blocked")
-    return Report(
-        value=value,
+    found = Report(
         note=_text(fields.get("note")),
         fault=_text(fields.get("fault")),
-        peak=fields["peak"] if isinstance(fields.get("peak"), int) else 0,
-        blocked=tuple(_text(name) for name in blocked) if isinstance(blocked, list) else (),
+        peak=_peak(fields.get("peak")),
+        blocked=tuple(_text(name) for name in blocked[:MOST_BLOCKED]) if isinstance(blocked, list) else (),
     )
+    value = fields.get("value")
+    note = _refusal(value)
+    return replace(found, note=note) if note else replace(found, value=value)
+
+
+def _refusal(value: object) -> str:
+    """Return why `value` is not handed out; '' where it is."""
+    count, level = 0, [value]
+    for _ in range(DEEPEST):
+        count += len(level)
+        if count > MOST_VALUES:
+            return TOO_MANY
+        level = [item for one in level for item in _within(one)]
+        if not level:
+            return _unwritable(value)
+    return TOO_DEEP
+
+
+def _within(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _unwritable(value: object) -> str:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except ValueError:  # half a surrogate, infinity
+        return UNREADABLE
+    return ""
+
+
+def _peak(value: object) -> int:
+    return value if type(value) is int and 0 <= value < LARGEST_PEAK else 0
 
 
 def _text(value: object) -> str:
-    return value[:500].encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+    return value[:LONGEST_TEXT].encode("utf-8", "replace").decode() if isinstance(value, str) else ""

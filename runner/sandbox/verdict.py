@@ -75,7 +75,8 @@ def result(job: Job, setting: Setting, transcript: Transcript, ended: RunEnd, re
         duration=ended.seconds,
         value=report.value,
         error=error,
-        peak_memory=max(ended.peak_memory, report.peak) or None,
+        # The code may say anything of itself, but it cannot have had more than its limit.
+        peak_memory=max(ended.peak_memory, min(report.peak, job.limits.memory_mb << 20)) or None,
         meta=meta,
         curve=ended.curve,
     )

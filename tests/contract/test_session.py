@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -155,6 +156,21 @@ def test_many_files_are_listed_in_part(lab: Lab) -> None:
         found = await session.files(".")
         assert (len(found.entries), found.left_out) == (1000, 500)
         assert found.entries[0].name == "0000"
+
+    within(lab, body)
+
+
+def test_a_folder_and_a_file_without_read_permission_are_said(lab: Lab) -> None:
+    async def body(session: Session) -> None:
+        await ran(session, "import os\nopen('shut', 'w').close()\nos.chmod('shut', 0)\nos.mkdir('dark', 0o300)")
+        for use in (session.files("dark"), session.read("shut", 0, 10)):
+            if lab.kind == "local" and os.geteuid() == 0:  # the console reads it all the same
+                await use
+                continue
+            with pytest.raises(KnownError) as refused:
+                await use
+            assert "its permissions forbid it" in refused.value.what
+        assert session.alive
 
     within(lab, body)
 

@@ -61,7 +61,7 @@ def test_a_forged_report_is_no_value(bwrap: Lab) -> None:
 def test_a_result_too_large_is_said(bwrap: Lab) -> None:
     result = bwrap.run("result = 'x' * 9_000_000")
     assert result.value is None
-    assert "larger than 8 MB" in result.stderr
+    assert "larger than 1 MB" in result.stderr
 
 
 def test_half_a_surrogate_is_not_handed_on(bwrap: Lab) -> None:

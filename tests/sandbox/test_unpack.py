@@ -43,7 +43,7 @@ def test_files_and_what_is_left_out(tmp_path: Path) -> None:
         (b"", 0),
         (b"\0", 0),
         (b"no end", 0),
-        (b"f\0\0", 1),
+        (b"f\0\0", 0),
         (b"f-5 a\0\0xxxxx", 1),
         (b"f99999999999999999999999999 a\0\0x", 1),
         (b"f9223372036854775807 a\0f1 b\0\0x", 0),
@@ -51,7 +51,7 @@ def test_files_and_what_is_left_out(tmp_path: Path) -> None:
         (b"f101 large\0f1 b\0\0" + b"x" * 101 + b"y", 1),
         (b"".join(b"f1 %d\0" % n for n in range(50)) + b"\0" + b"x" * 50, 3),
         (b"".join(b"f90 %d\0" % n for n in range(50)) + b"\0" + b"x" * 4500, 2),
-        (b"f1 ../../../../tmp/evil\0f1 /etc/passwd\0\0xy", 2),
+        (b"f1 ../../../../tmp/evil\0f1 /etc/passwd\0f1 good\0\0xyz", 1),
         (b"x1 unknown kind\0f1 a\0\0y", 1),
         (b"f1 " + b"a" * 100_000 + b"\0\0y", 0),
     ],
@@ -61,6 +61,30 @@ def test_made_up_ones(tmp_path: Path, data: bytes, taken: int) -> None:
     folder.mkdir()
     assert len(unpacked(folder, data).files) == taken
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+@pytest.mark.parametrize("name", [b"", b"..", b".", b"../../../etc/passwd", b"/etc/passwd", b"a/../b", b"a//b", b"a/"])
+def test_a_name_that_no_file_of_the_workspace_has_is_refused_and_said(tmp_path: Path, name: bytes) -> None:
+    collector = unpacked(tmp_path, b"f1 " + name + b"\0f1 good\0\0xy")
+    assert [(file.path, file.size) for file in collector.files] == [("good", 1)]
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"y"}
+    assert collector.left_out == f"not named as a file in the workspace is: {name.decode() or repr('')}"
+
+
+def test_a_name_that_comes_twice_is_one_file(tmp_path: Path) -> None:
+    collector = unpacked(tmp_path, b"f1 a\0f1 a\0\0xy")
+    assert [(file.path, file.size) for file in collector.files] == [("a", 1)]
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"x"}
+    assert collector.left_out
+
+
+def test_what_is_not_looked_at_has_no_name(tmp_path: Path) -> None:
+    assert unpacked(tmp_path, b"r0 \0\0").left_out == "not looked at: others"
+
+
+def test_a_path_longer_than_the_system_takes_is_left_out(tmp_path: Path) -> None:
+    collector = unpacked(tmp_path, b"f1 " + b"d/" * 2100 + b"a\0\0x")
+    assert not collector.files and collector.left_out.startswith("in folders too deep: d/d/")
 
 
 def test_noise(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ WORDS = {
     b"special": errno.ENXIO,
 }
 """What `files.sh` says is wrong, as the system's own error."""
+NUMBER = re.compile(rb"[0-9]{1,19}")
 KINDS = {"f": EntryKind.FILE, "d": EntryKind.FOLDER, "l": EntryKind.LINK}
 
 
@@ -117,12 +119,12 @@ class ContainerSession:
 
     async def read(self, path: str, offset: int, most: int) -> FileSlice:
         data, note = await self._do(path, ["read", path, str(offset), str(most)], most=most)
-        return FileSlice(data, int(note))
+        return FileSlice(data, _number(path, note))
 
     async def files(self, path: str) -> FolderListing:
         data, note = await self._do(path, ["list", path, str(MOST_ENTRIES)])
-        entries = tuple(map(_entry, data.split(b"\0")[:-1]))
-        return FolderListing(entries, max(0, int(note) - len(entries)))
+        entries = tuple(_entry(path, record) for record in data.split(b"\0")[:-1])
+        return FolderListing(entries, max(0, _number(path, note) - len(entries)))
 
     async def close(self) -> None:
         if self._closed:
@@ -199,8 +201,18 @@ async def _feed(attached: AttachedStream, data: bytes) -> None:
             await attached.write(data)
 
 
-def _entry(record: bytes) -> FolderEntry:
-    name, kind, size = record.rsplit(b"/", 2)
+def _entry(path: str, record: bytes) -> FolderEntry:
+    """Return the entry of the folder `path` that `files.sh` names in `record`. Raises KnownError."""
+    name, kind, size = [b"", *record.rsplit(b"/", 2)][-3:]
     return FolderEntry(
-        name.decode("utf-8", "backslashreplace"), KINDS.get(kind.decode("ascii"), EntryKind.OTHER), int(size)
+        name.decode("utf-8", "backslashreplace"),
+        KINDS.get(kind.decode("latin-1"), EntryKind.OTHER),
+        _number(path, size),
     )
+
+
+def _number(path: str, text: bytes) -> int:
+    """Return the number that `files.sh` gives about `path`. Raises KnownError where it gives none."""
+    if NUMBER.fullmatch(text.strip()) is None:
+        raise refusal(path, errno.EIO)
+    return int(text)

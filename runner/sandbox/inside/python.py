@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 START_PID = posix.getpid()
-LIMIT = 8 << 20
+LIMIT = 1 << 20
 """Bytes of a report: that of `runner.sandbox.report`."""
 NO_SPACE = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT
 

@@ -35,7 +35,7 @@ case $verb in
   read)
     walk "$2"
     ordinary
-    exec 3<"./$name" || wrong denied
+    { exec 3<"./$name"; } 2>/dev/null || wrong denied
     stat -L -c %s /proc/self/fd/3 >&2
     tail -c "+$(($3 + 1))" <&3 | head -c "$4"
     ;;
@@ -50,6 +50,7 @@ case $verb in
     ;;
   list)
     walk "$2/"
+    [[ -r . ]] || wrong denied
     find . -mindepth 1 -maxdepth 1 -printf '%P/%y/%s\0' | sort -z | head -z -n "$3"
     find . -mindepth 1 -maxdepth 1 -printf . | wc -c >&2
     ;;
