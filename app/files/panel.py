@@ -84,6 +84,7 @@ class FilesView(QWidget):
         self.left_out.setVisible(bool(left_out))
         self.save.setEnabled(False)
         self.said.setText("")
+        self.nothing.say(*NOTHING)
         self._show(self.nothing)
         self.none.say(*(NOT_OVER if result is None else LEFT_OUT if left_out else NO_FILES))
         self._whole.setCurrentWidget(self._page if files else self.none)
@@ -103,6 +104,10 @@ class FilesView(QWidget):
             return
         self._chosen = file
         self._say("")
+        # What is on screen is another file's content: it goes before the new one has been read.
+        self.nothing.say(*NOTHING)
+        self._show(self.nothing)
+        self.save.setEnabled(False)
         self.said.setText("Reading\N{HORIZONTAL ELLIPSIS}")
         read = self._read
         self._errands.send(

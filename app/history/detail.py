@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 VERSION = "Your version"
 """The tab of what a person approved in place of what was asked."""
 CHOOSE = ("Nothing chosen", "Choose a request to see its code, its output and who decided.")
+NOT_SHOWN = (
+    "This record cannot be shown",
+    "What happened is in the fault log. The history itself is as it was written.",
+)
 _DOT = " \N{MIDDLE DOT} "
 
 
@@ -96,10 +100,19 @@ class Detail(QFrame):
         return self._record
 
     def show_record(self, record: CaseRecord) -> None:
-        """Put `record` on screen. The tab stays what it is."""
-        before, self._record = self._record, record
+        """Put `record` on screen, or nothing at all where that fails. The tab stays what it is."""
+        before = self._record
         if record == before:
             return
+        try:
+            self._show(record, before)
+        except Exception:
+            # Parts of it may stand beside parts of the record before: none of either is to be seen.
+            self.say(*NOT_SHOWN)
+            raise
+        self._record = record
+
+    def _show(self, record: CaseRecord, before: CaseRecord | None) -> None:
         same = before is not None and before.row.id == record.row.id
         self._show_head(record)
         self.facts.show_record(record)
@@ -112,7 +125,7 @@ class Detail(QFrame):
 
     def say(self, title: str, sentence: str) -> None:
         """Show words in place of a record."""
-        self._record = None
+        self._record = None  # so that the next one is shown whole
         self.nothing.say(title, sentence)
         self._stack.setCurrentWidget(self.nothing)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
@@ -30,12 +31,21 @@ from runner.model.events import (
 from runner.model.request import Tool
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.events import Event
+
+
+NOTHING = ("Nothing to review", "The next request opens here.")
+NOT_SHOWN = (
+    "This request cannot be shown",
+    "What happened is in the fault log. It is not approved, and ends by itself.",
+)
 
 
 class ReviewPanel(QFrame):
@@ -63,7 +73,7 @@ class ReviewPanel(QFrame):
         self.answering = Answering(self._under_review, self.page, self.guard, self.editing, bridge, cards)
         self.comparing = Comparing(self._under_review, reading, bridge, self)
         self._steady = Steady((foot.deny, foot.approve), self)
-        self.nothing = EmptyState(look, "shield-check", "Nothing to review", "The next request opens here.")
+        self.nothing = EmptyState(look, "shield-check", *NOTHING)
         self.nothing.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
@@ -104,22 +114,36 @@ class ReviewPanel(QFrame):
         return self._under_review.shown
 
     def show_card(self, card: Card) -> None:
-        """Put `card` on screen; answers to it count after the guard's rest. The focus stays where it is."""
+        """Put `card` on screen; answers to it count after the guard's rest. The focus stays where it is.
+
+        Where that fails nothing is under review.
+        """
         if card is self.card:
             return
         focused = self._has_focus_inside()
-        self._change(card)
-        self.page.notice.hide()
-        self.page.reading.open(card)
-        self.page.leave(focused)
-        self._show_subject()
-        self._stack.setCurrentWidget(self.page)
-        self.comparing.start()
-        self.rearm()
+        with self._whole_or_nothing():
+            self._change(card)
+            self.page.notice.hide()
+            self.page.reading.open(card)
+            self.page.leave(focused)
+            self._show_subject()
+            self._stack.setCurrentWidget(self.page)
+            self.comparing.start()
+            self.rearm()
 
-    def clear(self) -> None:
-        """Put nothing under review."""
+    @contextlib.contextmanager
+    def _whole_or_nothing(self) -> Iterator[None]:
+        """Put nothing under review where showing it fails: the code on screen may be that of another request."""
+        try:
+            yield
+        except Exception:
+            self.clear(*NOT_SHOWN)
+            raise
+
+    def clear(self, title: str = NOTHING[0], sentence: str = NOTHING[1]) -> None:
+        """Put nothing under review; the words say why."""
         self._change(None)
+        self.nothing.say(title, sentence)
         self._stack.setCurrentWidget(self.nothing)
         self.page.leave(False)
         self.rearm()
@@ -155,17 +179,20 @@ class ReviewPanel(QFrame):
         shown = self.shown
         if shown is None:
             return
-        self.page.header.show_card(shown)
-        self.page.reading.show_request(shown)
-        self.page.limits.setVisible(shown.request.tool in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX))
-        self._show_facts(shown)
+        with self._whole_or_nothing():
+            self.page.header.show_card(shown)
+            self.page.reading.show_request(shown)
+            self.page.limits.setVisible(shown.request.tool in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX))
+            self._show_facts(shown)
 
     def _show_facts(self, shown: Card) -> None:
         card = self.card
         assert card is not None
-        self.page.facts.show_card(shown, self._cards.sandbox)
-        allowed = self._bridge.decisions.bounds(card.request) if card.waiting and not self._under_review.sent else {}
-        self.page.limits.offer(card, shown, allowed)
+        with self._whole_or_nothing():
+            self.page.facts.show_card(shown, self._cards.sandbox)
+            offered = card.waiting and not self._under_review.sent
+            allowed = self._bridge.decisions.bounds(card.request) if offered else {}
+            self.page.limits.offer(card, shown, allowed)
 
     # ---- a person's version ----
 
@@ -174,8 +201,9 @@ class ReviewPanel(QFrame):
         """Show header and facts of another version; its code is in the editor, or is the same."""
         shown = self.shown
         assert shown is not None
-        self.page.header.show_card(shown)
-        self._show_facts(shown)
+        with self._whole_or_nothing():
+            self.page.header.show_card(shown)
+            self._show_facts(shown)
         if not self.page.reading.editing:
             self.rearm()
 

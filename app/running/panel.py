@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
@@ -32,7 +33,7 @@ from app.running.model import RunsModel
 from runner.model.events import RunFinished, RunHeld, RunMeasured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
     from runner.sandbox.output import Transcript
 
 TICK_MS = 500
-WHAT_COMES = "What you approve runs here, with its output."
+NOTHING = ("Nothing is running", "What you approve runs here, with its output.")
+NOT_SHOWN = ("This run cannot be shown", "What happened is in the fault log. Stop all ends every run.")
 
 
 class RunningPanel(QWidget):
@@ -80,7 +82,7 @@ class RunningPanel(QWidget):
         self.message = plain_label(role="muted", wrap=True)
         self.kept = KeptSandboxList(cases, bridge, look)
         self._make_stopping()
-        self.nothing = EmptyState(look, "activity", "Nothing is running", WHAT_COMES)
+        self.nothing = EmptyState(look, "activity", *NOTHING)
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
         self._lay_out()
@@ -90,7 +92,22 @@ class RunningPanel(QWidget):
     # ---- what is shown ----
 
     def show_run(self, card: Card) -> None:
-        """Put one run on the right."""
+        """Put one run on the right, or nothing at all where that fails."""
+        with self._whole_or_nothing():
+            self._show(card)
+
+    @contextlib.contextmanager
+    def _whole_or_nothing(self) -> Iterator[None]:
+        """Take the run off the screen where showing it fails: parts of it may stand beside parts of another one."""
+        try:
+            yield
+        except Exception:
+            self._card = self._source = None
+            self.nothing.say(*NOT_SHOWN)
+            self._stack.setCurrentWidget(self.nothing)
+            raise
+
+    def _show(self, card: Card) -> None:
         if card is not self._card:
             self._card, self._source, self._over = card, None, False
             self.title.setText(phrases.title(card.request))
@@ -165,8 +182,9 @@ class RunningPanel(QWidget):
         if self._card is not None and (
             self._source is None or any(isinstance(one, (RunFinished, RunHeld)) for one in events)
         ):
-            self._follow()
-            self._show_state()
+            with self._whole_or_nothing():
+                self._follow()
+                self._show_state()
 
     @Slot()
     def _refresh(self) -> None:
@@ -183,6 +201,7 @@ class RunningPanel(QWidget):
         if shown is None and (first := self.model.card(0)) is not None:
             self.show_run(first)
         if self.model.rowCount() == 0:
+            self.nothing.say(*NOTHING)
             self._stack.setCurrentWidget(self.nothing)
         self._list.setVisible(self.model.rowCount() > 0 or bool(self._cases.kept))
 
@@ -196,7 +215,8 @@ class RunningPanel(QWidget):
         if self._cases.count_running():
             self.model.tick()
             if self._source is None:
-                self._follow()
+                with self._whole_or_nothing():
+                    self._follow()
 
     @Slot(str)
     def _say(self, text: str) -> None:
