@@ -10,6 +10,7 @@ from app import phrases
 from app.parts.amounts import size
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase
+from runner.model.recorded import WHOLE
 from runner.requests.bounds import NAMES, changed_limits
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def run(record: CaseRecord) -> Named:
         pairs.append(("Image", phrases.visible(result.meta.image)))
     if result.meta.blocked_imports:
         pairs.append(("Blocked", ", ".join(map(phrases.visible, result.meta.blocked_imports))))
-    return pairs + _left_out(result)
+    return pairs + _left_out(result) + _in_part(record)
 
 
 def ledger(record: CaseRecord) -> Named:
@@ -153,6 +154,17 @@ def _decider(by: Decider) -> str:
             return "The agent"
         case _:
             assert_never(by)
+
+
+def _in_part(record: CaseRecord) -> Named:
+    """What the history has only the beginning and end of, with the size and hash of all of it."""
+    found = next((step.body.get(WHOLE) for step in record.steps if step.entry.kind == Phase.FINISHED), None)
+    pairs = []
+    for name, measured in found.items() if isinstance(found, dict) else ():
+        if isinstance(measured, dict) and isinstance(count := measured.get("bytes"), int):
+            told = f"{size(count)} in all, SHA-256 {phrases.visible(str(measured.get('sha256', '')))}."
+            pairs.append((f"Part of {phrases.visible(name)}", told))
+    return pairs
 
 
 def _left_out(result: Result) -> Named:

@@ -20,6 +20,7 @@ TITLES = {
     "max_memory_mb": "Most memory",
     "max_disk_mb": "Most disk space",
     "max_output_limit_bytes": "Most output kept",
+    "history_output_bytes": "Output in the history",
     "enforce_allowed_modules": "Only allowed modules",
     "block_dangerous_imports": "Block modules",
     "store_code": "Keep artifacts",

@@ -16,6 +16,7 @@ from runner.model.difference import as_text, difference
 from runner.model.errors import KnownError
 from runner.model.events import RequestAssessed, RequestClosed, RequestDecided, RequestEdited, RunFinished
 from runner.model.lifecycle import Phase
+from runner.model.recorded import record_of
 from runner.model.request import Tool
 from runner.requests import bounds
 from runner.system.tasks import spawn
@@ -69,6 +70,8 @@ class Path:
         self._assess = assess
         self._reading: dict[str, asyncio.Task[Assessment]] = {}
         """Requests that are being assessed or queue for it."""
+        self._storing = asyncio.Lock()
+        """Artifacts are made one at a time: looking for credentials in several at once holds up every other thread."""
 
     async def handle(self, case: Case) -> None:
         """Handle a request to its end; whatever fails, nothing is approved and the agent gets an answer."""
@@ -146,11 +149,14 @@ class Path:
         raise AssertionError("nobody decided, not even a person")
 
     async def _run(self, case: Case, decision: Decision) -> Result:
-        """Run what was approved and record its end, whatever happens."""
-        result = case.result = await self._runs.run(case, decision)
-        body = {**encode(result), **await self._store(case, result)}
-        await self._record.persist(case, Phase.FINISHED, body, RunFinished(case.request.id, result))
-        return result
+        """Run what was approved and record its end, whatever happens. Return the result in full, for the answer."""
+        whole = await self._runs.run(case, decision)
+        limit = self._parts.configuration.settings.history_output_bytes
+        recorded, left_out = await asyncio.to_thread(record_of, whole, limit)
+        case.result = recorded
+        body = {**encode(recorded), **left_out, **await self._store(case, recorded)}
+        await self._record.persist(case, Phase.FINISHED, body, RunFinished(case.request.id, recorded))
+        return whole
 
     async def _do(self, case: Case, decision: Decision) -> tuple[dict[str, object] | None, str]:
         """Return the answer of a tool that runs no code, or why there is none.
@@ -177,9 +183,10 @@ class Path:
     async def _store(self, case: Case, result: Result) -> dict[str, object]:
         """Store the artifact as the settings say and return its path and hash. A full disk is reported as trouble."""
         try:
-            stored = await asyncio.to_thread(
-                self._parts.files.store, case.approved, case.weighed, case.decision, result
-            )
+            async with self._storing:
+                stored = await asyncio.to_thread(
+                    self._parts.files.store, case.approved, case.weighed, case.decision, result
+                )
         except (OSError, KnownError) as error:
             what = f"The artifact of a run could not be stored: {error}"
             self._record.trouble("artifacts", what, "Free disk space.")

@@ -12,6 +12,7 @@ from runner.model.result import Meta, Outcome, Result
 from runner.requests.modules import imports
 from runner.sandbox.contract import Haltable, Job, NotPermitted
 from runner.sandbox.imports import binds
+from runner.sandbox.output import OutputBudget
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Runs:
         self._starting: dict[str, str] = {}
         """Approved requests whose run has not started, each with why it was stopped before; '' where it was not."""
         self._held: set[str] = set()
+        self._budget = OutputBudget()
 
     async def run(self, case: Case, decision: Decision) -> Result:
         """Run exactly what was approved, in the sandbox that it was approved for."""
@@ -89,6 +91,7 @@ class Runs:
         try:
             return await run.finished()
         finally:
+            run.transcript.release()
             del self._runs[request.id]
 
     def _permit(self, case: Case, decision: Decision) -> None:
@@ -119,6 +122,7 @@ class Runs:
             network=request.network,
             image=request.image,
             collect=self._collect(request.id),
+            budget=self._budget,
             permit=lambda: self._permit(case, decision),
         )
 

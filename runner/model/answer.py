@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ VALUE_SHARE = 4
 """The value of `result` gets one part in so many of what the text of an answer may hold."""
 NAMED = 20
 """Most files that are named in the text of an answer; the data has all."""
+VALUE_BYTES = 24
+"""Bytes of memory for each character of a value as JSON: an empty list takes three characters."""
 
 
 class Status(StrEnum):
@@ -66,28 +69,24 @@ class Answer:
 
     def bounded(self, limit: int) -> Answer:
         """Return the same with at most about `limit` bytes of each stream and of the result value."""
-        if (result := self.result) is None:
+        if self.result is None:
             return self
-        meta = result.meta
-        stdout, dropped_stdout = cut(result.stdout, limit, meta.dropped_stdout)
-        stderr, dropped_stderr = cut(result.stderr, limit, meta.dropped_stderr)
-        truncated = meta.truncated or dropped_stdout > 0 or dropped_stderr > 0
-        value = result.value
-        if value is not None:
-            truncated = truncated or len(repr(value).encode("utf-8", "replace")) > limit // VALUE_SHARE
-            text = json.dumps(value, ensure_ascii=False)
-            if len(text) > limit:
-                value, truncated = shorten(text, limit), True
-        meta = replace(meta, truncated=truncated, dropped_stdout=dropped_stdout, dropped_stderr=dropped_stderr)
-        short = replace(result, stdout=stdout, stderr=stderr, value=value, curve=(), meta=meta)
-        return replace(self, result=short)
+        short, value = within(self.result, limit), self.result.value
+        # Of a long value the text of the answer has less than the data.
+        cut_in_text = value is not None and len(repr(value).encode("utf-8", "replace")) > limit // VALUE_SHARE
+        meta = replace(short.meta, truncated=short.meta.truncated or cut_in_text)
+        return replace(self, result=replace(short, curve=(), meta=meta))
 
     def size(self) -> int:
-        """Return about how many bytes this takes in memory."""
+        """Return about how many bytes this takes in memory, rather too many than too few."""
         texts = [self.problem, self.changes, self.limits, *(str(value) for value in (self.facts or {}).values())]
-        if self.result is not None:
-            texts += [self.result.stdout, self.result.stderr, str(self.result.value or "")]
-        return sum(map(len, texts))
+        values = 0
+        if (result := self.result) is not None:
+            texts += [result.stdout, result.stderr, result.error, result.files_left_out]
+            texts += [text for file in result.files for text in (file.path, file.sha256)]
+            value = result.value
+            values = sys.getsizeof(value) if isinstance(value, str) else VALUE_BYTES * len(json.dumps(value))
+        return values + sum(map(sys.getsizeof, texts))
 
     def text(self, limit_kb: int = 10) -> str:
         """Compact, truncated, self-explaining text (spec I6); at most about `limit_kb` KiB of output."""
@@ -145,6 +144,19 @@ class Answer:
                 "meta": asdict(result.meta),
             }
         return data
+
+
+def within(result: Result, limit: int) -> Result:
+    """Return `result` with at most about `limit` bytes of each stream and of its value."""
+    meta = result.meta
+    stdout, dropped_stdout = cut(result.stdout, limit, meta.dropped_stdout)
+    stderr, dropped_stderr = cut(result.stderr, limit, meta.dropped_stderr)
+    truncated = meta.truncated or dropped_stdout > 0 or dropped_stderr > 0
+    value = result.value
+    if value is not None and len(text := json.dumps(value, ensure_ascii=False)) > limit:
+        value, truncated = shorten(text, limit), True
+    meta = replace(meta, truncated=truncated, dropped_stdout=dropped_stdout, dropped_stderr=dropped_stderr)
+    return replace(result, stdout=stdout, stderr=stderr, value=value, meta=meta)
 
 
 def result_text(result: Result, limit: int) -> str:

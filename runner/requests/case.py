@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -110,4 +111,5 @@ class Case:
             self.transcript.release()
         answer = self.answer.result() if self.answer.done() else None
         request = self.request
-        return len(request.code) + len(request.stdin) + len(request.context) + (answer.size() if answer else 0)
+        texts = (request.code, request.stdin, request.context, request.title)
+        return sum(map(sys.getsizeof, texts)) + (answer.size() if answer else 0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from runner.model.result import Result, Usage
     from runner.risk.imported import Import
-    from runner.sandbox.output import Transcript
+    from runner.sandbox.output import OutputBudget, Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,8 @@ class Job:
     """Id of the container image that was approved; '' takes the one there is now."""
     collect: Collect | None = None
     """Destination of created files; with None they are removed with the run."""
+    budget: OutputBudget | None = None
+    """Memory that this run's output shares with that of other runs."""
     permit: Callable[[], None] = permitted
     """Called on the loop after the sandbox's last await and before the code starts. Raises NotPermitted."""
 

@@ -34,22 +34,48 @@ class OutputNews:
     ended: bool
 
 
-class Transcript:
-    """One writer (the sandbox), any number of readers in any thread; memory is bounded by the two arguments.
+class OutputBudget:
+    """Memory for the output of all runs together. Used by the threads of all of them."""
 
-    Of each stream the first half of `limit` bytes and the last half are kept for the result. For live
-    reading, the newest pieces of both are kept up to `window` bytes. Small writes of one stream are joined,
-    so a program that writes byte by byte costs no more memory than any other.
+    def __init__(self, size: int = 128 << 20) -> None:
+        """`size` in bytes. What each run may store in any case (`GRANTED`) does not count."""
+        self._lock = threading.Lock()
+        self._left = size
+
+    @property
+    def left(self) -> int:
+        return self._left
+
+    def take(self, size: int) -> bool:
+        """Take so many bytes; return False, and take none, where fewer are left."""
+        with self._lock:
+            if size > self._left:
+                return False
+            self._left -= size
+            return True
+
+    def give_back(self, size: int) -> None:
+        with self._lock:
+            self._left += size
+
+
+class Transcript:
+    """One writer (the sandbox), any number of readers in any thread; memory is bounded by the arguments.
+
+    Of each stream the first half of `limit` bytes and the last half are kept for the result, less where `budget` is
+    used up. For live reading, the newest pieces of both are kept up to `window` bytes. Small writes of one stream are
+    joined, so a program that writes byte by byte costs no more memory than any other.
     """
 
-    def __init__(self, limit: int, window: int = 1 << 19) -> None:
+    def __init__(self, limit: int, window: int = 1 << 19, budget: OutputBudget | None = None) -> None:
+        """`release` gives back what was taken from `budget`; without one only the other bounds count."""
         self._lock = threading.Lock()
         self._window = window
         self._live: deque[_Block] = deque()
         self._live_bytes = 0
         self._total = 0
         self._ended = False
-        self._kept = {stream: _Kept(limit) for stream in Stream}
+        self._kept = {stream: _Kept(limit, budget) for stream in Stream}
 
     def append(self, stream: Stream, data: bytes) -> None:
         with self._lock:
@@ -72,7 +98,9 @@ class Transcript:
         """Free the output stored for the result; the newest pieces stay for live readers."""
         with self._lock:
             self._ended = True
-            self._kept = {stream: _Kept(0) for stream in Stream}
+            for kept in self._kept.values():
+                kept.release()
+            self._kept = {stream: _Kept(0, None) for stream in Stream}
 
     def since(self, position: int) -> OutputNews:
         """Return everything from byte `position` (of both streams together) on that is still held."""
@@ -94,6 +122,12 @@ class Transcript:
 
 BLOCK = 1 << 12
 """Bytes up to which writes are joined."""
+GRANTED = 1 << 18
+"""Bytes that each stream may store whatever other runs have stored."""
+STEP = 1 << 18
+"""Bytes that are taken from a budget at once."""
+LEAST_TAIL = 1 << 15
+"""Bytes of the end of a stream that are kept also where there is no more memory."""
 
 
 @dataclass(slots=True)
@@ -119,15 +153,19 @@ class _Block:
 class _Kept:
     """Head and tail of one stream."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, budget: OutputBudget | None) -> None:
         self._head_limit = limit - limit // 2
         self._tail_limit = limit // 2
         self._head = bytearray()
         self._tail = bytearray()
         self._dropped = 0
+        self._budget = budget
+        self._taken = 0
 
     def add(self, data: bytes) -> None:
-        if space := self._head_limit - len(self._head):
+        if self._budget is not None:
+            self._take_memory(self._budget, len(data))
+        if (space := self._head_limit - len(self._head)) > 0:
             self._head += data[:space]
             data = data[space:]
         self._tail += data
@@ -143,6 +181,26 @@ class _Kept:
         dropped = self._dropped + len(self._head) - len(head) + start
         mark = f"\n... (output truncated: {dropped:,} bytes left out) ...\n"
         return head.decode("utf-8", "replace") + mark + self._tail[start:].decode("utf-8", "replace"), dropped
+
+    def release(self) -> None:
+        """Give back the memory. Nothing is added afterwards."""
+        if self._budget is not None:
+            self._budget.give_back(self._taken)
+        self._budget, self._taken = None, 0
+
+    def _take_memory(self, budget: OutputBudget, more: int) -> None:
+        """Take memory for `more` bytes; where there is none, keep no more of this stream than now and less of its end.
+
+        The tail takes twice its limit: it is cut seldom.
+        """
+        wanted = min(len(self._head) + len(self._tail) + more, self._head_limit + 2 * self._tail_limit + BLOCK)
+        while (granted := GRANTED + self._taken) < wanted:
+            if budget.take(STEP):
+                self._taken += STEP
+                continue
+            self._head_limit = min(self._head_limit, max(len(self._head), granted // 2))
+            self._tail_limit = min(self._tail_limit, max(LEAST_TAIL, (granted - self._head_limit) // 2))
+            break
 
     def _cut_tail(self) -> None:
         if (over := len(self._tail) - self._tail_limit) > 0:

@@ -99,7 +99,7 @@ class Settings:
     max_output_bytes: int = setting(
         1_048_576, "How much of each output stream is kept, its beginning and its end.",
         group=LIMITS, yaml="security.sandbox.limits.max_output_bytes", unit="bytes",
-        at_least=1024, at_most=1_073_741_824,
+        at_least=1024, at_most=16_777_216,
     )
     max_output_kb: int = setting(
         10, "How much output the text that an agent gets back may hold.",
@@ -119,9 +119,16 @@ class Settings:
         group=LIMITS, yaml="security.sandbox.ceilings.disk_mb", unit="MB", at_least=1, at_most=1_048_576,
     )
     max_output_limit_bytes: int = setting(
-        67_108_864, "The most output an agent may ask to be kept.",
+        4_194_304, "The most output an agent may ask to be kept.",
         group=LIMITS, yaml="security.sandbox.ceilings.output_bytes", unit="bytes",
-        at_least=1024, at_most=1_073_741_824,
+        at_least=1024, at_most=16_777_216,
+    )
+    history_output_bytes: int = setting(
+        1_048_576,
+        "How much of each output stream, and of a result, the history and the artifact record: beginning and end."
+        " Of what is longer the history has size and SHA-256.",
+        group=LIMITS, yaml="security.sandbox.limits.history_output_bytes", unit="bytes",
+        at_least=4096, at_most=16_777_216,
     )
 
     # ---- code ----

@@ -34,7 +34,7 @@ def test_each_agent_has_its_own_answers_to_fetch() -> None:
 def test_closed_cases_of_an_agent_are_kept_within_bytes() -> None:
     async def body() -> None:
         cases = Cases()
-        long = "x" * (KEPT_BYTES // 4 - 100)
+        long = "x" * (KEPT_BYTES // 4 - 1000)
 
         def over(number: int) -> str:
             case = Case(Request(f"r{number}", "busy", Tool.CODE_EXECUTE, 0.0, code=long), SilentRecord())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import tracemalloc
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.sandbox.output import Stream, Transcript
+from runner.sandbox.output import GRANTED, LEAST_TAIL, STEP, OutputBudget, Stream, Transcript
 
 OUT, ERR = Stream.OUT, Stream.ERR
 
@@ -94,3 +95,69 @@ def test_single_bytes_cost_no_more_than_blocks() -> None:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 4 * ((1 << 18) + (1 << 17))
+
+
+# ---- memory that runs share ----
+
+CHUNK = b"0123456789abcdef" * (1 << 12)
+MIB = 1 << 20
+
+
+def flooded(budget: OutputBudget, chunks: int, limit: int = 8 * MIB) -> Transcript:
+    transcript = Transcript(limit, window=0, budget=budget)
+    for _ in range(chunks):
+        for stream in Stream:
+            transcript.append(stream, CHUNK)
+    return transcript
+
+
+def stored(transcript: Transcript) -> int:
+    return sum(len(kept._head) + len(kept._tail) for kept in transcript._kept.values())
+
+
+def test_all_runs_together_store_no_more_than_the_budget() -> None:
+    budget = OutputBudget(4 * MIB)
+    runs = [flooded(budget, 160) for _ in range(6)]
+    assert sum(map(stored, runs)) <= 4 * MIB + 6 * 2 * (GRANTED + 3 * LEAST_TAIL)
+    for run in runs:
+        for stream in Stream:
+            text, dropped = run.text(stream)
+            assert text.startswith("0123456789abcdef" * 1000) and text.endswith("0123456789abcdef" * 1000)
+            mark = f"\n... (output truncated: {dropped:,} bytes left out) ...\n"
+            assert mark in text and len(text) - len(mark) + dropped == 160 * len(CHUNK)
+    for run in runs:
+        run.release()
+        run.release()
+    assert budget.left == 4 * MIB
+    assert flooded(budget, 16).text(OUT)[1] == 0
+
+
+def test_a_run_that_writes_little_is_not_affected_by_others() -> None:
+    budget = OutputBudget(0)
+    flooded(budget, 160)
+    quiet = flooded(budget, GRANTED // len(CHUNK))
+    assert quiet.text(OUT) == (CHUNK.decode() * (GRANTED // len(CHUNK)), 0)
+
+
+def test_what_is_taken_at_once_is_given_back_also_by_threads() -> None:
+    budget = OutputBudget(40 * STEP)
+    threads = [threading.Thread(target=lambda: flooded(budget, 40).release()) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert budget.left == 40 * STEP
+
+
+@given(st.lists(st.integers(0, 3 * STEP), max_size=12), st.integers(0, 4), st.integers(0, 4 * MIB))
+def test_with_any_budget_what_is_kept_and_dropped_is_the_whole(sizes: list[int], steps: int, limit: int) -> None:
+    budget = OutputBudget(steps * STEP)
+    transcript = Transcript(limit, window=0, budget=budget)
+    for size in sizes:
+        transcript.append(OUT, b"x" * size)
+    text, dropped = transcript.text(OUT)
+    mark = f"\n... (output truncated: {dropped:,} bytes left out) ...\n" if dropped else ""
+    assert len(text) - len(mark) + dropped == sum(sizes)
+    assert len(text) - len(mark) <= limit
+    transcript.release()
+    assert budget.left == steps * STEP

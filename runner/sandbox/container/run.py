@@ -58,7 +58,7 @@ class ContainerRun:
         self._setting = setting
         self._removed = removed
         self._loop = asyncio.get_running_loop()
-        self._transcript = Transcript(job.limits.output_bytes)
+        self._transcript = Transcript(job.limits.output_bytes, budget=job.budget)
         self._collecting = Collecting(job, container)
         self._gauge = ContainerGauge(client, container, self._measure)
         self._measured = measured

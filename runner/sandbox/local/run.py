@@ -61,7 +61,7 @@ class LocalRun:
         self._begun: asyncio.Future[None] = self._loop.create_future()
         self._result: asyncio.Future[Result] = self._loop.create_future()
         self._asked = StopSignal()
-        self._transcript = Transcript(job.limits.output_bytes)
+        self._transcript = Transcript(job.limits.output_bytes, budget=job.budget)
         # Not a daemon: a thread that ends takes bubblewrap along, and nothing is left half removed.
         self._thread = threading.Thread(target=self._work, name=f"run {job.id}")
 
