@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from dataclasses import dataclass, replace
@@ -37,13 +38,23 @@ UNREADABLE = "What the code handed out as result cannot be read."
 
 
 def open_channel() -> int:
-    """Return a descriptor for one report: memory that no path leads to, so output cannot be taken for it."""
-    return os.memfd_create("report")
+    """Return a descriptor for one report: memory that no path leads to, so output cannot be taken for it.
+
+    Its size is fixed: memory that code puts there would count for no limit of the run.
+    """
+    channel = os.memfd_create("report", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(channel, LIMIT + 1)
+        fcntl.fcntl(channel, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)
+    except BaseException:
+        os.close(channel)
+        raise
+    return channel
 
 
 def read(channel: int) -> Report:
     """Return the report in `channel`. Whatever the code may have written there instead: one without a value."""
-    return parse(os.pread(channel, LIMIT + 1, 0))
+    return parse(os.pread(channel, LIMIT + 1, 0).rstrip(b"\0"))
 
 
 def parse(data: bytes) -> Report:

@@ -189,3 +189,51 @@ def test_result_comes_out_although_json_is_not_allowed(bwrap: Lab) -> None:
 
 def test_no_rule_blocks_nothing(bwrap: Lab) -> None:
     assert bwrap.run("import os, subprocess, socket; print('ok')", imports=ImportRule()).stdout == "ok\n"
+
+
+FILLS = """
+import os
+held = []
+for fd in (0, *map(int, os.listdir('/proc/self/fd'))):
+    try:
+        if 'memfd' in os.readlink(f'/proc/self/fd/{fd}'):
+            again = os.open(f'/proc/self/fd/{fd}', os.O_RDWR)
+            for way in (fd, again):
+                os.lseek(way, 0, os.SEEK_END)
+                try:
+                    held.append(os.write(way, b'x' * (1 << 20)))
+                    os.ftruncate(way, 1 << 30)
+                except PermissionError:
+                    continue
+    except (OSError, PermissionError):
+        continue
+os.lseek(0, 0, os.SEEK_SET)
+print(held, len(open(0).read()))
+"""
+
+
+def test_memory_that_is_handed_in_cannot_be_filled(lab: Lab) -> None:
+    """It would count for no limit of the run."""
+    result = lab.run(FILLS, stdin="input")
+    assert (result.stdout, result.outcome) == ("[] 5\n", Outcome.OK), result
+
+
+def test_a_report_that_comes_twice_or_after_the_end_is_one_report(bwrap: Lab) -> None:
+    twice = bwrap.run(WRITES_AGAIN % "os.write(fd, b'{\"value\": 1}')")
+    assert twice.value is None and "cannot be read" in twice.stderr
+    late = "if os.fork() == 0:\n            os.setsid(); time.sleep(0.2); os.pwrite(fd, b'{\"value\": 666}', 0)"
+    assert bwrap.run(WRITES_AGAIN % late).value == 7
+
+
+WRITES_AGAIN = """
+import os, time
+for fd in map(int, os.listdir('/proc/self/fd')):
+    try:
+        found = 'memfd:report' in os.readlink(f'/proc/self/fd/{fd}')
+    except OSError:
+        continue
+    if found:
+        %s
+        break
+result = 7
+"""

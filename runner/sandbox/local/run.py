@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import subprocess
 import threading
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from runner.sandbox.local.child import Child, Launcher, View
     from runner.sandbox.local.interpreters import Interpreter
     from runner.sandbox.verdict import Setting
+
+
+SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +194,15 @@ def _fail(future: asyncio.Future[object], error: BaseException) -> None:
 
 @contextlib.contextmanager
 def _input(text: str) -> Iterator[int]:
-    """Standard input as a descriptor: a file in memory, so nobody has to feed it."""
+    """Standard input as a descriptor: a file in memory, so nobody has to feed it.
+
+    Nothing can be written to it: what code put there would count for no limit of the run.
+    """
     if not text:
         yield subprocess.DEVNULL
         return
-    with open(os.memfd_create("stdin"), "w+b") as file:
+    with open(os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING), "w+b") as file:
         file.write(text.encode("utf-8", "replace"))
         file.seek(0)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, SEALS)
         yield file.fileno()
