@@ -109,3 +109,11 @@ def test_an_end_that_the_code_has_forged_is_not_recorded(lab: Lab) -> None:
     assert result.outcome is not Outcome.OK
     assert result.exit_code != 0
     assert result.duration >= 1
+
+
+def test_a_forged_end_does_not_shorten_what_the_run_took(lab: Lab) -> None:
+    """The code can end as it has said: then its status is true, and its time would not be."""
+    if lab.kind == "local":
+        pytest.skip("the local sandbox has no marks")
+    result = lab.run(FORGES.replace("time.sleep(60)", "time.sleep(1.5)"), seconds=1.0)
+    assert result.duration >= 1, result

@@ -70,7 +70,8 @@ class ContainerRun:
         self._sent = asyncio.Event()
         self._kill_at = float("inf")
         self._killed = False
-        self._doubted = False
+        self._over: float | None = None
+        """When the container had no more to say: how long it ran is not for the code to tell."""
         self._still = False
         self._still_since: float | None = None
         self._still_seconds = 0.0
@@ -135,7 +136,6 @@ class ContainerRun:
                 code, out_of_memory = await self._container.status()
                 if self._container.left_status not in (None, code):
                     # Either the handing out was ended, or the code itself said that it had ended.
-                    self._doubted = True
                     self._reason = self._reason or DOUBTED
         except (EngineGone, Denied, TimeoutError) as error:
             reason = LOST if isinstance(error, TimeoutError) else f"{LOST}: {error}"
@@ -170,6 +170,7 @@ class ContainerRun:
                 if transcript.total > most or self._collecting.news():
                     self._changed.set()
         except (EOFError, OSError):
+            self._over = time.monotonic()
             if rest := container.rest():
                 transcript.append(Stream.ERR, rest)
 
@@ -292,7 +293,7 @@ class ContainerRun:
     # ---- the result ----
 
     def _result(self, code: int, why: Outcome | None, reason: str) -> Result:
-        over = time.monotonic() if self._doubted else self._collecting.begun or time.monotonic()
+        over = self._over or time.monotonic()
         seconds = 0.0 if self._begun is None else over - self._begun - self._still_seconds
         limit = self._job.limits.disk_mb << 20
         ended = RunEnd(
