@@ -36,7 +36,7 @@ demo:
 test:
 	@$(SETUP) dev $(TESTS)
 	@packaging/engine.sh install || echo "Tests on containers are skipped."
-	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n 2 --dist loadgroup)
+	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n 2)
 
 agents:
 	@$(SETUP) dev $(TESTS) $(NPM)

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 # Before anything imports Qt.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -20,11 +20,11 @@ os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 import pytest
 
 from runner.system import tasks
+from tests.sharing import SharedByFile, turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ON_THE_ENGINE = ("containers", "contract", "security")
 GRACE_SECONDS = 3.0
 """For threads and processes that are on their way out when a test ends."""
 
@@ -34,10 +34,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on the container engine mostly wait for it: one worker takes them all, the other the rest."""
-    for item in items:
-        place = item.path.parent.name
-        item.add_marker(pytest.mark.xdist_group("engine" if place in ON_THE_ENGINE else "all else"))
+    items.sort(key=lambda item: turn(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharedByFile:
+    return SharedByFile(config, log)
 
 
 @pytest.fixture(autouse=True)
