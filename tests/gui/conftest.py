@@ -18,6 +18,7 @@ from runner.identity.agents import Agent
 from runner.model.errors import KnownError
 from runner.system.places import Places
 from tests.gui import feed
+from tests.gui.elapse import rest
 from tests.gui.loop import in_loop
 
 if TYPE_CHECKING:
@@ -109,9 +110,15 @@ class Desk:
         else:
             self.bridge.give(name, value)
 
+    def rest_passes(self) -> None:
+        """The guard has rested, and the code has been painted."""
+        self.qtbot.waitUntil(lambda: rest(self.review.guard, self.review.answering._rest))
+
     def rested(self) -> None:
-        """The guard has rested and the code has been painted."""
-        self.qtbot.waitUntil(lambda: not self.review.answering.resting and self.review.page.foot.deny.isEnabled())
+        """As `rest_passes`, and the request can be answered."""
+        self.qtbot.waitUntil(
+            lambda: rest(self.review.guard, self.review.answering._rest) and self.page.foot.deny.isEnabled()
+        )
 
 
 @pytest.fixture

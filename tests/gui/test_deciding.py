@@ -23,6 +23,7 @@ from runner.model.difference import difference
 from runner.model.events import ApprovalArmed, ApprovalSpent, QuestionPaused, RequestEdited
 from tests.audit import story
 from tests.gui import feed, record
+from tests.gui.elapse import rest
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -142,7 +143,7 @@ def test_a_version_that_may_not_run_here_cannot_be_approved(desk: Desk) -> None:
     write(desk, "rm()")
     assessed(desk, one, Level.CRITICAL, "Not on the local sandbox.")
     desk.page.foot.done.click()
-    desk.qtbot.waitUntil(lambda: not desk.review.answering.resting)
+    desk.rest_passes()
     assert not desk.page.foot.approve.isEnabled()
     assert desk.page.foot.sentence.text() == "Not on the local sandbox."
 
@@ -223,7 +224,7 @@ def test_the_whole_code_has_to_be_seen_even_where_only_little_changed(desk: Desk
     desk.ask(feed.request("\n".join(f"step_{number}()" for number in range(400))))
     desk.give("earlier", Earlier(time.time(), ()))
     desk.page.reading.tabs.setCurrentIndex(1)
-    desk.qtbot.waitUntil(lambda: not desk.review.answering.resting)
+    desk.rest_passes()
     assert not desk.page.foot.approve.isEnabled()
 
 
@@ -262,7 +263,8 @@ def test_what_expired_can_be_approved_for_later_and_that_runs_nothing(desk: Desk
     assert desk.page.foot.sentence.text() in ("", LATER_WORDS)
     desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert desk.bridge.calls == [], "a click meant for the question was taken for its late approval"
-    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
+    desk.rest_passes()
+    assert desk.page.foot.approve.isEnabled()
     assert desk.page.foot.sentence.text() == LATER_WORDS
     assert desk.page.foot.approve.text() == "Approve for later  A"
     desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
@@ -287,7 +289,8 @@ def test_missed_requests_are_listed_until_dismissed(desk: Desk) -> None:
 
 def test_denying_is_not_offered_for_what_is_over(desk: Desk) -> None:
     missed(desk)
-    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
+    desk.rest_passes()
+    assert desk.page.foot.approve.isEnabled()
     assert not desk.page.foot.deny.isVisible() and not desk.page.foot.edit.isVisible()
 
 
@@ -322,6 +325,10 @@ def batch(desk: Desk) -> Batch:
     assert found is not None
     desk.qtbot.waitUntil(found.isActiveWindow)
     return found
+
+
+def rest_passes(desk: Desk, found: Batch) -> None:
+    desk.qtbot.waitUntil(lambda: rest(found.guard, found._rest))
 
 
 def test_near_identical_requests_stand_behind_one_and_can_be_listed(desk: Desk) -> None:
@@ -360,7 +367,7 @@ def test_a_batch_approves_exactly_what_it_lists_once_and_never_what_is_critical(
     assert desk.answers == []
     desk.window.deciding.queue.bar.batch.click()
     found = [one for one in desk.window.deciding.findChildren(Batch) if one.isVisible()][-1]
-    desk.qtbot.waitUntil(found.yes.isEnabled)
+    rest_passes(desk, found)
     desk.qtbot.mouseClick(found.yes, LEFT)
     assert desk.answers == [("approve", one.id, one.digest) for one in requests]
 
@@ -378,7 +385,7 @@ def test_a_batch_shows_every_part_that_decides_and_waits_for_its_end(desk: Desk)
     for one in requests:
         for part in one.parts:
             assert part.text in shown
-    desk.qtbot.waitUntil(lambda: not found._rest.isActive())
+    rest_passes(desk, found)
     assert not found.yes.isEnabled()
     found.code.verticalScrollBar().setValue(found.code.verticalScrollBar().maximum())
     desk.qtbot.waitUntil(found.yes.isEnabled)
@@ -388,10 +395,11 @@ def test_what_changes_while_the_batch_is_open_leaves_it(desk: Desk) -> None:
     first, second = alike(desk, 2)
     desk.window.deciding.queue.bar.mark.click()
     found = batch(desk)
-    desk.qtbot.waitUntil(found.yes.isEnabled)
+    rest_passes(desk, found)
+    assert found.yes.isEnabled()
     desk.hear(feed.decided(first, Verdict.WITHDRAWN, Decider.AGENT))
     assert not found.yes.isEnabled()
-    desk.qtbot.waitUntil(found.yes.isEnabled)
+    rest_passes(desk, found)
     desk.qtbot.mouseClick(found.yes, LEFT)
     assert desk.answers == [("approve", second.id, second.digest)]
 
@@ -401,7 +409,7 @@ def test_a_batch_shows_all_of_the_code_before_it_approves(desk: Desk) -> None:
         desk.ask(feed.request("\n".join(f"step_{step}({number})" for step in range(200))))
     desk.window.deciding.queue.bar.mark.click()
     found = batch(desk)
-    desk.qtbot.waitUntil(lambda: not found._rest.isActive())
+    rest_passes(desk, found)
     assert not found.yes.isEnabled()
     desk.qtbot.keyClick(found.code, Qt.Key.Key_End)
     desk.qtbot.waitUntil(found.yes.isEnabled)

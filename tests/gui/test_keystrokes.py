@@ -22,7 +22,7 @@ SENTENCES = ("so many thanks to tom", "that is a sum")
 
 
 class Hands:
-    """Real keys for the window, on a clock of the test's own. The guard's rest is waited for where that passes it."""
+    """Real keys for the window, on a clock of the test's own. The guard's rest passes where that passes it."""
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
@@ -41,7 +41,7 @@ class Hands:
     def press(self, letter: str, after: float = LETTER_SECONDS) -> None:
         self.now += after
         if self.now - self._appeared > REST_SECONDS:
-            self.desk.qtbot.waitUntil(lambda: not self.desk.review.answering.resting)
+            self.desk.rest_passes()
         shift = Qt.KeyboardModifier.ShiftModifier if letter.isupper() else Qt.KeyboardModifier.NoModifier
         QTest.keyClick(self._handle, Qt.Key(ord(letter.upper())), shift)
 

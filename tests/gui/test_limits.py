@@ -82,7 +82,7 @@ def test_half_a_number_cannot_be_approved(desk: Desk) -> None:
     opened(desk)
     typed(desk, "memory_mb", "1")
     desk.qtbot.waitUntil(lambda: desk.page.foot.sentence.text() == UNFINISHED)
-    desk.qtbot.waitUntil(lambda: not desk.review.answering.resting)
+    desk.rest_passes()
     assert drafts(desk) == [] and not desk.page.foot.approve.isEnabled()
     desk.page.foot.approve.press_key()
     assert desk.answers == []

@@ -166,7 +166,8 @@ def test_13_a_prompt_that_fails_to_draw_approves_nothing(desk: Desk, monkeypatch
     monkeypatch.setattr(CodePainting, "_draw_row", fails)
     with desk.qtbot.capture_exceptions() as raised:
         desk.ask()
-        desk.qtbot.waitUntil(lambda: bool(raised) and not desk.review.answering.resting)
+        desk.qtbot.waitUntil(lambda: bool(raised))
+        desk.rest_passes()
         assert not desk.page.foot.approve.isEnabled()
         desk.page.foot.approve.press_key()
         desk.page.foot.approve.decided.emit()

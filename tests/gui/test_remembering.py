@@ -30,6 +30,7 @@ from runner.policy.rulefile import read
 from runner.settings.loading import load
 from tests.doubles import HeldSandbox
 from tests.gui import feed
+from tests.gui.elapse import elapse
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -68,7 +69,7 @@ def opened(desk: Desk, level: Level = Level.HIGH) -> RememberDialog:
 
 def previewed(desk: Desk, dialog: RememberDialog, *covered: Past) -> Choice:
     """Wait until a preview is asked for, and give it."""
-    desk.qtbot.waitUntil(lambda: any(call[0] == "preview" for call in desk.bridge.calls))
+    desk.qtbot.waitUntil(lambda: elapse(dialog._asking) and any(call[0] == "preview" for call in desk.bridge.calls))
     _, request_id, choice = desk.bridge.calls.pop([call[0] for call in desk.bridge.calls].index("preview"))
     card = desk.review.card
     assert card is not None and card.assessment is not None and request_id == card.id
@@ -86,16 +87,16 @@ def test_only_what_was_previewed_can_be_remembered_and_nothing_is_approved(desk:
     assert dialog.matched.text() == "Of the last 200 requests it would have covered 2; 1 of them was denied."
     assert "denied  Earlier" in dialog.lines.stringList()[0]
     assert not dialog.save.isEnabled(), "it may be pressed as soon as it appears"
-    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    desk.qtbot.waitUntil(lambda: elapse(dialog._resting) and dialog.save.isEnabled())
     dialog.choosing.uses.setValue(2)
-    desk.qtbot.waitUntil(lambda: desk.bridge.waits("preview"))
+    desk.qtbot.waitUntil(lambda: elapse(dialog._asking) and desk.bridge.waits("preview"))
     dialog.choosing.uses.setValue(3)
     assert not dialog.save.isEnabled(), "the preview is not of this choice"
     desk.bridge.give("preview", Preview(grant(card.request, choice), 200, ()))
     assert not dialog._resting.isActive(), "nor is the one that comes late"
     desk.bridge.calls.clear()
     second = previewed(desk, dialog)
-    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    desk.qtbot.waitUntil(lambda: elapse(dialog._resting) and dialog.save.isEnabled())
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
     assert ("remember", card.id, card.digest, second) in desk.bridge.calls and second.uses == 3
     assert desk.answers == [] and card.waiting
@@ -104,7 +105,7 @@ def test_only_what_was_previewed_can_be_remembered_and_nothing_is_approved(desk:
 def test_when_it_is_remembered_the_dialog_goes_and_the_window_says_until_when(desk: Desk) -> None:
     dialog = opened(desk)
     choice = previewed(desk, dialog)
-    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    desk.qtbot.waitUntil(lambda: elapse(dialog._resting) and dialog.save.isEnabled())
     card = desk.review.card
     assert card is not None
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
@@ -117,7 +118,7 @@ def test_when_it_is_remembered_the_dialog_goes_and_the_window_says_until_when(de
 def test_what_cannot_be_remembered_says_why_and_keeps_the_dialog(desk: Desk) -> None:
     dialog = opened(desk)
     previewed(desk, dialog)
-    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    desk.qtbot.waitUntil(lambda: elapse(dialog._resting) and dialog.save.isEnabled())
     card = desk.review.card
     assert card is not None
     desk.qtbot.mouseClick(dialog.save, Qt.MouseButton.LeftButton)
@@ -129,7 +130,7 @@ def test_what_cannot_be_remembered_says_why_and_keeps_the_dialog(desk: Desk) -> 
 def test_no_key_that_happens_to_be_pressed_remembers(desk: Desk, key: Qt.Key) -> None:
     dialog = opened(desk)
     previewed(desk, dialog)
-    desk.qtbot.waitUntil(dialog.save.isEnabled)
+    desk.qtbot.waitUntil(lambda: elapse(dialog._resting) and dialog.save.isEnabled())
     desk.qtbot.keyClick(dialog.focusWidget() or dialog, key)
     assert not [call for call in desk.bridge.calls if call[0] == "remember"]
 

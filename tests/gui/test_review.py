@@ -111,7 +111,7 @@ def test_what_has_just_appeared_takes_no_answer(desk: Desk) -> None:
 def test_the_rest_is_as_long_as_promised(desk: Desk) -> None:
     begun = time.monotonic()
     desk.ask()
-    desk.rested()
+    desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
     assert REST_SECONDS == 0.6
     assert time.monotonic() - begun >= REST_SECONDS
 
