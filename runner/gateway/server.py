@@ -133,7 +133,7 @@ class Gateway:
         self._waiting.close(why)
         await self._guard.idle(ANSWER_SECONDS)
         self._guard.hang_up()
-        server.should_exit = True
+        server.end()
         done, _ = await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
         if not done:
             server.force_exit = True
@@ -191,7 +191,20 @@ class Gateway:
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handlers: the console has its own shutdown."""
+    """uvicorn without its signal handlers, as the console has its own shutdown, and asleep while nothing happens."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._end = asyncio.Event()
+
+    def end(self) -> None:
+        self.should_exit = True
+        self._end.set()
+
+    async def main_loop(self) -> None:
+        """Wait for the end: uvicorn would wake up ten times a second, to renew a date header that is not sent."""
+        await self.on_tick(0)
+        await self._end.wait()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:

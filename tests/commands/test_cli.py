@@ -85,7 +85,9 @@ async def desk(home: Path) -> AsyncIterator[Desk]:
 
 async def submitted(*arguments: str) -> asyncio.subprocess.Process:
     pipe = asyncio.subprocess.PIPE
-    return await asyncio.create_subprocess_exec(*ASSENT, "run", *arguments, stdin=pipe, stdout=pipe, stderr=pipe)
+    # What a shell starts in the background ignores Ctrl+C, and these tests may be run so.
+    command = ("env", "--default-signal=INT", *ASSENT, "run", *arguments)
+    return await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
 
 
 @pytest.mark.asyncio

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.demo.screen import virtual_screen
 from app.demo.show import SETTINGS, Stage, client_of, play, xdotool
-from app.review.keystrokes import QUIET_SECONDS
+from app.review.keystrokes import ALONE_SECONDS, QUIET_SECONDS
 from runner.model.assessment import Level
 from runner.system.tasks import spawn
 
@@ -133,6 +133,8 @@ class Person:
     async def _approve(self, request_id: str) -> None:
         if not self._stage.do(lambda: self._review().page.reading.code.is_seen_to_end):
             xdotool("key", "ctrl+End")
+        # Sooner after another key or after the request has appeared, it would be ignored.
+        await asyncio.sleep(ALONE_SECONDS * 1.1)
         xdotool("key", "a")
         # Pressed again sooner, it would count as typing and never approve.
         await self._moved(request_id, QUIET_SECONDS + 0.2)

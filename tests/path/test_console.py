@@ -21,7 +21,7 @@ from tests.components import require
 from tests.path.desktop import Desktop, processes, until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from mcp import Client
@@ -66,17 +66,28 @@ def text(answer: CallToolResult | None) -> str:
 
 async def approve(desktop: Desktop) -> None:
     """Press A until it counts: the guard ignores it for a moment after the question has appeared."""
+    await asyncio.sleep(GUARD_SECONDS * 1.2)
     async with asyncio.timeout(20):
         while desktop.phase() == "asked":
             desktop.press("a")
-            # After one that was ignored the keyboard has to be quiet.
-            await asyncio.sleep(QUIET_SECONDS * 1.2)
+            await rested(lambda: desktop.phase() != "asked")
+
+
+async def rested(over: Callable[[], object]) -> None:
+    """Wait until `over`, or until the keyboard has been quiet: after a key that was ignored it has to be."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(QUIET_SECONDS * 1.2):
+            while not over():
+                await asyncio.sleep(0.02)
 
 
 async def test_a_key_approves_and_the_agent_gets_the_output(desktop: Desktop) -> None:
     async with desktop.client() as client:
         call = ask(client, "echo $((6 * 7))")
         await until(lambda: desktop.phase() == "asked")
+        desktop.press("a")
+        await rested(lambda: desktop.phase() != "asked")
+        assert desktop.phase() == "asked", "a key counted that was pressed when the question had just appeared"
         await approve(desktop)
         answer = await call
     assert text(answer) == "42"

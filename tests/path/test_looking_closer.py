@@ -9,7 +9,7 @@ import pytest
 
 from runner.model.decision import Decider, Verdict
 from tests.path.desktop import until
-from tests.path.test_console import GUARD_SECONDS, QUIET_SECONDS, approve, ask, desktop, display, text
+from tests.path.test_console import GUARD_SECONDS, QUIET_SECONDS, approve, ask, desktop, display, rested, text
 
 if TYPE_CHECKING:
     from tests.path.desktop import Desktop
@@ -28,7 +28,7 @@ async def press_until(desktop: Desktop, key: str, kind: str) -> None:
     async with asyncio.timeout(20):
         while kind not in kinds(desktop):
             desktop.press(key)
-            await asyncio.sleep(QUIET_SECONDS * 1.2)
+            await rested(lambda: kind in kinds(desktop))
 
 
 async def test_a_persons_version_runs_and_the_agent_gets_the_difference(desktop: Desktop) -> None:
@@ -45,6 +45,7 @@ async def test_a_persons_version_runs_and_the_agent_gets_the_difference(desktop:
                 desktop.press("ctrl+Return")
                 await asyncio.sleep(QUIET_SECONDS * 1.2)
                 desktop.press("a")
+                await rested(lambda: desktop.phase() != "asked")
         told = text(await call)
     assert told.startswith("2\n")
     assert "-echo first" in told and "+echo 2 #" in told
