@@ -17,6 +17,7 @@ from runner.sandbox.container.run import ContainerRun
 from runner.sandbox.contract import ImportRule
 from tests import container_engine as engine
 from tests.contract.conftest import job
+from tests.patience import until_it_speaks
 
 if TYPE_CHECKING:
     from runner.model.result import Result
@@ -155,17 +156,17 @@ def test_output_without_end_is_ended(lab: Lab) -> None:
 def test_time_is_up_with_a_chance_to_clean_up(lab: Lab) -> None:
     bye = "signal.signal(signal.SIGTERM, lambda *_: (print('cleaned up'), sys.exit(0)))"
     code = f"import signal, sys, time\n{bye}\ntime.sleep(60)"
-    result = lab.run(code, seconds=1.0)
+    result, given = until_it_speaks(lambda seconds: lab.run(code, seconds=seconds), 1.0)
     assert (result.outcome, result.stdout, result.exit_code) == (Outcome.TIMED_OUT, "cleaned up\n", -1)
     assert result.meta.timed_out
-    assert "timed out after 1 s" in result.stderr
+    assert f"timed out after {given:g} s" in result.stderr
 
 
 def test_what_does_not_want_to_end(lab: Lab) -> None:
     code = "trap '' TERM INT HUP; (setsid sleep 61 &); echo on; while :; do sleep 1; done"
-    result = lab.run(code, SHELL, seconds=0.6)
+    result, given = until_it_speaks(lambda seconds: lab.run(code, SHELL, seconds=seconds), 0.6)
     assert (result.outcome, result.stdout) == (Outcome.TIMED_OUT, "on\n")
-    assert result.duration < 10
+    assert result.duration < given + 10
 
 
 def test_what_is_left_behind_ends_with_the_code(lab: Lab) -> None:
@@ -211,15 +212,16 @@ def test_threads_and_reserved_memory_fit_the_limit(lab: Lab) -> None:
 def test_a_share_of_the_processor(lab: Lab) -> None:
     if lab.lacks("a share of the processor"):
         return
-    code = "import time\nend = time.monotonic() + 4\nwhile time.monotonic() < end: pass\nresult = time.process_time()"
-    used = lab.run(code, cpu_cores=0.3).value
-    assert isinstance(used, float)
-    assert used < 2.4
+    code = "import time\nprint('on', flush=True)\nend = time.monotonic() + 2\nwhile time.monotonic() < end: pass"
+    shares = [usage.cpu_percent for usage in lab.run(code, cpu_cores=0.3).curve if usage.cpu_percent is not None]
+    # As the machine counts it: gVisor counts what a process waits for a busy one as well.
+    assert len(shares) > 3
+    assert sum(shares) / len(shares) < 45
 
 
 def test_who_is_asked_to_end(lab: Lab) -> None:
     code = "(trap 'echo asked; exit' TERM; sleep 60 & wait) & trap '' TERM; echo on; wait; wait"
-    result = lab.run(code, SHELL, seconds=1.0)
+    result, _ = until_it_speaks(lambda seconds: lab.run(code, SHELL, seconds=seconds), 1.0)
     assert ("asked" in result.stdout) is not lab.lacks("asks every process to end")
 
 
@@ -258,10 +260,10 @@ def test_processes_are_bounded(lab: Lab) -> None:
 def test_usage_is_read_while_it_runs(lab: Lab) -> None:
     code = (
         "import time\nx = bytearray(60 << 20)\nopen('f', 'wb').write(bytes(10 << 20))\n"
-        "end = time.monotonic() + 4\nwhile time.monotonic() < end: pass"
+        "end = time.monotonic() + 2\nwhile time.monotonic() < end: pass"
     )
     result = lab.run(code)
-    assert len(result.curve) >= 4 * 1.5, "less than 4 Hz"
+    assert len(result.curve) >= 2 * 1.5, "less than 1.5 Hz"
     assert list(result.curve) == lab.readings
     assert max(usage.memory_bytes or 0 for usage in result.curve) > 60 << 20
     assert 60 << 20 < (result.peak_memory or 0) < 220 << 20

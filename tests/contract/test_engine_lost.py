@@ -20,6 +20,7 @@ from runner.model.result import Outcome
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
 from runner.sandbox.container import container as container_module
+from runner.sandbox.container import sandbox as sandbox_module
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
@@ -89,7 +90,9 @@ async def test_killed_during_a_run_and_swept_when_it_is_back(folder: Path) -> No
     assert await EngineClient(Endpoint(url)).call(lambda api: api.containers(all=True)) == []
 
 
-async def test_hanging_during_a_run(folder: Path) -> None:
+async def test_hanging_during_a_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container_module, "SIGNAL_SECONDS", 0.5)
+    monkeypatch.setattr(container_module, "LIVES_SECONDS", 0.5)
     sandbox = sandbox_at(engine.started(folder))
     stopped, closed = await begun(sandbox), await begun(sandbox)
     os.kill(process(folder), signal.SIGSTOP)
@@ -205,7 +208,7 @@ async def test_who_leaves_while_the_engine_makes_a_container_leaves_none(
         with pytest.raises(asyncio.CancelledError):
             await starting
         # The engine lists a container until it is wholly removed.
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not {one["Id"] for one in await client.call(lambda api: api.containers(all=True))} <= before:
                 await asyncio.sleep(0.05)
         await sandbox.close()
@@ -225,7 +228,10 @@ async def silent(path: Path) -> AsyncIterator[str]:
             line.close()
 
 
-async def test_hanging_from_the_start_gives_way_to_the_local_sandbox(tmp_path: Path) -> None:
+async def test_hanging_from_the_start_gives_way_to_the_local_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox_module, "PING_SECONDS", 0.5)
     async with silent(tmp_path / "s") as url:
         taken = await choose("auto", (LocalSandbox(tmp_path / "runs"), sandbox_at(url)))
         assert taken.sandbox.isolation is Isolation.LOCAL

@@ -18,6 +18,7 @@ from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox import leftovers
 from runner.sandbox.watch import GRACE, LAST_GRACE
+from tests.patience import until_it_speaks
 from tests.sandbox.conftest import job, wait_until
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def bye(*_):
 signal.signal(signal.SIGTERM, bye)
 time.sleep(60)
 """
-    result = lab.run(code, seconds=0.5)
+    result, _ = until_it_speaks(lambda seconds: lab.run(code, seconds=seconds), 0.5)
     assert result.outcome is Outcome.TIMED_OUT
     assert result.stdout == "cleaned up\n"
     assert result.exit_code == -1
@@ -75,10 +76,10 @@ DEAF_SHELL = "trap '' TERM INT HUP; echo on; while :; do sleep 1; done"
     [(Language.PYTHON, DEAF_PYTHON), (Language.JAVASCRIPT, DEAF_JAVASCRIPT), (SHELL, DEAF_SHELL)],
 )
 def test_sigkill_when_sigterm_is_ignored(lab: Lab, language: Language, code: str) -> None:
-    result = lab.run(code, language, seconds=0.6)
+    result, given = until_it_speaks(lambda seconds: lab.run(code, language, seconds=seconds), 0.6)
     assert result.outcome is Outcome.TIMED_OUT
     assert result.stdout == "on\n"
-    assert 0.6 + GRACE <= result.duration < 0.6 + GRACE + LAST_GRACE, "only the last resort ended it"
+    assert given + GRACE <= result.duration < given + GRACE + LAST_GRACE, "only the last resort ended it"
     assert zombies() == []
 
 
@@ -95,7 +96,8 @@ SURVIVORS = {
 @pytest.mark.parametrize("kind", SURVIVORS)
 def test_nobody_survives(lab: Lab, kind: str, end: str) -> None:
     mark = f"{time.monotonic_ns() % 10**9 + 10**9}.25"
-    result = lab.run(SURVIVORS[kind].format(mark=mark, end=end), SHELL, seconds=0.7)
+    code = SURVIVORS[kind].format(mark=mark, end=end)
+    result, _ = until_it_speaks(lambda seconds: lab.run(code, SHELL, seconds=seconds), 0.7)
     assert result.stdout == "on\n"
     assert result.outcome is (Outcome.OK if end == "exit 0" else Outcome.TIMED_OUT), result
     assert alive(mark) == []

@@ -89,12 +89,12 @@ def test_what_came_too_fast_is_counted() -> None:
 
 def test_single_bytes_cost_no_more_than_blocks() -> None:
     tracemalloc.start()
-    transcript = Transcript(1 << 18, window=1 << 17)
-    for _ in range(1 << 19):
+    transcript = Transcript(1 << 16, window=1 << 15)
+    for _ in range(1 << 17):
         transcript.append(OUT, b"x")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 4 * ((1 << 18) + (1 << 17))
+    assert peak < 4 * ((1 << 16) + (1 << 15))
 
 
 # ---- memory that runs share ----
