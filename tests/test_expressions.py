@@ -56,7 +56,7 @@ def test_those_that_are_not_linear_are_found_and_the_others_are_tried() -> None:
         r"\s*print",
         r"(a|aa)+$",
         r"\"[^\"\\]*(?:\\.[^\"\\]*)*\"",
-        r"Add-Type\b.*DllImport",
+        r"(?i:Add-Type\b.*DllImport)",
     ]
     linear = [r"(?:ab)++|;", r"open\s*+\(?\s*+[\"']", r"(?m:^)(?>.*?Add-Type\b).*DllImport"]
     *slow, count = tried(*bad, *linear)
