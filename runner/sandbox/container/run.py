@@ -134,7 +134,8 @@ class ContainerRun:
             await self._guard(pump)
             async with asyncio.timeout(STATUS_SECONDS):
                 code, out_of_memory = await self._container.status()
-                if self._container.left_status not in (None, code):
+                doubted = self._container.left_status not in (None, code)
+                if doubted:
                     # Either the handing out was ended, or the code itself said that it had ended.
                     self._reason = self._reason or DOUBTED
         except (EngineGone, Denied, TimeoutError) as error:
@@ -149,7 +150,7 @@ class ContainerRun:
         if self._begun is None and self._why is None:
             return self._result(code, Outcome.ENGINE_LOST, f"The container did not start: {self._last_words()}")
         out_of_memory = out_of_memory or (code != 0 and self._gauge.killed)
-        unknown = Outcome.FAILED if self._doubted else None  # whatever status the engine says
+        unknown = Outcome.FAILED if doubted else None  # whatever status the engine says
         return self._result(code, self._why or (Outcome.OUT_OF_MEMORY if out_of_memory else unknown), self._reason)
 
     async def _pump(self) -> None:
