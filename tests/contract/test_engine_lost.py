@@ -21,7 +21,7 @@ from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
 from runner.sandbox.container import container as container_module
 from runner.sandbox.container import sandbox as sandbox_module
-from runner.sandbox.container.client import EngineClient
+from runner.sandbox.container.client import CALL_SECONDS, EngineClient
 from runner.sandbox.container.endpoint import Endpoint
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.local.sandbox import LocalSandbox
@@ -103,7 +103,7 @@ async def test_hanging_during_a_run(folder: Path, monkeypatch: pytest.MonkeyPatc
         assert "does not answer" in result.error
         before = time.monotonic()
         await sandbox.close()
-        assert time.monotonic() - before < 2
+        assert time.monotonic() - before < CALL_SECONDS / 2
         assert (await closed.finished()).outcome is Outcome.ENGINE_LOST
     finally:
         os.kill(process(folder), signal.SIGCONT)
@@ -239,7 +239,8 @@ async def test_hanging_from_the_start_gives_way_to_the_local_sandbox(
         assert await sandbox_at(url).sweep() == ()
 
 
-async def test_hanging_holds_neither_the_start_nor_the_way_out(tmp_path: Path) -> None:
+async def test_hanging_holds_neither_the_start_nor_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_module, "PING_SECONDS", 60.0)
     async with silent(tmp_path / "s") as url:
         places = Places.under(tmp_path / "home")
         console = build(places, load(places, {}), (LocalSandbox(tmp_path / "runs"), sandbox_at(url)))
@@ -247,7 +248,7 @@ async def test_hanging_holds_neither_the_start_nor_the_way_out(tmp_path: Path) -
         await console.start(gateway=False)
         assert console.parts.sandboxes.why == "", "it was not waited for"
         await console.close("Leaving")
-        assert time.monotonic() - before < 2
+        assert time.monotonic() - before < 10
 
 
 async def test_absent(tmp_path: Path) -> None:
