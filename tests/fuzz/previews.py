@@ -1,0 +1,75 @@
+"""Previews of files that a run left: whatever is in a file, what is shown of it is bounded and hides nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import struct
+import zlib
+from typing import TYPE_CHECKING
+
+from app.files.preview import MOST_CELL, MOST_COLUMNS, MOST_ROWS, MOST_TEXT, WIDEST, Picture, Table, preview
+from app.parts.expose import hides
+from tests.fuzz.clock import mutated, tried
+
+if TYPE_CHECKING:
+    import random
+
+NAMES = ("a.png", "a.jpg", "a.csv", "a.tsv", "a.json", "a.py", "a.sh", "a", "a.txt")
+
+
+def check(data: bytes) -> None:
+    """Fail where a preview of `data`, under any name, is larger than it may be."""
+    for name in NAMES:
+        found = preview(data, name)
+        assert len(found.said) < 1000
+        if isinstance(found, Picture):
+            assert 0 < found.image.width() <= WIDEST and 0 < found.image.height() <= WIDEST
+        elif isinstance(found, Table):
+            assert len(found.rows) <= MOST_ROWS + 1
+            for row in found.rows:
+                assert len(row) <= MOST_COLUMNS
+                # Each character may be written as an escape.
+                assert all(
+                    len(cell) <= 12 * MOST_CELL + 1 and not any(map(hides, cell.replace("\n", ""))) for cell in row
+                )
+        else:
+            assert len(found.text) <= MOST_TEXT
+
+
+def run(seconds: float, seed: int) -> int:
+    return tried(seconds, seed, made, check)
+
+
+def made(source: random.Random) -> bytes:
+    match source.randint(0, 3):
+        case 0:
+            return mutated(source, _picture(source))
+        case 1:
+            return mutated(source, _table(source))
+        case 2:
+            value = [{"a": "\u202e\u0301" * source.randint(0, 9)}, [[]] * source.randint(0, 99), 10**300, None]
+            return mutated(source, json.dumps(value * source.randint(0, 20), ensure_ascii=False).encode())
+        case _:
+            return source.choice([b"[", b'"', b"{", b",", b"\n", b'"\n', "\u202e".encode()]) * source.randint(0, 50_000)
+
+
+def _picture(source: random.Random) -> bytes:
+    """A PNG that may claim any size."""
+    width, height = (source.choice([1, 3, 2401, 1 << 16, (1 << 31) - 1]) for _ in range(2))
+    depth, color = source.choice([1, 8, 16]), source.choice([0, 2, 3, 4, 6])
+    header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, source.randint(0, 1))
+    pixels = zlib.compress(bytes(source.randint(0, 4000)))
+    chunks = ((b"IHDR", header), (b"zTXt", b"a\0\0" + zlib.compress(bytes(100_000))), (b"IDAT", pixels), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks
+    )
+
+
+def _table(source: random.Random) -> bytes:
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=source.choice(",;\t|"))
+    for _ in range(source.randint(0, 40)):
+        writer.writerow(["\u202e" * 3, "x" * source.randint(0, 400), '"', "\n"] * source.randint(0, 20))
+    return text.getvalue().encode()
