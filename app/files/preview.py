@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 MOST_TEXT = 256_000
 """Characters of a text that are shown."""
+MOST_CHECKED = 2 * MOST_TEXT
+"""Characters of JSON that are checked: that holds up the window while it lasts."""
+MOST_TABLE = 4_000_000
+"""Characters of a table that are read."""
 MOST_ROWS = 1000
 MOST_COLUMNS = 50
 MOST_CELL = 300
@@ -106,10 +110,12 @@ def _picture(data: bytes, form: bytes) -> Preview:
 
 
 def _table(text: str, kind: str) -> Table | None:
-    """Return the text as a table; None where it cannot be read as one."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text, kind))
+    """None where the text cannot be read as one."""
+    more = len(text) > MOST_TABLE
+    begin = text[:MOST_TABLE].rpartition("\n")[0] if more else text
+    reader = csv.reader(io.StringIO(begin, newline=""), delimiter=_delimiter(text, kind))
     rows: list[tuple[str, ...]] = []
-    widest, more = 0, False
+    widest = 0
     try:
         for row in reader:
             if len(rows) > MOST_ROWS:
@@ -125,8 +131,8 @@ def _table(text: str, kind: str) -> Table | None:
 
 
 def _told(rows: int, more: bool, widest: int, text: str) -> str:
-    lines = text.count("\n")
-    shown = f"the first {MOST_ROWS:,} rows of {lines:,} lines" if more else counted(rows - 1, "row")
+    lines = text.count("\n") + (not text.endswith("\n"))
+    shown = f"the first {counted(rows - 1, 'row')} of {counted(lines, 'line')}" if more else counted(rows - 1, "row")
     columns = counted(widest, "column")
     if widest > MOST_COLUMNS:
         columns = f"the first {MOST_COLUMNS} of {columns}"
@@ -157,14 +163,17 @@ def _as_text(data: bytes) -> str | None:
 
 
 def _json(text: str) -> Text:
-    """Return JSON with a line for each value; order, numbers and repeated names stay as they are."""
-    said = ""
-    try:
-        json.loads(text, parse_int=str, parse_float=str)
-    except RecursionError:
-        said = "Nested too deeply to be checked"
-    except ValueError as error:
-        return _plain(text, "", f"Not valid JSON ({error})")
+    """With a line for each value. Nothing of it is altered: neither order nor numbers nor names that come twice."""
+    said, all_of_it = "", len(text) <= MOST_CHECKED
+    if not all_of_it:
+        said, text = "Too long to be checked", text[:MOST_CHECKED]
+    else:
+        try:
+            json.loads(text, parse_int=str, parse_float=str)
+        except RecursionError:
+            said = "Nested too deeply to be checked"
+        except ValueError as error:
+            return _plain(text, "", f"Not valid JSON ({error})")
     pieces: list[str] = []
     length = 0
     for piece in _indented(text):
@@ -172,7 +181,7 @@ def _json(text: str) -> Text:
         length += len(piece)
         if length > MOST_TEXT:
             break
-    return _plain("".join(pieces), "javascript", said, whole=length <= MOST_TEXT)
+    return _plain("".join(pieces), "javascript", said, whole=all_of_it and length <= MOST_TEXT)
 
 
 def _indented(text: str) -> Iterator[str]:

@@ -140,6 +140,23 @@ def test_a_table_of_a_million_columns_and_one_of_many_rows() -> None:
     assert time.monotonic() - began < SECONDS
 
 
+HOLDS = {
+    "many lists.json": b"[" + b"[]," * (5 << 20) + b"1]",
+    "a long text.json": b'"' + b"\\u202e" * (2 << 20) + b'"',
+    "one row.csv": b"a," * (8 << 20),
+    "an open quote.csv": b'"' + b"a" * (16 << 20),
+}
+
+
+@pytest.mark.parametrize("name", HOLDS)
+def test_the_largest_file_does_not_hold_up_the_window(name: str) -> None:
+    """What reads it holds the interpreter, so the window waits although it reads on another thread."""
+    began = time.process_time()
+    found = preview(HOLDS[name], name)
+    assert time.process_time() - began < 1.5
+    assert isinstance(found, Text) and found.said.endswith("Save it to see all of it")
+
+
 def test_json_is_laid_out_and_not_altered() -> None:
     source = '{"a":[1.50,{}],"a":"x\\u202e,{","b":true}'
     found = shown(source.encode(), "a.json")
