@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from runner.approval.deliberate import ApproveBy
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.requests.bounds import bounds
@@ -211,6 +212,11 @@ class Decisions:
         """Return how far the limits of `request` may be changed; nothing before the engine is there."""
         engine = self._link.engine
         return bounds(request, engine.parts.configuration.settings) if engine is not None else {}
+
+    def approve_by(self) -> ApproveBy:
+        """What a person approves with; a key before the engine is there, as nothing can be approved then."""
+        engine = self._link.engine
+        return ApproveBy.of(engine.parts.configuration.settings) if engine is not None else ApproveBy.KEY
 
     def draft(self, request_id: str, version: Version) -> Future[Draft]:
         """Assess a person's version of a request."""

@@ -24,6 +24,8 @@ class Frame(QMainWindow):
 
     painted = Signal()
     close_wanted = Signal()
+    raised = Signal()
+    """The window was brought to the front by a program: another console, a notice, the tray."""
 
     def __init__(self, remembered: Remembered) -> None:
         super().__init__()
@@ -43,6 +45,7 @@ class Frame(QMainWindow):
         self.show()
         self.raise_()
         self.activateWindow()
+        self.raised.emit()
 
     @Slot()
     def vanish(self) -> None:

@@ -257,6 +257,7 @@ class Window(QWidget):
         self.deciding.add_agent.connect(self.pages.show_add_agent)
         self.deciding.declined.connect(self._declined)
         self.deciding.review.remember_wanted.connect(self._remember_shown)
+        self.frame.raised.connect(self.deciding.keystrokes.expect_text)
         self.pages.shown.connect(self.navigation.mark)
         self.pages.remember.connect(self._remember)
         self.pages.failed.connect(self._failed)

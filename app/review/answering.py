@@ -10,6 +10,7 @@ from app.page_tasks import PageTasks
 from app.review import approval
 from app.review.editing import ASSESSING
 from app.review.guard import REST_SECONDS
+from runner.approval.deliberate import ApproveBy
 from runner.approval.editing import Version
 from runner.model.errors import KnownError
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from app.review.under_review import UnderReview
 
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
+MOUSE_WORDS = "Only the mouse approves (Settings, Approve with)."
 LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
 UNFINISHED = "One of the limits is not a number that can be taken."
 _REST_MS = round(REST_SECONDS * 1000) + 10
@@ -72,6 +74,8 @@ class Answering(QObject):
         foot.remember.clicked.connect(self.press_remember)
         foot.denial.denied.connect(self._deny)
         foot.denial.back.connect(self._back)
+        foot.word.approved.connect(self._send_approval)
+        foot.word.back.connect(self._back)
         page.reading.seen.connect(self.show_state)
         page.limits.typing.connect(self.show_state)
         editing.assessing_changed.connect(self.show_state)
@@ -115,6 +119,9 @@ class Answering(QObject):
     def press_approve(self) -> bool:
         """Approve by key, never where the button is to be held; return False where it came too early to count."""
         self._hint = ""
+        if self._foot.approve.mouse_only:
+            self.hint(MOUSE_WORDS)
+            return True
         return not self.resting and self._foot.approve.press_key()
 
     def press_deny(self) -> None:
@@ -134,12 +141,24 @@ class Answering(QObject):
 
     @Slot()
     def _approve(self) -> None:
+        """Approve was pressed: that is enough, or a word is asked for."""
+        shown = self._under_review.shown
+        if shown is not None and self._bridge.decisions.approve_by().asks_word(shown.level):
+            self._under_review.pause_countdown()
+            self._foot.show_word()
+        else:
+            self._send_approval()
+
+    @Slot()
+    def _send_approval(self) -> None:
         card, shown = self._under_review.card, self._under_review.shown
         if card is None or shown is None or self._under_review.sent:
             return
         if self._page.reading.editing or self._why_not(shown):
             return
         self._under_review.sent = True
+        if self._foot.currentWidget() is self._foot.word:
+            self._page.leave(True)
         self.show_state()
         if card.missed:
             answer = self._bridge.decisions.arm(card.id, card.digest)
@@ -214,6 +233,7 @@ class Answering(QObject):
 
     def _show_approve(self, card: Card, shown: Card, why_not: str, holding: bool) -> None:
         approve = self._foot.approve
+        approve.mouse_only = self._bridge.decisions.approve_by() is ApproveBy.MOUSE
         approve.setEnabled(not why_not and self._free)
         approve.set_holding(holding)
         keys = "Hold Ctrl+Shift+A" if holding else "A"

@@ -19,6 +19,7 @@ from app.review.approval import STOPPERS
 from app.review.buttons import DecisionButton
 from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.steady import Steady
+from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.events import EngineTroubled, RequestAssessed, RequestDecided, TroubleCleared
 from runner.model.request import CODE
@@ -51,11 +52,13 @@ class Batch(QDialog):
         approve: Callable[[str, str], None],
         look: Look,
         chosen: Iterable[str],
+        by: ApproveBy = ApproveBy.KEY,
     ) -> None:
-        """`approve` takes the id and the digest of a request, and says why where it was not taken."""
+        """`approve` takes the id and the digest of a request; `by` is what a person approves with."""
         super().__init__(parent)
         self._cases = cases
         self._approve_one = approve
+        self._by = by
         self.listed: list[Card] = []
         self.skipped: list[tuple[Card, str]] = []
         self._digests: dict[str, str] = {}
@@ -71,6 +74,7 @@ class Batch(QDialog):
         self.no.setDefault(True)
         self.no.clicked.connect(self.reject)
         self.yes = DecisionButton("", self.guard)
+        self.yes.mouse_only = by is ApproveBy.MOUSE
         self.yes.setProperty("kind", "primary")
         self.yes.decided.connect(self._approve)
         self._steady = Steady((self.yes,), self)
@@ -99,7 +103,7 @@ class Batch(QDialog):
 
     def _sort(self, cards: list[Card]) -> None:
         for card in cards:
-            if why := _skipped_because(card, len(self.listed)):
+            if why := _skipped_because(card, len(self.listed), self._by):
                 self.skipped.append((card, why))
             else:
                 self.listed.append(card)
@@ -189,11 +193,13 @@ class Batch(QDialog):
         fit(self, px(720), px(560))
 
 
-def _skipped_because(card: Card, listed: int) -> str:
+def _skipped_because(card: Card, listed: int, by: ApproveBy) -> str:
     if card.level is None:
         return "It has not been assessed yet."
     if card.level is Level.CRITICAL:
         return "CRITICAL is approved one by one."
+    if by.asks_word(card.level):
+        return "It is approved by itself, with its word."
     if card.blocked:
         return card.blocked
     return f"At most {SHOWN} at once." if listed >= SHOWN else ""

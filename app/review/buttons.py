@@ -26,13 +26,15 @@ class DecisionButton(QPushButton):
         super().__init__(text, parent)
         self._guard = guard
         self._turn: int | None = None
+        self.mouse_only = False
+        """Neither its letter nor a press by a screen reader counts."""
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAutoDefault(False)
         self.clicked.connect(self._clicked)
 
     def press_key(self) -> bool:
-        """Return the button's letter was pressed; False where it came too early to count."""
-        if not self.isEnabled() or not self.isVisible():
+        """Press the button by its letter; return False where it came too early to count."""
+        if not self.isEnabled() or not self.isVisible() or self.mouse_only:
             return True
         self._turn = None
         return self._press_and_release()
@@ -55,6 +57,8 @@ class DecisionButton(QPushButton):
     def _press_and_release(self) -> bool:
         """Return whether the press counted."""
         # Without a press of the mouse it was a key or a screen reader: press and release in one.
+        if self._turn is None and self.mouse_only:
+            return False
         turn = self._guard.press() if self._turn is None else self._turn
         if counted := self._guard.counts(turn):
             self.decided.emit()
@@ -79,7 +83,9 @@ class ApproveButton(DecisionButton):
         self._holding = holding
 
     def press_hold(self) -> None:
-        """Start holding, by mouse or by key."""
+        """Held from now on, by mouse or by key."""
+        if self.mouse_only and self._turn is None:
+            return
         self._held_turn = self._guard.press()
         if self._holding and self._held_turn and self.isEnabled() and self.isVisible():
             self._since.start()

@@ -118,7 +118,8 @@ class Deciding(QWidget):
         """Put the list over the window; only its own button approves."""
         from app.review.batch import Batch
 
-        batch = Batch(self, self._cases, self._approve_one, self._look, chosen)
+        by = self._bridge.decisions.approve_by()
+        batch = Batch(self, self._cases, self._approve_one, self._look, chosen, by)
         batch.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         batch.open()
 

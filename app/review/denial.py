@@ -27,15 +27,15 @@ CANNED = (
 
 
 class ReasonField(QLineEdit):
-    """A line of text in which Enter sends nothing; Ctrl+Enter denies, Escape goes back."""
+    """A line of text in which Enter sends nothing; Ctrl+Enter does, Escape goes back."""
 
-    deny = Signal()
+    sent = Signal()
     back = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if event.modifiers() & Qt.KeyboardModifier.ControlModifier and not event.isAutoRepeat():
-                self.deny.emit()
+                self.sent.emit()
             event.accept()
         elif event.key() == Qt.Key.Key_Escape:
             event.accept()
@@ -64,7 +64,7 @@ class Denial(QWidget):
         self.button.setToolTip("Ctrl+Enter")
         self.button.setAccessibleName("Deny, Ctrl+Enter")
         self.button.decided.connect(self._deny)
-        self.field.deny.connect(self.button.press_key)
+        self.field.sent.connect(self.button.press_key)
         self.cancel = QPushButton("Back")
         self.cancel.setProperty("kind", "quiet")
         self.cancel.setToolTip("Escape")

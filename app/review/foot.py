@@ -1,4 +1,4 @@
-"""The foot of a review: why, and the buttons; in their place the reason for a denial, or the end of an edit."""
+"""The foot of a review: why, and the buttons; in their place the reason for a denial, a word, or the end of an edit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from app.parts.flow import Flow
 from app.parts.plain import plain_label, tip
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import Denial
+from app.review.word import WordEntry
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -24,7 +25,7 @@ MOST_LINES = 4
 
 
 class Foot(QStackedWidget):
-    """Three pages of one place: answers, reason, edit. As high as the one on top."""
+    """Four pages of one place: answers, reason, word, edit. As high as the one on top."""
 
     edit_wanted = Signal()
     edit_done = Signal()
@@ -52,8 +53,9 @@ class Foot(QStackedWidget):
         self.next.setAutoDefault(False)
         self.buttons = self._page(self.sentence, self.edit, self.deny, self.approve, self.remember, self.next)
         self.denial = Denial(look, guard)
+        self.word = WordEntry(look, guard)
         self.editing = self._make_editing()
-        for page in (self.buttons, self.denial, self.editing):
+        for page in (self.buttons, self.denial, self.word, self.editing):
             self.addWidget(page)
         self.currentChanged.connect(self._fit)
         self._fit()
@@ -65,6 +67,11 @@ class Foot(QStackedWidget):
         """Ask for the reason for a denial."""
         self.setCurrentWidget(self.denial)
         self.denial.open()
+
+    def show_word(self) -> None:
+        """Ask for the word that approves."""
+        self.setCurrentWidget(self.word)
+        self.word.open()
 
     def show_editing(self) -> None:
         self.setCurrentWidget(self.editing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
@@ -27,11 +27,13 @@ class Typing:
         self._last = float("-inf")
         self._pause = float("inf")
         self._swallowing = False
+        self._elsewhere = False
 
     def note(self, time: float) -> None:
         """Note that a character was typed."""
         # A clock that went back gives a negative pause, which is short: the safe side.
-        self._pause, self._last = time - self._last, time
+        self._pause, self._last = 0.0 if self._elsewhere else time - self._last, time
+        self._elsewhere = False
         if self._pause >= QUIET_SECONDS:
             self._swallowing = False
 
@@ -49,9 +51,13 @@ class Typing:
         """Swallow the characters that follow: the newest came too quickly, so they belong to the same text."""
         self._swallowing = True
 
+    def expect_text(self) -> None:
+        """The next character may belong to a text whose beginning went to another window."""
+        self._elsewhere = True
+
     def stop_swallowing(self) -> None:
-        """Stop swallowing: the person did something else."""
-        self._swallowing = False
+        """The person did something else."""
+        self._swallowing = self._elsewhere = False
 
 
 class Keystrokes(QObject):
@@ -77,6 +83,11 @@ class Keystrokes(QObject):
     def swallow(self) -> None:
         """Drop characters until the keyboard is quiet or the mouse is used; text fields go on getting theirs."""
         self._typing.swallow()
+
+    @Slot()
+    def expect_text(self) -> None:
+        """Take the next character for part of a text, unless the mouse is used first: the window was just raised."""
+        self._typing.expect_text()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         # Before anything else Qt sends a key as ShortcutOverride: once for each press, to whom it may belong.

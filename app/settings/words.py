@@ -44,6 +44,7 @@ TITLES = {
     "python_image": "Image for Python",
     "javascript_image": "Image for JavaScript",
     "shell_image": "Image for Bash",
+    "approve_by": "Approve with",
     "secrets_file": "Secrets in a file",
 }
 """Names that say more than the field's own."""
@@ -61,6 +62,9 @@ CHOICES = {
     "on_error": "Only of failed runs",
     "always": "Of every run",
     "system": "Like the desktop",
+    "key": "A key or the mouse",
+    "mouse": "The mouse only",
+    "word": "A word that is typed",
     "100": "100 %",
     "125": "125 %",
     "150": "150 %",

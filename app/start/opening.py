@@ -16,6 +16,7 @@ from app.chrome.window_state import Remembered
 from app.look.tokens import DARK, LIGHT
 from app.start.crash import Faults
 from app.start.single import Single
+from app.start.synthetic import SyntheticInput
 from runner.model.errors import KnownError
 from runner.system.places import Places
 
@@ -50,6 +51,8 @@ class Opening(QObject):
         faults.watch()
         self.console: Console | None = None
         self._logging = ExitStack()
+        self._synthetic = SyntheticInput()
+        app.installNativeEventFilter(self._synthetic)
         self.frame = Frame(self._remembered)
         self.frame.setPalette(_ground(app, self._remembered.get("theme")))
         self._painted = False
@@ -100,7 +103,8 @@ class Opening(QObject):
         return self.console
 
     def close(self) -> None:
-        """Remove listeners and logging, after the last event."""
+        """After the last event: nothing listens and nothing is logged any more."""
+        self._app.removeNativeEventFilter(self._synthetic)
         if self.console is not None:
             self.console.leave.stop_listening()
         self._logging.close()

@@ -11,6 +11,7 @@ import termios
 import threading
 from typing import TYPE_CHECKING, TextIO
 
+from runner.approval.deliberate import ApproveBy, new_word
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.events import (
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 CLOSING = "The console was closed. Nothing was run; ask again when it is back."
 
+MOUSE_ONLY = "Only the mouse approves (setting window.approve_by), and a terminal has none."
+
 
 def visible(text: str) -> str:
     """Return `text` with every character that a terminal would interpret or hide written out."""
@@ -59,6 +62,12 @@ def _decides(request: Request) -> Iterator[str]:
     for name, value in request.deciding().items():
         if value and name not in (*IN_HEADING, *texts):
             yield f"  {name.replace('_', ' ')}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _invitation(approval: str) -> str:
+    if not approval:
+        return f"{MOUSE_ONLY} Type 'deny' and a reason."
+    return f"Type '{approval}' to run it, or 'deny' and a reason."
 
 
 class Terminal:
@@ -106,23 +115,30 @@ class Terminal:
 
     async def _put(self, question: QuestionAsked) -> None:
         request, assessment = self._requests[question.request_id], self._assessments[question.request_id]
-        self._show(request, assessment, question)
+        approval = self._approval(request.agent, assessment.level)
+        self._show(request, assessment, question, approval)
         self._forget_typed()
         while self._engine.desk.position(request.id):
             answer = await self._line(request.id)
             if answer is None:
                 break
-            if said := self._take(request, assessment.level, answer):
+            if said := self._take(request, approval, answer):
                 self._say(said)
 
-    def _take(self, request: Request, level: Level, answer: str) -> str:
+    def _approval(self, agent: str, level: Level) -> str:
+        """Return the word that approves; none where only the mouse may."""
+        by = ApproveBy.of(self._engine.parts.configuration.settings)
+        if by is ApproveBy.MOUSE:
+            return ""
+        return new_word() if by.asks_word(level) else agent if level is Level.CRITICAL else "approve"
+
+    def _take(self, request: Request, approval: str, answer: str) -> str:
         word, _, reason = answer.strip().partition(" ")
-        approval = request.agent if level is Level.CRITICAL else "approve"
-        if word == approval:
+        if approval and word == approval:
             return self._engine.answer(request.id, request.digest, Verdict.APPROVED, "")
         if word == "deny":
             return self._engine.answer(request.id, request.digest, Verdict.DENIED, reason or "Denied by a person.")
-        return f"Type '{approval}' to run it, or 'deny' and a reason."
+        return _invitation(approval)
 
     async def _line(self, request_id: str) -> str | None:
         """Return the next line typed; None when the question has ended meanwhile."""
@@ -144,7 +160,7 @@ class Terminal:
         if self._source.isatty():
             termios.tcflush(self._source.fileno(), termios.TCIFLUSH)
 
-    def _show(self, request: Request, assessment: Assessment, question: QuestionAsked) -> None:
+    def _show(self, request: Request, assessment: Assessment, question: QuestionAsked, approval: str) -> None:
         where = f"{request.isolation} sandbox, {request.limits.seconds:g} s, {request.limits.memory_mb} MB"
         lines = [
             f"\n{assessment.level.name}  {request.agent} asks for {request.tool} ({request.language})",
@@ -155,8 +171,7 @@ class Terminal:
         ]
         if question.blocked:
             lines.append(f"Cannot be approved: {question.blocked}")
-        approval = request.agent if assessment.level is Level.CRITICAL else "approve"
-        lines.append(f"Type '{approval}' to run it, or 'deny' and a reason.")
+        lines.append(_invitation(approval))
         self._say("\n".join(lines))
 
     def _say(self, text: str) -> None:

@@ -262,6 +262,11 @@ class Settings:
         False, "Whether there is a sound when half of the time to answer has passed and the window is not in front.",
         group=WINDOW, yaml="window.notice_sound",
     )
+    approve_by: str = setting(
+        "key", "What approves a request: its key or the mouse; the mouse only; or, for HIGH and CRITICAL, a word shown "
+        "beside the button and typed by hand. On the terminal nothing is approved with `mouse`.",
+        group=WINDOW, yaml="window.approve_by", choices="key mouse word",
+    )
     secrets_file: bool = setting(
         False, "Whether secrets go to a file that only you can read where this system has no keyring.",
         group=SECRETS, yaml="secrets.file",

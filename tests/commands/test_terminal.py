@@ -7,15 +7,19 @@ import io
 import json
 import os
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 import pytest_asyncio
 
+from runner.approval.deliberate import WORDS
 from runner.commands.terminal import Terminal, visible
 from runner.model.assessment import Assessment, Level
 from runner.model.events import QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
 from runner.model.request import Language, NetworkMode, Request, Tool
+from runner.settings.declared import Settings
 from tests.components import require
 
 if TYPE_CHECKING:
@@ -61,7 +65,7 @@ def test_all_that_decides_is_printed_and_none_of_it_commands_the_terminal() -> N
     )
     sink = io.StringIO()
     terminal = Terminal(cast("Engine", None), io.StringIO(), sink)
-    terminal._show(request, Assessment(Level.HIGH, ("Runs code.",)), QuestionAsked("1", 60.0, 60.0, ""))
+    terminal._show(request, Assessment(Level.HIGH, ("Runs code.",)), QuestionAsked("1", 60.0, 60.0, ""), "approve")
     shown = sink.getvalue()
     assert 'Variables:\n    1  {"rows": "first\\u{1b}[2Jrow"}' in shown
     assert "Input:\n    1  one\n    2  two\\u{9b}1mthree\n    3  Input:" in shown, "a line of the input is no heading"
@@ -80,6 +84,31 @@ def test_a_request_that_is_over_is_forgotten() -> None:
     assert (set(terminal._requests), set(terminal._assessments)) == ({"1"}, {"1"})
     terminal.hear(RequestClosed("1"))
     assert not terminal._requests and not terminal._assessments
+
+
+@pytest.mark.parametrize(
+    ("by", "level", "approval"),
+    [
+        ("key", Level.HIGH, {"approve"}),
+        ("key", Level.CRITICAL, {"claude"}),
+        ("word", Level.MEDIUM, {"approve"}),
+        ("word", Level.HIGH, set(WORDS.split())),
+        ("word", Level.CRITICAL, set(WORDS.split())),
+        ("mouse", Level.MEDIUM, {""}),
+    ],
+)
+def test_the_terminal_obeys_what_a_person_chose_to_approve_with(by: str, level: Level, approval: set[str]) -> None:
+    configuration = SimpleNamespace(settings=replace(Settings(), approve_by=by))
+    engine = SimpleNamespace(parts=SimpleNamespace(configuration=configuration))
+    terminal = Terminal(cast("Engine", engine), io.StringIO(), io.StringIO())
+    assert terminal._approval("claude", level) in approval
+
+
+def test_where_only_the_mouse_approves_no_word_does() -> None:
+    terminal = Terminal(cast("Engine", None), io.StringIO(), io.StringIO())
+    request = Request("1", "claude", Tool.CODE_EXECUTE, 0.0)
+    for answer in ("approve", "", "claude"):
+        assert terminal._take(request, "", answer).startswith("Only the mouse approves")
 
 
 class Talk:

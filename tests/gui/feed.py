@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from PySide6.QtCore import QCoreApplication
 
 from app.bridge import EngineLink
+from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.events import (
@@ -120,6 +121,7 @@ class RecordingBridge(EngineLink):
         self.written: Rules | None = None
         self.kept: tuple[Grant, ...] = ()
         self.unreadable = ""
+        self.approve_by = ApproveBy.KEY
         self.closes = True
         for part in PARTS:
             setattr(self, part, _recording(cast("Any", type(getattr(self, part))))(self))
@@ -180,6 +182,7 @@ def given_at_once(bridge: RecordingBridge) -> dict[str, Callable[..., object]]:
         "grants": lambda: bridge.kept,
         "grants_problem": lambda: bridge.unreadable,
         "all": lambda: bridge.known,
+        "approve_by": lambda: bridge.approve_by,
         "bounds": lambda request: bounds(request, Settings()),
         "transcript": bridge.transcripts.get,
     }

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LETTER_SECONDS = 0.16
 """Between two letters of somebody who types."""
 REASONS = ("stop that", "stop that now", "wrong path", "bad idea", "Not root; list /workspace instead.")
+NO_RAISE = r"This plugin does not support raise\(\)"
+"""What Qt's screenless platform says of it."""
 SENTENCES = ("so many thanks to tom", "that is a sum")
 
 
@@ -150,3 +152,28 @@ def test_a_clock_that_went_back_is_no_pause() -> None:
     assert typing.alone
     typing.note(0.0)
     assert not typing.alone
+
+
+@pytest.mark.qt_log_ignore(NO_RAISE, extend=True)
+def test_the_first_letter_after_a_program_raised_the_window_approves_nothing(desk: Desk) -> None:
+    one = desk.ask()
+    hands = Hands(desk)
+    desk.window.frame.bring_to_front()
+    desk.rested()
+    hands.press("a", after=30.0)
+    assert desk.answers == []
+    assert desk.page.foot.sentence.text().startswith("Too quick: press A again.")
+    hands.press("a", after=QUIET_SECONDS + 0.01)
+    assert desk.answers == [("approve", one.id, one.digest)]
+
+
+@pytest.mark.qt_log_ignore(NO_RAISE, extend=True)
+def test_a_click_in_a_window_that_was_raised_says_that_somebody_is_there(desk: Desk) -> None:
+    one = desk.ask()
+    hands = Hands(desk)
+    desk.window.frame.bring_to_front()
+    desk.rested()
+    corner = desk.window.mapTo(desk.window.window(), desk.window.rect().bottomRight())
+    QTest.mouseClick(hands._handle, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, corner)
+    hands.press("a", after=30.0)
+    assert desk.answers == [("approve", one.id, one.digest)]

@@ -35,6 +35,21 @@ BUTTON_WIDTH, BUTTON_ROWS = 60, 4
 """Pixels: wider than an icon, higher than a frame around something."""
 PIXEL = 4
 """Bytes."""
+SEND = """\
+import ctypes, struct, sys
+window, keycode = map(int, sys.argv[1:])
+xcb = ctypes.CDLL("libxcb.so.1")
+xcb.xcb_connect.restype = ctypes.c_void_p
+connection = ctypes.c_void_p(xcb.xcb_connect(None, None))
+for kind in (2, 3):  # pressed, released; long after every real key, so that it counts as a key by itself
+    late = 0x70000000 + kind
+    event = struct.pack("<BBHIIIIhhhhHBx", kind, keycode, 0, late, 0, window, 0, 1, 1, 1, 1, 0, 1)
+    xcb.xcb_send_event(connection, 0, window, 0, event)
+xcb.xcb_flush(connection)
+xcb.xcb_disconnect(connection)
+"""
+"""A window and a keycode of the X server's; written with libxcb, which Qt needs too."""
+KEYCODE_A = 38
 PHOTOGRAPH = """\
 import sys
 from PySide6.QtGui import QGuiApplication
@@ -88,6 +103,16 @@ class Desktop:
     def type(self, text: str) -> None:
         """Real keys, as fast as a person types who does not look."""
         self._hand("windowfocus", "type", "--delay", "160", text)
+
+    def send(self, keycode: int) -> None:
+        """Send a key event to the window (XSendEvent), as any program of the screen can; no key is pressed for it."""
+        found = subprocess.run(["xdotool", "getwindowfocus"], env=self._environment, check=True, capture_output=True)
+        command = [sys.executable, "-c", SEND, found.stdout.decode().strip(), str(keycode)]
+        subprocess.run(command, env=self._environment, check=True)
+
+    def raise_window(self) -> None:
+        """Have the window come to the front, as a second console does."""
+        subprocess.run([sys.executable, "-m", "app"], env=self._environment, check=True)
 
     def click(self, x: int, y: int) -> None:
         """A real click of the mouse at a place of the screen."""

@@ -18,7 +18,7 @@ from runner.model.decision import Decider, Verdict
 from runner.model.result import Outcome
 from runner.system.tasks import spawn
 from tests.components import require
-from tests.path.desktop import Desktop, processes, until
+from tests.path.desktop import KEYCODE_A, Desktop, processes, until
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -98,13 +98,21 @@ async def test_a_key_approves_and_the_agent_gets_the_output(desktop: Desktop) ->
     assert record.decision.after_seconds >= GUARD_SECONDS
 
 
-async def test_texts_typed_without_looking_approve_nothing(desktop: Desktop) -> None:
+async def test_keys_that_were_not_meant_approve_nothing(desktop: Desktop) -> None:
     async with desktop.client() as client:
         call = ask(client, "echo never")
         await until(lambda: desktop.phase() == "asked")
         desktop.type("so many thanks to tom")
         assert desktop.phase() == "asked"
         await asyncio.sleep(QUIET_SECONDS * 1.2)
+        desktop.send(KEYCODE_A)
+        await asyncio.sleep(QUIET_SECONDS * 1.2)
+        assert desktop.phase() == "asked", "a key that nobody pressed"
+        desktop.raise_window()
+        await asyncio.sleep(QUIET_SECONDS * 1.2)
+        desktop.press("a")
+        await asyncio.sleep(QUIET_SECONDS * 1.2)
+        assert desktop.phase() == "asked", "a letter right after a program raised the window"
         desktop.press("d")
         desktop.type("stop that now")
         assert desktop.phase() == "asked"

@@ -1,0 +1,42 @@
+"""How deliberately a person has to approve: with a key, with the mouse only, or with a word that is typed."""
+
+from __future__ import annotations
+
+import secrets
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from runner.model.assessment import Level
+
+if TYPE_CHECKING:
+    from runner.settings.declared import Settings
+
+WORDS = (
+    "amber apron birch bison brick cedar cello chalk cliff cobra comet coral crane daisy delta eagle ember fjord flint"
+    " ginger grape hazel heron honey ivory jelly kayak lemon lilac maple melon mango nylon oasis olive onyx otter panda"
+    " pearl piano plaza polar quartz raven river robin salmon sable sugar tango tiger topaz tulip umber velvet violet"
+    " walnut willow zebra"
+)
+"""Short words that look like nothing else, parted by blanks; one is asked for at random."""
+
+
+class ApproveBy(StrEnum):
+    """What a person approves a request with (`window.approve_by`)."""
+
+    KEY = "key"
+    MOUSE = "mouse"
+    WORD = "word"
+
+    @classmethod
+    def of(cls, settings: Settings) -> ApproveBy:
+        """Return what `settings` ask for."""
+        return cls(settings.approve_by)
+
+    def asks_word(self, level: Level | None) -> bool:
+        """Whether a request of `level` is approved with a word only; one that was not assessed is."""
+        return self is ApproveBy.WORD and (level is None or level >= Level.HIGH)
+
+
+def new_word() -> str:
+    """Return the word that approves the question on screen, another one each time."""
+    return secrets.choice(WORDS.split())
