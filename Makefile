@@ -11,7 +11,7 @@ WINDOW := $(QT) bubblewrap $(NODE)
 SCREEN := xvfb xdotool
 TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 
-.PHONY: help run demo test agents lint bench images gallery lock clean
+.PHONY: help run demo test agents lint bench fuzz images gallery lock clean
 
 help:
 	@echo "make run     open the console"
@@ -20,6 +20,7 @@ help:
 	@echo "make agents  install Claude Code and Codex (760 MB), so that the tests drive them too"
 	@echo "make lint    check style, types and architecture"
 	@echo "make bench   measure, against a floor measured in the same run; ARGS=--list tells what, ARGS=idle measures that"
+	@echo "make fuzz    give random input to all that reads what others write, four minutes; ARGS=--list tells what"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"
 	@echo "make lock    write the lock files again"
@@ -52,6 +53,10 @@ bench:
 	@$(SETUP) dev $(TESTS)
 	@packaging/engine.sh install || echo "Rows on containers are skipped."
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+fuzz:
+	@$(SETUP) dev $(QT)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.fuzz $(ARGS)
 
 images:
 	@$(SETUP) run

@@ -139,6 +139,8 @@ def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, NewEntry
         try:
             lay_out(connection)
             begin(connection, NewEntry(int(now * 1_000_000), GENESIS, "", genesis))
+            # Closing does the same and is silent where it fails; the file gets its name without its journal.
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             connection.close()
         draft.rename(path)
