@@ -11,7 +11,7 @@ WINDOW := $(QT) bubblewrap $(NODE)
 SCREEN := xvfb xdotool
 TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 
-.PHONY: help run demo test agents lint bench fuzz images gallery lock clean
+.PHONY: help run demo test agents lint bench fuzz soak kill images gallery lock clean
 
 help:
 	@echo "make run     open the console"
@@ -21,6 +21,8 @@ help:
 	@echo "make lint    check style, types and architecture"
 	@echo "make bench   measure, against a floor measured in the same run; ARGS=--list tells what, ARGS=idle measures that"
 	@echo "make fuzz    give random input to all that reads what others write, four minutes; ARGS=--list tells what"
+	@echo "make soak    ask a console for ten minutes and judge what grows in it; ARGS=\"--seconds 60\" for less"
+	@echo "make kill    kill a console at random moments while agents ask, and check every promise after each kill"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"
 	@echo "make lock    write the lock files again"
@@ -57,6 +59,14 @@ bench:
 fuzz:
 	@$(SETUP) dev $(QT)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.fuzz $(ARGS)
+
+soak:
+	@$(SETUP) dev bubblewrap
+	@$(BIN)/python -m tests.soak $(ARGS)
+
+kill:
+	@$(SETUP) dev bubblewrap
+	@$(BIN)/python -m tests.soak.kills $(ARGS)
 
 images:
 	@$(SETUP) run

@@ -19,6 +19,7 @@ from app.start.single import Single
 from app.start.synthetic import SyntheticInput
 from runner.model.errors import KnownError
 from runner.system.places import Places
+from runner.system.private import keep_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -124,6 +125,7 @@ def main() -> int:
     if not has_display(os.environ):
         sys.stderr.write(NO_DISPLAY)
         return 1
+    keep_private()
     places = Places.standard()
     faults = Faults(places)
     faults.install()

@@ -27,6 +27,7 @@ from runner.model.events import (
 from runner.model.request import CODE
 from runner.system.log import logged
 from runner.system.places import Places
+from runner.system.private import keep_private
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -185,6 +186,7 @@ def main() -> int:
     async def attended() -> None:
         await attend(open_engine())
 
+    keep_private()
     with logged(Places.standard()):
         asyncio.run(attended())
     return 0

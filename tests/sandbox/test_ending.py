@@ -223,3 +223,44 @@ def test_sweep_ends_what_carries_the_mark_of_a_dead_console(tmp_path: Path) -> N
         for process in (orphan, live):
             process.kill()
             process.wait()
+
+
+KILLED = """
+import os, signal, subprocess, sys
+from runner.model.request import Limits
+from runner.sandbox.local import bubblewrap
+from runner.sandbox.local.child import Program
+
+first_process = bubblewrap._first_process
+
+def killed(reader, process):
+    first_process(reader, process)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+launcher = bubblewrap.Bubblewrap.tried()
+bubblewrap._first_process = killed
+code = "main.sh", b"echo ran >/workspace/ran"
+command = "/bin/sh", "/workspace/main.sh"
+user, nothing = launcher.identity, subprocess.DEVNULL
+mark = {"ASSENT_RUN": "run-1-1-1"}
+launcher.start(Program("run-1-1-1", code, {}, command, mark, Limits(), nothing, (), user, (), kept=sys.argv[1]))
+"""
+TRIES = 4
+"""Whether the code came to run was a race, which it won every second time."""
+
+
+def test_a_console_killed_before_it_gave_the_word_starts_nothing(bwrap: Lab, tmp_path: Path) -> None:
+    folders = [tmp_path / str(number) for number in range(TRIES)]
+    tmp_path.chmod(0o755)
+    for folder in folders:
+        folder.mkdir()
+        folder.chmod(0o777)
+    consoles = [
+        subprocess.Popen([sys.executable, "-c", KILLED, str(folder)], cwd=Path(__file__).resolve().parents[2])
+        for folder in folders
+    ]
+    assert {console.wait() for console in consoles} == {-signal.SIGKILL}
+    assert not wait_until(lambda: any((folder / "ran").exists() for folder in folders), 0.5)
+    # It waits for a word that never comes. The next console finds it by its mark.
+    leftovers.sweep(tmp_path / "none")
+    assert wait_until(lambda: not alive(str(tmp_path)))

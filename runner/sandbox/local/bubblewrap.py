@@ -135,7 +135,10 @@ class Bubblewrap:
                 reader, writer = _pipe(kept, handed)
                 hold, release = _pipe(handed, kept)
                 files = self._files(program, handed)
-                process = self._popen(program, files, {"info-fd": writer, "block-fd": hold, **self._calls(handed)})
+                # With an end of its own bubblewrap waits for the word for ever: where it saw all others closed, it would
+                # start the code of a console that was killed just now, without limits.
+                channels = {"info-fd": writer, "block-fd": hold, "sync-fd": release, **self._calls(handed)}
+                process = self._popen(program, files, channels)
             root = _first_process(reader, process)
             self._limit(root, program.limits)
             left = _left(root, program) if program.collected else None
