@@ -98,5 +98,5 @@ class ModeButton(QToolButton):
 
 
 def _as_label(text: str) -> str:
-    """Return a menu takes & for the sign of a shortcut."""
+    """Return `text` for a menu, which takes & for the sign of a shortcut."""
     return text.replace("&", "&&")

@@ -163,7 +163,7 @@ class CodeLayout:
 
 
 def _surely_fits(text: str, columns: int) -> bool:
-    """Return a quick look that is right for nearly all lines; the others are measured character by character."""
+    """Return whether `text` surely fits, by a quick look; other lines are measured character by character."""
     if plain(text):
         return len(text) <= columns
     return len(text) + 3 * text.count("\t") <= columns and plain(text.replace("\t", ""))

@@ -186,7 +186,7 @@ class QueuePanel(QFrame):
             bar.setValue(bar.value() + moved)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Return the order is held while the pointer is over the rows."""
+        """Hold the order while the pointer is over the rows; every event is passed on."""
         if event.type() == QEvent.Type.Enter:
             self.model.hold(True)
         elif event.type() == QEvent.Type.Leave:

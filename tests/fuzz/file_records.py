@@ -10,7 +10,7 @@ from pathlib import Path
 
 from runner.sandbox.container.unpack import Spool
 from runner.sandbox.contract import Bounds, Collect
-from tests.fuzz.clock import cut, mutated, tried
+from tests.fuzz.mutation import cut, generated, mutated
 
 BOUNDS = Bounds(files=3, file_bytes=20, all_bytes=40)
 PATHS = (b"a", b"b/c", b"", b"..", b"../up", b"/etc/passwd", b"a/../b", b"\xff", b"\xe2\x80\xae", b"d/" * 3000 + b"e")
@@ -46,12 +46,12 @@ def check(data: bytes) -> None:
 
 
 def run(seconds: float, seed: int) -> int:
-    return tried(seconds, seed, made, check)
+    return generated("file_records", made, check, seconds, seed)
 
 
 def made(source: random.Random) -> bytes:
     records = b"".join(_record(source) for _ in range(source.randint(0, 8)))
-    return mutated(source, records + source.choice([b"\0", b""]) + source.randbytes(source.randint(0, 80)))
+    return mutated(source, [records + source.choice([b"\0", b""]) + source.randbytes(source.randint(0, 80))])
 
 
 def _record(source: random.Random) -> bytes:

@@ -6,7 +6,7 @@ import random
 
 from runner.sandbox.container.frames import HEAD_OF_MARK, MARK, Frames, Marks, Words
 from runner.sandbox.output import Stream
-from tests.fuzz.clock import cut, mutated, tried
+from tests.fuzz.mutation import cut, generated, mutated
 
 WORDS = Words("0123456789abcdef", "fedcba9876543210")
 LARGEST = 50
@@ -49,14 +49,14 @@ def _marks(parts: list[bytes]) -> tuple[bytes, bytes, int | None, str | None, by
 
 
 def run(seconds: float, seed: int) -> int:
-    return tried(seconds, seed, made, check)
+    return generated("marks", made, check, seconds, seed)
 
 
 def made(source: random.Random) -> bytes:
     pieces = [_piece(source) for _ in range(source.randint(0, 8))]
     if source.random() < 0.5:
-        return mutated(source, b"".join(pieces))
-    return mutated(source, b"".join(_framed(source, piece) for piece in pieces))
+        return mutated(source, [b"".join(pieces)])
+    return mutated(source, [b"".join(_framed(source, piece) for piece in pieces)])
 
 
 def _piece(source: random.Random) -> bytes:

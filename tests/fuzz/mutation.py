@@ -1,4 +1,4 @@
-"""Mutates known inputs until the time is up; every input has a time limit of its own, and one that fails is kept.
+"""Tries made or mutated inputs until the time is up; each has its own time limit, and one that fails is stored.
 
 An input that failed is written to `build/fuzz`. Once its cause is mended it belongs into `tests/fuzz/corpus/NAME`,
 where it is tried first, each time.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import faulthandler
 import hashlib
+import itertools
 import random
 import sys
 import time
@@ -39,17 +40,20 @@ def fuzz(
     `words` are put in where a byte would be. What `check` raises is raised; an input that takes longer than `limit`
     ends the process, with the stack of where it was.
     """
-    source = random.Random(seed)
     known = [*_corpus(name), *seeds]
-    end = time.monotonic() + seconds
-    count = 0
-    for data in known:
-        _try(name, check, data, limit)
-        count += 1
-    while time.monotonic() < end:
-        _try(name, check, mutated(source, known, words), limit)
-        count += 1
-    return count
+    return _tried(name, known, lambda source: mutated(source, known, words), check, seconds, seed, limit)
+
+
+def generated(
+    name: str,
+    make: Callable[[random.Random], bytes],
+    check: Callable[[bytes], object],
+    seconds: float,
+    seed: int,
+    limit: float = LIMIT_SECONDS,
+) -> int:
+    """Give `check` the corpus of `name` and what `make` makes for `seconds`; return how many. Raises as `fuzz`."""
+    return _tried(name, _corpus(name), make, check, seconds, seed, limit)
 
 
 def mutated(source: random.Random, known: Sequence[bytes], words: Sequence[bytes] = ()) -> bytes:
@@ -76,6 +80,33 @@ def mutated(source: random.Random, known: Sequence[bytes], words: Sequence[bytes
             case _:
                 data[at : at + 1] = bytes([source.randrange(256)])
     return bytes(data[:LONGEST])
+
+
+def cut(source: random.Random, data: bytes) -> list[bytes]:
+    """Return `data` in pieces, as a connection may deliver it."""
+    places = sorted({0, len(data), *(source.randint(0, len(data)) for _ in range(source.randint(0, 12)))})
+    return [data[start:end] for start, end in itertools.pairwise(places)]
+
+
+def _tried(
+    name: str,
+    known: Sequence[bytes],
+    make: Callable[[random.Random], bytes],
+    check: Callable[[bytes], object],
+    seconds: float,
+    seed: int,
+    limit: float,
+) -> int:
+    source = random.Random(seed)
+    end = time.monotonic() + seconds
+    count = 0
+    for data in known:
+        _try(name, check, data, limit)
+        count += 1
+    while time.monotonic() < end:
+        _try(name, check, make(source), limit)
+        count += 1
+    return count
 
 
 def _corpus(name: str) -> list[bytes]:

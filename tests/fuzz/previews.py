@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from app.files.preview import MOST_CELL, MOST_COLUMNS, MOST_ROWS, MOST_TEXT, WIDEST, Picture, Table, preview
 from app.parts.expose import hides
-from tests.fuzz.clock import mutated, tried
+from tests.fuzz.mutation import generated, mutated
 
 if TYPE_CHECKING:
     import random
@@ -39,18 +39,18 @@ def check(data: bytes) -> None:
 
 
 def run(seconds: float, seed: int) -> int:
-    return tried(seconds, seed, made, check)
+    return generated("previews", made, check, seconds, seed)
 
 
 def made(source: random.Random) -> bytes:
     match source.randint(0, 3):
         case 0:
-            return mutated(source, _picture(source))
+            return mutated(source, [_picture(source)])
         case 1:
-            return mutated(source, _table(source))
+            return mutated(source, [_table(source)])
         case 2:
             value = [{"a": "\u202e\u0301" * source.randint(0, 9)}, [[]] * source.randint(0, 99), 10**300, None]
-            return mutated(source, json.dumps(value * source.randint(0, 20), ensure_ascii=False).encode())
+            return mutated(source, [json.dumps(value * source.randint(0, 20), ensure_ascii=False).encode()])
         case _:
             return source.choice([b"[", b'"', b"{", b",", b"\n", b'"\n', "\u202e".encode()]) * source.randint(0, 50_000)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.model.codec import DEEPEST
 from runner.sandbox.report import LARGEST_PEAK, LIMIT, LONGEST_TEXT, MOST_BLOCKED, MOST_VALUES, parse
-from tests.fuzz.clock import mutated, tried
+from tests.fuzz.mutation import generated, mutated
 
 if TYPE_CHECKING:
     import random
@@ -37,7 +37,7 @@ def check(data: bytes) -> None:
 
 
 def run(seconds: float, seed: int) -> int:
-    return tried(seconds, seed, made, check)
+    return generated("reports", made, check, seconds, seed)
 
 
 def made(source: random.Random) -> bytes:
@@ -48,7 +48,7 @@ def made(source: random.Random) -> bytes:
     }
     if source.random() < 0.2:
         fields["value"] = _large(source)
-    return mutated(source, json.dumps(fields, ensure_ascii=source.random() < 0.5).encode("utf-8", "surrogatepass"))
+    return mutated(source, [json.dumps(fields, ensure_ascii=source.random() < 0.5).encode("utf-8", "surrogatepass")])
 
 
 def _value(source: random.Random, depth: int) -> Any:

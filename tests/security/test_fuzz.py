@@ -1,4 +1,4 @@
-"""A moment of each fuzzer, and the inputs that once broke what they try; `run` of each can go on for hours."""
+"""Large inputs that once broke what reads the output of runs; small ones are files in `tests/fuzz/corpus`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.sandbox.report import LIMIT
-from tests.fuzz import file_records, marks, previews, reports
-from tests.fuzz.clock import TooSlow, tried
+from tests.fuzz import file_records, marks, mutation, previews, reports
 
 if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
+    from pathlib import Path
 
 INTERPRETER, KEEPER, _ = marks.HEADS
 CORPUS: dict[str, tuple[Any, bytes]] = {
@@ -40,39 +38,10 @@ def test_what_once_broke(name: str) -> None:
     fuzzer.check(data)
 
 
-@pytest.mark.parametrize("fuzzer", [marks, reports, file_records, previews], ids=lambda fuzzer: fuzzer.__name__[11:])
-def test_a_moment_of(fuzzer: Any) -> None:
-    assert fuzzer.run(0.2, 7) > 0
-
-
-def test_the_same_seed_tries_the_same() -> None:
+def test_the_same_seed_tries_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutation, "FAILED", tmp_path)
     for fuzzer in (marks, reports, file_records, previews):
         tries: list[list[bytes]] = [[], []]
-        for tried_now in tries:
-            tried(0.02, 3, fuzzer.made, tried_now.append)
+        for tried in tries:
+            mutation.generated("none", fuzzer.made, tried.append, 0.02, 3)
         assert tries[0][:1] == tries[1][:1] and tries[0]
-
-
-def test_an_input_that_never_ends_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.fuzz.clock.SLOWEST", 0.05)
-
-    def endless(_data: bytes) -> None:
-        while True:
-            pass
-
-    def always(_source: random.Random) -> bytes:
-        return b"the input"
-
-    with pytest.raises(TooSlow) as found:
-        tried(1.0, 5, always, endless)
-    assert found.value.__notes__ == ["seed 5, input 0: b'the input'"]
-
-
-def test_a_finding_names_its_input() -> None:
-    def fails(data: bytes) -> None:
-        assert len(data) > 10**6
-
-    wrong: Callable[[bytes], None] = fails
-    with pytest.raises(AssertionError) as found:
-        tried(1.0, 5, marks.made, wrong)
-    assert found.value.__notes__[0].startswith("seed 5, input 0: b'")

@@ -170,7 +170,7 @@ class Assessor:
             self._spawn("start assessing", self._begin())
 
     def _lives(self) -> int:
-        """Return those that will answer again: stale ones end with their call."""
+        """Return the number of workers that will answer again: stale ones end with their call."""
         return len(self._processes - self._stale)
 
     async def _begin(self) -> None:

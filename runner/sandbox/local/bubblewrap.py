@@ -135,8 +135,8 @@ class Bubblewrap:
                 reader, writer = _pipe(kept, handed)
                 hold, release = _pipe(handed, kept)
                 files = self._files(program, handed)
-                # With an end of its own bubblewrap waits for the word for ever: where it saw all others closed, it would
-                # start the code of a console that was killed just now, without limits.
+                # With its own end of the pipe bubblewrap waits for ever. Otherwise it would see the pipe closed where
+                # the console was killed just now, and start the code without limits.
                 channels = {"info-fd": writer, "block-fd": hold, "sync-fd": release, **self._calls(handed)}
                 process = self._popen(program, files, channels)
             root = _first_process(reader, process)
