@@ -23,6 +23,7 @@ from runner.model.events import (
     RequestClosed,
     RequestDecided,
     RunFinished,
+    SandboxChosen,
 )
 from runner.model.request import CODE
 from runner.system.log import logged
@@ -100,6 +101,8 @@ class Terminal:
                 self._say(f"{request_id[:8]} {result.outcome} after {result.duration:.1f} s {result.error}")
             case GatewayOpened(address):
                 self._say(f"Agents reach Assent at {address}. Ctrl+C ends it.")
+            case SandboxChosen(_, words):
+                self._say(words)
             case EngineTroubled(_, what, remedy):
                 self._say(f"{what} {remedy}")
             case _:

@@ -26,6 +26,8 @@ LEAST_REST_SECONDS = 1.0
 REST_SHARE = 10.0
 """Between two looks that requests cause lie this many times what the last one took: a flood of requests does not make
 looking costly, and an engine that hangs does not hold every request."""
+WAIT_SECONDS = 5.0
+"""Longest time that a request waits for a look: a trial run in a container may take longer."""
 AREA = "isolation"
 """Area of the trouble that the sandbox is weaker than last time, and kind of the entries about a change."""
 REMEDY = (
@@ -67,7 +69,7 @@ class SandboxWatch:
             if time.monotonic() < self._rest_until:
                 return
             looking = self._begin(self._choice.look)
-        await asyncio.wait({looking})
+        await asyncio.wait({looking}, timeout=WAIT_SECONDS)
 
     async def accept(self, isolation: Isolation) -> None:
         """Take the weaker sandbox that the person saw for the usual one. Raises KnownError."""

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.assembly import build
+from runner.model.decision import Verdict
 from runner.model.errors import KnownError
-from runner.model.request import Isolation, Language, Limits
+from runner.model.request import Isolation, Language, Limits, Tool
 from runner.model.result import Outcome
+from runner.model.submission import Submission
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.choose import choose
 from runner.sandbox.container import container as container_module
@@ -263,6 +265,31 @@ async def test_absent(tmp_path: Path) -> None:
 @pytest.fixture
 def client() -> EngineClient:
     return engine.client()
+
+
+async def test_started_after_the_console_it_is_used_without_a_restart(client: EngineClient, tmp_path: Path) -> None:
+    """`SANDBOX_TYPE=docker`: the words of the refusal have to help."""
+    sandbox = sandbox_at(f"unix://{tmp_path}/s")
+    places = Places.under(tmp_path / "home")
+    loaded = load(places, {"SANDBOX_TYPE": "docker", "ASSENT_WARM_CONTAINERS": "0"})
+    console = build(places, loaded, (LocalSandbox(tmp_path / "runs"), sandbox))
+    await console.start(gateway=False)
+    try:
+        submission = Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print('there')")
+        with pytest.raises(KnownError, match="Docker daemon not available"):
+            await console.submit(submission)
+        Path(tmp_path, "s").symlink_to(client.endpoint.url.removeprefix("unix://"))
+        console._watch._rest_until = 0.0  # looks that requests cause rest between them
+        ticket = await console.submit(submission)
+        request = ticket.case.request
+        assert request.isolation is Isolation.DOCKER
+        while not console.desk.position(request.id):
+            await asyncio.sleep(0.01)
+        assert console.answer(request.id, request.digest, Verdict.APPROVED, "") == ""
+        answer = await ticket.answered(30)
+        assert answer is not None and answer.text() == "there"
+    finally:
+        await console.close("over")
 
 
 async def test_an_image_that_is_not_there(client: EngineClient) -> None:

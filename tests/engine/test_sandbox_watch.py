@@ -280,6 +280,18 @@ async def test_however_many_ask_at_once_there_is_one_look(tmp_path: Path) -> Non
         assert docker.examined == before + 1, "a look that took long is not repeated at once"
 
 
+async def test_an_engine_that_hangs_holds_no_request_for_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox_watch, "WAIT_SECONDS", 0.05)
+    await last_time(tmp_path)
+    gvisor = Engine()
+    async with staged(tmp_path, gvisor) as stage:
+        stage.engine._watch._rest_until = 0.0
+        gvisor.seconds = 60.0
+        ticket = await stage.asked()
+        assert ticket.case.request.isolation is Isolation.LOCAL
+        assert ticket.case.assessment is not None and WEAKER in ticket.case.assessment.reasons
+
+
 async def test_an_engine_that_comes_and_goes_with_fifty_open_requests(tmp_path: Path) -> None:
     gvisor = Engine()
     async with staged(tmp_path, gvisor, ASSENT_MAX_PENDING="60") as stage:

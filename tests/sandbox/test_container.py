@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import itertools
@@ -19,13 +20,17 @@ from hypothesis import strategies as st
 
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, Limits
+from runner.sandbox.available import OWN_IMAGES
+from runner.sandbox.container import endpoint
 from runner.sandbox.container.endpoint import STANDARD, Endpoint, find
 from runner.sandbox.container.frames import MARK, Frames, Marks, Words
+from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.container.shape import Shape, config
 from runner.sandbox.container.starter import introduction
 from runner.sandbox.container.unpack import Spool
 from runner.sandbox.contract import Bounds, Collect
 from runner.sandbox.output import Stream
+from tests.sandbox.test_engine_client import StandIn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -234,3 +239,19 @@ def test_hardening_of_every_container(isolation: Isolation) -> None:
     assert host["NanoCpus"] == 500_000_000 and host["PidsLimit"] > 0
     assert "size=1024m" in host["Tmpfs"]["/workspace"]
     assert made["Labels"]["assent.run"] == "run-1-2-x"
+
+
+@pytest.mark.asyncio
+async def test_an_engine_that_is_found_elsewhere_later_is_asked_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine without root has a socket of its own, which is there only once it has been started."""
+    at = f"unix://{tmp_path}/none"
+    monkeypatch.setattr(endpoint, "find", lambda: Endpoint(at))
+    sandbox = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES)
+    assert (await sandbox.check()).problem == "Docker daemon not available."
+    server = await asyncio.start_unix_server(StandIn().serve, tmp_path / "s")
+    at = f"unix://{tmp_path}/s"
+    assert (await sandbox.check()).problem == "The container engine has no runtime runc."
+    await sandbox.close()
+    server.close()

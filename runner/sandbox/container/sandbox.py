@@ -91,6 +91,7 @@ class ContainerSandbox:
     async def examine(self) -> Readiness:
         """Return the same, examined now whatever was found before; runs use the earlier result meanwhile."""
         try:
+            await self._follow_engine()
             self._readiness = await self._examine()
         except KnownError as error:
             self._readiness = None
@@ -212,6 +213,16 @@ class ContainerSandbox:
         if self._given is None:
             self._given = EngineClient(endpoint.find())
         return self._given
+
+    async def _follow_engine(self) -> None:
+        """Let go of the client of an engine that did not work, where the engine is to be found elsewhere now.
+
+        One without root has a socket of its own only once it has been started. Raises KnownError.
+        """
+        busy = self._readiness is not None or self._runs or any(session.alive for session in self._sessions)
+        if self._given is not None and self._own and not busy and endpoint.find() != self._given.endpoint:
+            client, self._given = self._given, None
+            await client.close()
 
     async def _examine(self) -> Readiness:
         """Examine engine, runtime and images. Raises KnownError and Denied."""
