@@ -52,6 +52,8 @@ class SandboxChoice:
         self._choice: ChosenSandbox | None = None
         self._known: asyncio.Event | None = None
         """Set once the sandbox is known; None before `open`."""
+        self.left_behind: KnownError | None = None
+        """Why leftovers of earlier consoles could not be removed; None where they could."""
         self._before: Isolation | None = None
         """The isolation of last time, or one that was accepted or chosen since."""
         self._weaker = False
@@ -207,9 +209,12 @@ class SandboxChoice:
     async def _sweep(self, *sandboxes: Sandbox) -> None:
         """Remove what consoles that are gone left behind; what cannot be removed keeps nothing from running."""
         for found in await asyncio.gather(*(one.sweep() for one in sandboxes), return_exceptions=True):
-            if isinstance(found, Exception):
+            if isinstance(found, KnownError):
+                self.left_behind = found
+            elif isinstance(found, Exception):
                 fault = {"message": "while removing what earlier consoles left behind", "exception": found}
                 asyncio.get_running_loop().call_exception_handler(fault)
+                self.left_behind = KnownError("What an earlier run left could not be removed.", "The fault log has more.")
 
     # ---- warm containers ----
 

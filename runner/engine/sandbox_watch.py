@@ -96,6 +96,7 @@ class SandboxWatch:
         now = time.monotonic()
         self._rest_until = now + max(LEAST_REST_SECONDS, REST_SHARE * (now - began))
         self._report_weaker()
+        self._report_left_behind()
         first, self._opened = not self._opened, True
         after = self._choice.present
         if after is not before:
@@ -109,6 +110,13 @@ class SandboxWatch:
             self._record.clear(AREA)
             return
         self._record.trouble(AREA, f"{words} {self._choice.why}".strip(), REMEDY)
+
+    def _report_left_behind(self) -> None:
+        """Report that leftovers of earlier consoles could not be removed, or that they could."""
+        if left := self._choice.left_behind:
+            self._record.trouble("leftovers", left.what, left.remedy)
+        else:
+            self._record.clear("leftovers")
 
     async def _tell(
         self, before: Isolation | None, after: Isolation | None, usual: Isolation | None, *, first: bool

@@ -174,7 +174,8 @@ class EngineTroubled:
 
     area: str
     """`ledger`, `sandbox`, `isolation` (a weaker sandbox than last time), `gateway`, `settings`, `grants`, `secrets`,
-    `agents`, `artifacts`, or `start` where opening failed in a way that belongs to no other area.
+    `agents`, `artifacts`, `leftovers` of earlier runs, or `start` where opening failed in a way that belongs to no
+    other area.
     """
     what: str
     remedy: str

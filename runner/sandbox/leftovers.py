@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import os
 import secrets
-import shutil
 import signal
 import tempfile
 from pathlib import Path
+
+from runner.model.errors import KnownError
+from runner.sandbox.removal import remove
 
 MARKER = "ASSENT_RUN"
 """Environment variable that every process of a run starts with: the run's name."""
@@ -41,29 +43,21 @@ def _own_start(pid: int) -> str:
     return started_at(pid)
 
 
-def remove(folder: Path) -> None:
-    """Remove a folder, whatever its permissions are."""
-
-    def open_and_retry(_function: object, path: str, _error: object) -> None:
-        try:
-            os.chmod(os.path.dirname(path), 0o700)
-            if os.path.isdir(path) and not os.path.islink(path):
-                os.chmod(path, 0o700)
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                os.unlink(path)
-        except OSError:
-            return
-
-    shutil.rmtree(folder, onerror=open_and_retry)
-
-
 def sweep(root: Path) -> tuple[str, ...]:
-    """End the processes and remove the folders of consoles that are gone; names of the runs."""
+    """End the processes and remove the folders of consoles that are gone; names of the runs.
+
+    Raises KnownError, once all else is done, for folders that cannot be removed.
+    """
     names = _kill_orphans()
     folders = [folder for folder in root.glob("run-*") if not owner_lives(folder.name)] if _is_own_folder(root) else []
-    for folder in folders:
-        remove(folder)
+    failed = {folder: problem for folder in folders if (problem := remove(folder))}
+    if failed:
+        folder, problem = next(iter(failed.items()))
+        more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
+        raise KnownError(
+            f"What an earlier run left could not be removed: {folder} ({problem}){more}.",
+            "It takes disk space and nothing else. Remove it by hand, and start Assent again.",
+        )
     return tuple(sorted(names | {folder.name for folder in folders}))
 
 

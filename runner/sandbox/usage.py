@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from runner.model.result import Outcome, Usage
 from runner.sandbox.local import tree
 from runner.sandbox.local.child import most_files
+from runner.sandbox.local.occupied import Uncounted, occupied, removed_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +55,9 @@ class Meter:
         self._disk: int | None = None
         self._files = 0
         self._more_files = 0
+        self._uncounted = ""
+        """Why the workspace cannot be counted, which ends the run; '' where it can."""
+        self._was_hidden = False
         self.peak_memory = 0
         """Bytes of all processes together, as far as readings saw it."""
 
@@ -95,8 +99,21 @@ class Meter:
                 self._disk, self._files = _filled(found), _files(found)
         elif at - self._walked >= WALK_SECONDS or self._disk is None:
             self._walked = at
-            self._disk, self._files = _walked(path, most_files(self._limits))
+            self._look_at_folder(path)
         self._more_files = sum(_files(found) for place in self._child.others if (found := _statistics(place, pid)))
+
+    def _look_at_folder(self, path: str) -> None:
+        """Count what a workspace on disk holds, with removed files that are still open."""
+        try:
+            found = occupied(path, most_files(self._limits))
+        except Uncounted as why:
+            self._uncounted = str(why)
+            return
+        without_name = removed_files(self._child.processes(), path)
+        if without_name.hidden and self._was_hidden:
+            self._uncounted = "Holds removed files whose size cannot be counted (limit)"
+        self._was_hidden = without_name.hidden
+        self._disk, self._files = found.size + without_name.size, found.entries
 
     def _cpu_percent(self, at: float, reading: tree.ProcessReading) -> float:
         then, before = self._last_cpu
@@ -108,6 +125,8 @@ class Meter:
         limits = self._limits
         if memory > limits.memory_mb << 20:
             return Outcome.OUT_OF_MEMORY, ""
+        if self._uncounted:
+            return Outcome.OUT_OF_DISK, self._uncounted
         if self._disk is not None and self._disk > limits.disk_mb << 20:
             return Outcome.OUT_OF_DISK, ""
         if self._files + self._more_files > most_files(limits):
@@ -124,11 +143,6 @@ def _halved(curve: list[Usage]) -> list[Usage]:
     ]
 
 
-def occupied(folder: str, limits: Limits) -> int:
-    """Return the bytes that files below `folder` occupy."""
-    return _walked(folder, most_files(limits))[0]
-
-
 def _statistics(path: str, pid: int) -> os.statvfs_result | None:
     """Return the file system's statistics; None where it cannot be reached any more."""
     try:
@@ -143,25 +157,3 @@ def _filled(found: os.statvfs_result) -> int:
 
 def _files(found: os.statvfs_result) -> int:
     return found.f_files - found.f_ffree
-
-
-def _walked(folder: str, most: int) -> tuple[int, int]:
-    """Return the bytes that files below `folder` occupy, and how many there are.
-
-    Those after the first too many do not count.
-    """
-    total = seen = 0
-    folders = [folder]
-    while folders and seen <= most:
-        try:
-            with os.scandir(folders.pop()) as entries:
-                for entry in entries:
-                    seen += 1
-                    total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    if seen > most:
-                        break
-        except OSError:
-            continue
-    return total, seen

@@ -69,7 +69,7 @@ class Child:
     """Sent to `root`, it takes everything below along."""
     workspace: str
     """Where the host can look at the workspace, with `{pid}` for any process of the code."""
-    clean: Callable[[], None]
+    clean: Callable[[], object]
     """Remove what was laid out on the host, once everything has ended."""
     left: Left | None = None
     """What it leaves in its workspace, where that is wanted."""

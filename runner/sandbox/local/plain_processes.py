@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
-from runner.sandbox.leftovers import remove
 from runner.sandbox.local import tree
 from runner.sandbox.local.child import Child, Identities, Program, View, rlimits
 from runner.sandbox.local.collect import Left
 from runner.sandbox.local.syscalls import FILTERED
+from runner.sandbox.removal import remove
 
 if TYPE_CHECKING:
     from runner.sandbox.local.interpreters import Interpreter

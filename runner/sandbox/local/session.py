@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox import files, leftovers
+from runner.sandbox.local.child import most_files
+from runner.sandbox.local.occupied import Uncounted, occupied
 from runner.sandbox.local.run import LastingWorkspace
-from runner.sandbox.usage import occupied
+from runner.sandbox.removal import remove
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -77,7 +79,8 @@ class LocalSession:
         if self._run is not None:
             self._run.stop("The sandbox was destroyed.")
             await self._run.ended()
-        await asyncio.to_thread(leftovers.remove, self._folder)
+        # What cannot be removed is tried again, and told, when Assent starts the next time.
+        await asyncio.to_thread(remove, self._folder)
 
     def _check(self) -> None:
         """Raise KnownError where the sandbox was removed."""
@@ -85,7 +88,14 @@ class LocalSession:
             raise gone()
 
     def _write(self, path: str, data: bytes, executable: bool) -> None:
-        if occupied(self._place.workspace, self._limits) + len(data) > self._limits.disk_mb << 20:
+        try:
+            taken = occupied(self._place.workspace, most_files(self._limits)).size
+        except Uncounted as why:
+            raise KnownError(
+                f"There is no room for {path}: what the sandbox holds cannot be counted. {why}.",
+                "Remove such folders by running code, or create a new sandbox.",
+            ) from why
+        if taken + len(data) > self._limits.disk_mb << 20:
             raise KnownError(
                 f"There is no room for {path}: the sandbox may hold {self._limits.disk_mb} MB.", "Remove files first."
             )
