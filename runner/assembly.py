@@ -105,7 +105,7 @@ class Assembly:
             lambda request: self.assess(request, person=True),
             self.settings,
             self.policy,
-            lambda: self.parts.sandboxes.isolation,
+            self.parts.sandboxes.where,
             self.parts.places.ledger,
         )
 

@@ -54,10 +54,11 @@ class HeldSandbox:
     def __init__(self, isolation: Isolation = Isolation.LOCAL) -> None:
         self.isolation = isolation
         self.there = True
+        self.protections: tuple[str, ...] = ("a test", "a wall of cards")
         self.runs: list[HeldRun] = []
 
     async def check(self) -> Readiness:
-        return Readiness(ready=self.there, protections=("a test",), problem="" if self.there else "Not there.")
+        return Readiness(ready=self.there, protections=self.protections, problem="" if self.there else "Not there.")
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> HeldRun:
         self.runs.append(HeldRun(job))

@@ -90,10 +90,13 @@ class Hindsight:
         assess: Callable[[Request], Awaitable[Assessment]],
         settings: Callable[[], Settings],
         policy: Callable[[], Policy],
-        isolation: Callable[[], Isolation],
+        where: Callable[[], Awaitable[tuple[Isolation, tuple[str, ...]]]],
         ledger: Path,
     ) -> None:
-        """`registered(agent)` returns when it was added, in seconds since the epoch. `assess` applies the rules."""
+        """`registered(agent)` returns when it was added, in seconds since the epoch. `assess` applies the rules.
+
+        `where()` returns the kind and the protections of the sandbox in which code would run now.
+        """
         self._cases = cases
         self._grants = grants
         self._assessor = assessor
@@ -102,7 +105,7 @@ class Hindsight:
         self._assess = assess
         self._settings = settings
         self._policy = policy
-        self._isolation = isolation
+        self._where = where
         self._ledger = ledger
 
     async def preview(self, request_id: str, choice: Choice) -> Preview:
@@ -119,11 +122,14 @@ class Hindsight:
     async def explain_past(self, request_id: str) -> Explanation:
         """Return what would happen to the same call today. Raises KnownError where there is no such request."""
         request, _ = await self.about(request_id)
-        return await self._explain(replace(request, isolation=self._isolation()))
+        isolation, protections = await self._where()
+        return await self._explain(replace(request, isolation=isolation, protections=protections))
 
     async def explain_program(self, submission: Submission) -> Explanation:
         """Return what would happen to a given call. Raises Refused for arguments out of bounds."""
-        return await self._explain(intake.request(submission, self._settings(), self._isolation()))
+        isolation, protections = await self._where()
+        request = intake.request(submission, self._settings(), isolation, protections=protections)
+        return await self._explain(request)
 
     async def suggestions(self) -> tuple[Suggestion, ...]:
         """Return programs that were approved often, never denied, and are not remembered; the most frequent first."""

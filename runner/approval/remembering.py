@@ -10,6 +10,7 @@ from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged
 from runner.policy.explain import Foresight, Step
 from runner.policy.grantfile import plain
+from runner.policy.grants import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,6 +84,7 @@ class Remembering:
         use = {"grant": grant.name, "use": grant.used, "of": grant.uses}
         await self._record.append(USED, request.id, use)
         self._record.publish(GrantsChanged())
+        case.other_values = grant.subject is Subject.SHAPE
         reason = f"Approved without asking: remembered as {grant.name}, use {grant.used} of {grant.uses}."
         return Decision(Verdict.APPROVED, Decider.GRANT, reason, grant.name, 0.0, request.digest)
 

@@ -57,11 +57,11 @@ class Entrance:
         await chosen.known()
         if submission.tool in NEW_PLACE and not submission.sandbox_id:
             await self._watch.look_for_request()
-        isolation, image = await chosen.place(submission.language)
+        isolation, image, protections = await chosen.place(submission.language)
         self._check_open(submission.tool)
         kept = self._kept(submission)
         settings = self._parts.configuration.settings
-        request = intake.request(submission, settings, isolation, image, kept)
+        request = intake.request(submission, settings, isolation, image, kept, protections)
         case = Case(request, self._record)
         try:
             await case.advance(Phase.ARRIVED, request, RequestArrived(request))

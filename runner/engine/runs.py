@@ -73,6 +73,8 @@ class Runs:
         Raises NotPermitted for an approval no longer valid, KnownError if `place` fails.
         """
         request = case.approved
+        if gone := [one for one in request.protections if one not in protections]:
+            raise KnownError(f"What protected the machine when this was asked is gone: {gone[0]}.", "Ask again.")
         self._permit(case, decision)
         body = {"protections": list(protections), "chosen": why}
         await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
@@ -119,6 +121,7 @@ class Runs:
             stdin=request.stdin,
             imports=imports(self._parts.configuration.settings),
             imported=imported,
+            own_modules=not case.other_values,
             network=request.network,
             image=request.image,
             collect=self._collect(request.id),

@@ -237,13 +237,23 @@ class SandboxChoice:
         if self._known is not None:
             await self._known.wait()
 
-    async def place(self, language: Language | None) -> tuple[Isolation, str]:
-        """Return where code in `language` would run, and the id of its image; '' without one."""
+    async def place(self, language: Language | None) -> tuple[Isolation, str, tuple[str, ...]]:
+        """Return where code in `language` would run, the id of its image ('' without one) and the protections there."""
         choice = self._choice
-        if choice is None or language is None:
-            return self.isolation, ""
-        images = (await choice.sandbox.check()).images
-        return choice.sandbox.isolation, images.get(language, "")  # of one sandbox: another may be chosen by now
+        if choice is None:
+            return self.isolation, "", ()
+        # All of one sandbox: another may be chosen after the await.
+        readiness = await choice.sandbox.check()
+        image = "" if language is None else readiness.images.get(language, "")
+        return choice.sandbox.isolation, image, readiness.protections
+
+    async def where(self) -> tuple[Isolation, tuple[str, ...]]:
+        """Return the kind of the sandbox and its active protections."""
+        if self._choice is None:
+            return self.isolation, ()
+        sandbox = self._choice.sandbox
+        protections = (await sandbox.check()).protections
+        return sandbox.isolation, protections
 
     async def facts(self) -> dict[str, object]:
         """Return the answer of `code_sandbox_info`."""

@@ -127,6 +127,8 @@ class Request:
     """Where in the file reading begins, in bytes."""
     most_bytes: int = 0
     """Most bytes to be read of the file; 0 for the tools that do not read."""
+    protections: tuple[str, ...] = ()
+    """What protects the machine from the code where it would run, in the words of the sandbox."""
 
     @cached_property
     def digest(self) -> str:
@@ -149,7 +151,7 @@ class Request:
         for outside in ("id", "received_at", "title"):
             del whole[outside]
         # Left out where they say nothing, so that requests of before these fields keep their digests.
-        for later in ("sandbox", "executable", "offset", "most_bytes"):
+        for later in ("sandbox", "executable", "offset", "most_bytes", "protections"):
             if not whole[later]:
                 del whole[later]
         return whole

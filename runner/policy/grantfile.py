@@ -191,6 +191,7 @@ def _grant(entry: dict[str, Any]) -> Grant:
         "touch": Touch(**touch),
         "found": tuple(map(_text, entry.get("found", ()))),
         "limits": Limits(**entry["limits"]),
+        "protections": tuple(map(_text, entry.get("protections", ()))),
     }
     grant = Grant(**values)
     for text in (grant.name, grant.title, grant.agent, grant.digest, grant.session, grant.sandbox, grant.pattern):

@@ -104,6 +104,8 @@ class Grant:
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.LOCAL
     """The weakest isolation that it covers."""
+    protections: tuple[str, ...] = ()
+    """The protections at that time, which a sandbox of the same kind must have for it to count."""
     expires_at: float = 0.0
     session: str = ""
     """The session with which it ends; empty where it does not end with one."""
@@ -139,7 +141,7 @@ class Grant:
     def _no_more_than_then(self, request: Request) -> bool:
         now, then = request.limits, self.limits
         return (
-            request.isolation.strength >= self.isolation.strength
+            self._no_weaker_than_then(request)
             and now.memory_mb <= then.memory_mb
             and now.cpu_cores <= then.cpu_cores
             and now.disk_mb <= then.disk_mb
@@ -147,6 +149,12 @@ class Grant:
             and now.output_bytes <= then.output_bytes
             and now.processes <= then.processes
         )
+
+    def _no_weaker_than_then(self, request: Request) -> bool:
+        if request.isolation is not self.isolation:
+            return request.isolation.strength > self.isolation.strength
+        # A grant of before protections were recorded has none: what they were then is not known.
+        return set(self.protections) <= set(request.protections) and bool(self.protections or not request.protections)
 
     def _same_shape(self, request: Request, assessment: Assessment, outline: Outline) -> bool:
         """Return whether `request` has the same outline; findings and touch are those of the new literals."""
@@ -194,6 +202,7 @@ def make(
         touch=_touch(assessment.touch, choice.subject),
         limits=request.limits,
         isolation=request.isolation,
+        protections=request.protections,
         expires_at=0.0 if choice.seconds is None else now + choice.seconds,
         # A kept sandbox never outlives the session.
         session=session if choice.session or files else "",
@@ -312,8 +321,8 @@ def program(request: Request) -> str:
     """Return the SHA-256 (hex) over all that determines what the program does, without agent and limits."""
     # Cached: each grant for one program asks for it, and code may have a megabyte.
     deciding = request.deciding()
-    for outside in ("agent", "limits", "isolation", "image"):
-        del deciding[outside]
+    for outside in ("agent", "limits", "isolation", "image", "protections"):
+        deciding.pop(outside, None)
     return hashlib.sha256(canonical(deciding)).hexdigest()
 
 

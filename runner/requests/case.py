@@ -36,6 +36,8 @@ class Case:
         self.edited_assessment: Assessment | None = None
         self.generation = 0
         """Value of `Modes.generation` when the decision was made."""
+        self.other_values = False
+        """Whether the grant that approved it leaves its values open: then no file it writes may become a module."""
         self.gone = ""
         """Why its caller has disconnected; empty while it waits."""
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()

@@ -25,11 +25,17 @@ UNINFORMATIVE = ("#", "//", "import ", "from ", '"""', "'use strict'", "set -")
 
 
 def request(
-    submission: Submission, settings: Settings, isolation: Isolation, image: str = "", kept: Kept | None = None
+    submission: Submission,
+    settings: Settings,
+    isolation: Isolation,
+    image: str = "",
+    kept: Kept | None = None,
+    protections: tuple[str, ...] = (),
 ) -> Request:
     """Return the request that `submission` makes; `image` is the id of the container image it would run in.
 
-    With `kept`, isolation, image and limits are those of that sandbox.
+    `protections` are those of the sandbox. With `kept`, isolation, image and limits are those of that sandbox, whose
+    protections stay what they are.
 
     Raises Refused, naming the argument, for a value out of bounds.
     """
@@ -54,6 +60,7 @@ def request(
         executable=submission.executable,
         offset=_offset(submission),
         most_bytes=_most_bytes(submission, settings),
+        protections=() if kept else protections,
     )
 
 

@@ -68,6 +68,8 @@ class Job:
     imports: ImportRule = field(default_factory=ImportRule)
     imported: tuple[Import, ...] | None = None
     """The imports of the code, where they are known; with None the sandbox finds them."""
+    own_modules: bool = True
+    """Whether Python finds modules in the workspace, where the code may have written them."""
     network: NetworkMode = NetworkMode.NONE
     image: str = ""
     """Id of the container image that was approved; '' takes the one there is now."""

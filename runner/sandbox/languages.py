@@ -90,6 +90,7 @@ def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int 
         "workspace": view.workspace,
         "report": report,
         "identity": identity,
+        "own_modules": job.own_modules,
         "path": list(tool.search),
         "prefix": tool.prefix,
         "executable": tool.executable,

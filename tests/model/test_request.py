@@ -28,6 +28,7 @@ BASE = Request("1", "claude", Tool.CODE_EXECUTE, 1.0, Language.PYTHON, "print(1)
         {"isolation": Isolation.GVISOR},
         {"isolation": Isolation.PROCESS},
         {"image": "sha256:1"},
+        {"protections": ("no network (namespace)",)},
     ],
 )
 def test_whatever_decides_changes_the_digest(change: dict[str, object]) -> None:

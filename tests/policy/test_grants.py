@@ -184,6 +184,41 @@ def test_what_ran_behind_bubblewrap_is_asked_where_there_is_none(choice: Choice)
     assert made.covers(CODE, HIGH) and not made.covers(replace(CODE, isolation=Isolation.PROCESS), HIGH)
 
 
+BEHIND = replace(CODE, protections=("no network", "calls filtered"))
+
+
+@pytest.mark.parametrize(
+    ("protections", "isolation", "covered"),
+    [
+        (("calls filtered", "no network"), Isolation.LOCAL, True),
+        (("no network", "calls filtered", "memory group"), Isolation.LOCAL, True),
+        (("no network",), Isolation.LOCAL, False),
+        (("calls filtered",), Isolation.LOCAL, False),
+        ((), Isolation.LOCAL, False),
+        (("own kernel",), Isolation.GVISOR, True),
+        (("no network", "calls filtered"), Isolation.PROCESS, False),
+    ],
+)
+def test_a_protection_less_than_then_is_asked(
+    protections: tuple[str, ...], isolation: Isolation, covered: bool
+) -> None:
+    now = replace(BEHIND, protections=protections, isolation=isolation)
+    assert grant(TEXT, BEHIND).covers(now, HIGH) is covered
+    made = make(BEHIND, READS, SHAPE, NOW, "this-session", digits)
+    assert made.covers(now, READS, digits) is covered
+    assert not grant(EXACT, BEHIND).covers(replace(now, protections=("no network",)), HIGH)
+
+
+def test_a_grant_that_says_nothing_of_protections_is_asked_where_there_are_some() -> None:
+    """It was made before they were recorded."""
+    assert not grant(TEXT).covers(BEHIND, HIGH)
+
+
+def test_protections_are_kept_with_the_grant(places: Places, clock: Clock) -> None:
+    asyncio.run(Grants(places, clock).add(grant(TEXT, BEHIND)))
+    assert Grants(places, clock).all()[0].protections == BEHIND.protections
+
+
 def test_a_kind_covers_nothing_that_touches_more() -> None:
     made = grant(KIND, INFO, MEDIUM)
     assert made.covers(INFO, Assessment(Level.LOW, ("",), touch=Touch(files=("b.csv",))))

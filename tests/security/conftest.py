@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tests.contract.conftest import lab
+from tests.sandbox.conftest import bwrap
 
-__all__ = ["lab"]
+__all__ = ["bwrap", "lab"]

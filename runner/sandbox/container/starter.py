@@ -83,6 +83,7 @@ def orders(job: Job, *, reserved: bool = False) -> bytes:
                 "memory": job.limits.memory_mb << 20,
                 "reserved": reserved,
                 "context": languages.context(job),
+                "own_modules": job.own_modules,
                 "allowed": None if allowed is None else list(allowed),
                 "blocked": list(job.imports.blocked),
                 "hint": hint(job.imports),

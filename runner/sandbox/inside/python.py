@@ -51,7 +51,7 @@ def _become(identity: int) -> None:
 
 def _main_module(orders: "dict[str, Any]") -> "ModuleType":
     sys.argv[:] = [orders["main"]]
-    sys.path[:] = [orders["workspace"], *orders["path"]]
+    sys.path[:] = [orders["workspace"], *orders["path"]] if orders["own_modules"] else orders["path"]
     sys.prefix = sys.exec_prefix = orders["prefix"]
     if posix.access(orders["executable"], posix.X_OK):
         sys.executable = orders["executable"]
