@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import marshal
 import re
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
-from runner.model.errors import KnownError
 from runner.model.request import Language
 from runner.sandbox.imports import hint
+from runner.sandbox.local.child import as_user
 from runner.sandbox.local.interpreters import SYSTEM
 
 if TYPE_CHECKING:
@@ -62,9 +61,9 @@ def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tu
             return (tool.path, *flags, f"{view.inside}/start.pyc", f"{view.inside}/orders")
         case Language.JAVASCRIPT:
             heap = f"--max-old-space-size={int(job.limits.memory_mb * HEAP_SHARE)}"
-            return (*_as_user(identity), tool.path, heap, "--require", f"{view.inside}/node.cjs", main)
+            return (*as_user(identity), tool.path, heap, "--require", f"{view.inside}/node.cjs", main)
         case Language.SHELL:
-            return (*_as_user(identity), tool.path, "--noprofile", "--norc", main)
+            return (*as_user(identity), tool.path, "--noprofile", "--norc", main)
         case _:
             assert_never(job.language)
 
@@ -122,12 +121,3 @@ def variables(job: Job) -> Mapping[str, str]:
             raise BadContext(f"{name!r} of the context cannot be an environment variable.")
         found[name] = text
     return found
-
-
-def _as_user(identity: int | None) -> tuple[str, ...]:
-    """Gives up root before the interpreter starts. Python does it itself, which is faster. Raises KnownError."""
-    if identity is None:
-        return ()
-    if (setpriv := shutil.which("setpriv")) is None:
-        raise KnownError("setpriv was not found.", "Install util-linux, or run Assent as an ordinary user.")
-    return (setpriv, f"--reuid={identity}", f"--regid={identity}", "--clear-groups")

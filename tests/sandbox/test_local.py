@@ -15,7 +15,7 @@ from runner.model.result import Outcome
 from runner.sandbox import leftovers
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Readiness
-from runner.sandbox.local import bubblewrap as bubblewrap_module
+from runner.sandbox.local import trusted
 from runner.sandbox.local.sandbox import LocalSandbox
 from tests.sandbox.conftest import job, only
 
@@ -45,7 +45,7 @@ def test_plain_processes_are_a_weaker_isolation_than_bubblewrap(bwrap: Lab, plai
 
 
 def test_without_bubblewrap_installed_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bubblewrap_module.shutil, "which", lambda _name: None)
+    monkeypatch.setattr(trusted, "find", lambda *_names: "")
     sandbox = LocalSandbox(tmp_path / "runs", python="/usr/bin/python3", node="/usr/bin/node", bash="/bin/bash")
     ready = asyncio.run(sandbox.check())
     if os.geteuid() == 0:

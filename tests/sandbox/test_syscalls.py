@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.request import Language
-from runner.sandbox.local import syscalls
+from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.sandbox.local.syscalls import FILTERED
 from runner.system.places import resources
@@ -163,7 +163,8 @@ def test_a_filter_that_is_refused_is_reported(tmp_path: Path, monkeypatch: pytes
         f'exec {real} "$@"\n'
     )
     stand_in.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    find = trusted.find
+    monkeypatch.setattr(trusted, "find", lambda *names: str(stand_in) if "bwrap" in names else find(*names))
     sandbox = LocalSandbox(tmp_path / "runs")
 
     async def body() -> None:

@@ -8,7 +8,7 @@ import json
 import os
 import platform
 import resource
-import shutil
+import select
 import signal
 import subprocess
 import time
@@ -17,11 +17,21 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Limits
-from runner.sandbox.local import syscalls
-from runner.sandbox.local.child import Child, Identities, Program, View, rlimits
+from runner.sandbox.local import syscalls, trusted
+from runner.sandbox.local.child import Child, Identities, Program, View, as_user, rlimits
 from runner.sandbox.local.collect import Left
-from runner.sandbox.local.interpreters import SYSTEM
+from runner.sandbox.local.interpreters import SYSTEM as SYSTEM_FOLDERS
 from runner.sandbox.local.syscalls import FILTERED
+from runner.sandbox.local.trial import (
+    FEW,
+    IN_MEMORY,
+    NETWORK,
+    OTHER_NAMESPACE,
+    OTHER_USER,
+    PROCESSES,
+    SYSTEM,
+    TrialLook,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +45,7 @@ TEMPORARY_BYTES = 64 << 20
 """Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
 USER_INSIDE = 1000
 TRY_SECONDS = 10.0
+TRIAL = b"echo on\nread -r _\n"
 CLOCK_STEP = 0.02
 """Seconds by which the times of files may lag behind the clock."""
 READY_EVERY = 0.0003
@@ -66,9 +77,8 @@ class Bubblewrap:
     @classmethod
     def tried(cls) -> Bubblewrap:
         """Find bubblewrap and try it with everything it will be used with. Raises KnownError."""
-        program = shutil.which("bwrap")
-        if program is None:
-            raise KnownError("bubblewrap is not installed.", REMEDY)
+        if not (program := trusted.find("bwrap")):
+            raise KnownError(f"bubblewrap is not installed. {trusted.elsewhere('bwrap')}".rstrip(), REMEDY)
         unfiltered = "" if syscalls.program() else f"no filter for {platform.machine()}"
         for may_nest in (False, True):  # bubblewrap before 0.8 cannot forbid it
             filtering = cls(program, may_nest=may_nest, unfiltered=unfiltered)
@@ -79,20 +89,37 @@ class Bubblewrap:
         raise KnownError(f"bubblewrap does not work here: {problem}", REMEDY)
 
     def problem(self) -> str:
-        """Return what keeps a trial run from working; '' when it works. Blocks for some 10 ms."""
-        name = f"run-{os.getpid()}-try"
-        command = ("/bin/sh", f"{VIEW.workspace}/try.sh")
-        program = Program(
-            name, ("try.sh", b"exit 0\n"), {}, command, {}, Limits(), subprocess.DEVNULL, (), self.identity, ()
-        )
+        """Return what keeps a trial run from working or being protected; '' when all is well. Blocks for some 10 ms."""
         try:
-            process = self.start(program).process
-            _, said = process.communicate(timeout=TRY_SECONDS)
+            with contextlib.ExitStack() as ours, contextlib.ExitStack() as handed:
+                reader, writer = _pipe(handed, ours)
+                identity = self.identity
+                command = (*as_user(identity), "/bin/sh", f"{VIEW.workspace}/try.sh")
+                program = Program(
+                    f"run-{os.getpid()}-try", ("try.sh", TRIAL), {}, command, {}, Limits(), reader, (), identity, ()
+                )
+                child = self.start(program)
+                ours.enter_context(child.process)
+                ours.callback(child.process.kill)
+                failed = self._looked_at(child)
+                os.write(writer, b"end\n")
+                _, said = child.process.communicate(timeout=TRY_SECONDS)
         except KnownError as error:
             return error.what.rstrip(".")
         except (OSError, subprocess.TimeoutExpired) as error:
             return str(error)
-        return said.decode("utf-8", "replace").strip() or "no reason given" if process.returncode else ""
+        if child.process.returncode:
+            return said.decode("utf-8", "replace").strip() or "no reason given"
+        return failed and f"a trial run was without this protection: {failed}"
+
+    def _looked_at(self, child: Child) -> str:
+        """Return the first protection that a trial run is without, which is the first one where it did not start."""
+        assert child.process.stdout is not None
+        ready, _, _ = select.select([child.process.stdout], [], [], TRY_SECONDS)
+        if not ready or not os.read(child.process.stdout.fileno(), 10):
+            return self.protections[0]
+        pids = child.processes() or [child.root]
+        return TrialLook(pids[-1], Limits(), TEMPORARY_BYTES).failed(self.protections)
 
     def version(self) -> str:
         said = subprocess.run([self._program, "--version"], capture_output=True, text=True, check=False).stdout
@@ -104,15 +131,10 @@ class Bubblewrap:
 
     @property
     def protections(self) -> tuple[str, ...]:
-        return (
-            "no network (namespace)",
-            "sees no processes but its own (namespace)",
-            "own user id, no privileges" if self._identities else "own user namespace, no privileges",
-            "read-only system, no home folders",
-            "private /workspace and /tmp in memory, limited in size",
-            "limited number of processes",
-            *(() if self._unfiltered else (FILTERED,)),
-        )
+        """All of them were looked at in the trial run."""
+        whose = OTHER_USER if self._identities else OTHER_NAMESPACE
+        filtered = () if self._unfiltered else (FILTERED,)
+        return (NETWORK, PROCESSES, whose, SYSTEM, IN_MEMORY, FEW, *filtered)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -263,7 +285,7 @@ def _left(root: int, program: Program) -> Left | None:
 def _system() -> list[str]:
     """Return the system's folders, read-only; with links in the places that are links where /usr is merged."""
     options: list[str] = []
-    for path in SYSTEM:
+    for path in SYSTEM_FOLDERS:
         if os.path.islink(path):
             options += ["--symlink", os.readlink(path), path]
         elif os.path.isdir(path):
@@ -288,7 +310,7 @@ def _shown(folders: tuple[str, ...]) -> list[str]:
 
 def _parents(paths: Iterable[str]) -> list[str]:
     above = {str(parent) for path in paths for parent in Path(path).parents}
-    made = sorted(above - {"/", *SYSTEM})
+    made = sorted(above - {"/", *SYSTEM_FOLDERS})
     return [word for path in made for word in ("--perms", "0755", "--dir", path)]
 
 

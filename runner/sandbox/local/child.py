@@ -10,13 +10,13 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from runner.sandbox.local import tree
+from runner.model.errors import KnownError
+from runner.sandbox.local import tree, trusted
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Mapping
 
-    from runner.model.errors import KnownError
     from runner.model.request import Isolation, Limits
     from runner.sandbox.local.collect import Left
     from runner.sandbox.local.interpreters import Interpreter
@@ -126,6 +126,18 @@ FILES_PER_MB = 64
 """Files per MB, about as many as file systems on disk have inodes for."""
 FIRST_IDENTITY = 700_000_000
 IDENTITIES = 10_000_000
+
+
+def as_user(identity: int | None) -> tuple[str, ...]:
+    """Return the command that gives up root before the program after it starts; nothing where there is no `identity`.
+
+    Raises KnownError where there is none.
+    """
+    if identity is None:
+        return ()
+    if not (setpriv := trusted.find("setpriv")):
+        raise KnownError("setpriv was not found.", "Install util-linux, or run Assent as an ordinary user.")
+    return (setpriv, f"--reuid={identity}", f"--regid={identity}", "--clear-groups")
 
 
 class Identities:

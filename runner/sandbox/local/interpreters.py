@@ -6,7 +6,6 @@ import importlib.metadata
 import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from typing import assert_never
 
 from runner.model.errors import KnownError
 from runner.model.request import Language
+from runner.sandbox.local import trusted
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Folders that every sandbox shows read-only."""
@@ -71,7 +71,7 @@ def _find_python(given: str) -> Interpreter:
 
     Then the code sees the packages of that interpreter, and none of those that Assent itself needs.
     """
-    path = given or ("" if getattr(sys, "frozen", False) else _base_python()) or shutil.which("python3") or ""
+    path = given or ("" if getattr(sys, "frozen", False) else _base_python()) or trusted.find("python3")
     remedy = "Install Python 3.11 or later, or name its path in the settings."
     source = Path(__file__).parent.with_name("inside") / "python.py"
     with tempfile.TemporaryDirectory(prefix="assent-try-") as scratch:
@@ -111,8 +111,8 @@ def _packages(search: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _find_node(given: str) -> Interpreter:
-    remedy = "Install Node.js 20 or later, or name its path in the settings."
-    path = os.path.realpath(given or shutil.which("node") or shutil.which("nodejs") or "")
+    remedy = f"{trusted.elsewhere('node')} Install Node.js 20 or later, or name its path in the settings.".strip()
+    path = _real(given or trusted.find("node", "nodejs"))
     version = _ask([path, "--version"], "Node.js", remedy).strip().lstrip("v")
     if _older(version, (20, 0)):
         raise KnownError(f"Node.js {version} is too old.", remedy)
@@ -121,12 +121,16 @@ def _find_node(given: str) -> Interpreter:
 
 def _find_bash(given: str) -> Interpreter:
     remedy = "Install Bash 5.2 or later, or name its path in the settings."
-    path = os.path.realpath(given or shutil.which("bash") or "")
+    path = _real(given or trusted.find("bash"))
     first = _ask([path, "--version"], "Bash", remedy).partition("version ")[2]
     version = first.partition("(")[0].strip()
     if _older(version, (5, 0)):
         raise KnownError(f"Bash {version} is too old.", remedy)
     return Interpreter(Language.SHELL, path, version, _outside_system(path, (_prefix(path),)))
+
+
+def _real(path: str) -> str:
+    return os.path.realpath(path) if path else ""
 
 
 def _ask(command: list[str], name: str, remedy: str) -> str:
