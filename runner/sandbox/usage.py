@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from runner.model.result import Outcome, Usage
-from runner.sandbox.local import tree
+from runner.sandbox.local import tree, unseen
 from runner.sandbox.local.child import most_files
 from runner.sandbox.local.occupied import Uncounted, occupied, removed_files
 
@@ -21,6 +21,8 @@ CURVE = 600
 """Most readings in a result (`Result.curve`)."""
 WALK_SECONDS = 1.0
 """Between two walks over a workspace that is a plain folder."""
+SHARED_EVERY = 3
+"""Readings for one look at shared memory, which takes longer than the others."""
 DISK_FULL = 0.98
 """Part of the limit from which a workspace counts as full: the last block that does not fit stays out."""
 
@@ -58,6 +60,7 @@ class Meter:
         self._uncounted = ""
         """Why the workspace cannot be counted, which ends the run; '' where it can."""
         self._was_hidden = False
+        self._looks = self._shared = 0
         self.peak_memory = 0
         """Bytes of all processes together, as far as readings saw it."""
 
@@ -89,8 +92,16 @@ class Meter:
         if memory > self._limits.memory_mb << 20 and len(pids) > 1:
             # Forked processes share most of theirs: look closely before judging.
             memory = tree.proportional_memory(pids) or memory
+        memory += self._unseen(pids)
         self.peak_memory = max(self.peak_memory, memory)
         return memory
+
+    def _unseen(self, pids: list[int]) -> int:
+        """Return the bytes that are not among the pages of any process."""
+        self._looks += 1
+        if self._looks % SHARED_EVERY == 1:
+            self._shared = unseen.shared(pids)
+        return self._shared + (unseen.in_sockets(pids[0]) if self._child.own_network else 0)
 
     def _look_at_disk(self, pid: int, at: float) -> None:
         path = self._child.workspace

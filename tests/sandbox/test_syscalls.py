@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.sandbox.conftest import Lab
 
-ALLOWED, KILLED, REFUSED, UNKNOWN = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
+ALLOWED, KILLED, REFUSED, UNKNOWN, IGNORED = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026, 0x00050000
 I386 = 0x40000003
 HARMLESS = {
     "cachestat", "futex_requeue", "futex_wait", "futex_wake", "futimesat", "get_mempolicy", "map_shadow_stack",
@@ -54,9 +54,15 @@ def answer(machine: str, number: int, *arguments: int, kernels_name: int = 0) ->
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
 def test_what_is_let_through(machine: str) -> None:
-    clone, clone3, ioctl, personality, socket = (
-        numbers[syscalls.MACHINES[machine][1]]
-        for numbers in (syscalls.CLONE, syscalls.CLONE3, syscalls.IOCTL, syscalls.PERSONALITY, syscalls.SOCKET)
+    column = syscalls.MACHINES[machine][1]
+    table = json.loads((resources() / "seccomp" / "local.json").read_text("utf-8"))
+    number = {name: numbers[column] for name, numbers in table["unbounded"].items()}
+    clone, clone3, ioctl, personality, socket, setsockopt = (
+        numbers[column]
+        for numbers in (
+            *(syscalls.CLONE, syscalls.CLONE3, syscalls.IOCTL, syscalls.PERSONALITY, syscalls.SOCKET),
+            syscalls.SETSOCKOPT,
+        )
     )
     high = 1 << 32
     """Of these arguments the kernel drops what is above 32 bits: it must not lead the filter astray."""
@@ -74,6 +80,12 @@ def test_what_is_let_through(machine: str) -> None:
         "netlink's other ends": answer(machine, socket, 16, 3, 9),
         "a call from the future": answer(machine, 457),
         "io_uring": answer(machine, 425),
+        "a file in memory": answer(machine, number["memfd_create"]),
+        "shared memory by number": answer(machine, number["shmget"]),
+        "messages by number": answer(machine, number["msgget"]),
+        "the room of a socket": answer(machine, setsockopt, 5, 1, high | 7),
+        "another option of a socket": answer(machine, setsockopt, 5, 1, 2),
+        "an option of another level": answer(machine, setsockopt, 5, 6, 7),
         "futex_waitv": answer(machine, 449),
     }
     refused = {name for name, what in said.items() if what == REFUSED}
@@ -82,8 +94,13 @@ def test_what_is_let_through(machine: str) -> None:
         "io_uring",
     }  # fmt: skip
     unknown = {name for name, what in said.items() if what == UNKNOWN}
-    assert unknown == {"a process as libc makes it", "a call from the future"}
-    assert {what for name, what in said.items() if name not in refused | unknown} == {ALLOWED}
+    assert unknown == {
+        "a process as libc makes it", "a call from the future", "a file in memory", "shared memory by number",
+        "messages by number",
+    }  # fmt: skip
+    ignored = {name for name, what in said.items() if what == IGNORED}
+    assert ignored == {"the room of a socket"}
+    assert {what for name, what in said.items() if name not in refused | unknown | ignored} == {ALLOWED}
 
 
 def test_other_interfaces_of_the_kernel_are_closed() -> None:
@@ -106,9 +123,12 @@ def test_the_list_is_what_containers_are_denied() -> None:
         known = {number: name_of(kernels_name, number) for number in range(told["newest"] + 1)}
         expected = {name.decode(): number for number, name in known.items() if name}
         listed = {name: numbers[column] for name, numbers in told["denied"].items() if numbers[column] is not None}
+        unbounded = {name: numbers[column] for name, numbers in told["unbounded"].items()}
+        assert unbounded == {name: expected[name] for name in unbounded}
         assert listed == {name: expected[name] for name in expected.keys() - allowed - HARMLESS}
         for name, numbers in (("clone", syscalls.CLONE), ("ioctl", syscalls.IOCTL), ("socket", syscalls.SOCKET),
-                              ("clone3", syscalls.CLONE3), ("personality", syscalls.PERSONALITY)):  # fmt: skip
+                              ("clone3", syscalls.CLONE3), ("personality", syscalls.PERSONALITY),
+                              ("setsockopt", syscalls.SETSOCKOPT)):  # fmt: skip
             assert numbers[column] == expected[name]
 
 

@@ -166,7 +166,7 @@ class Bubblewrap:
             left = _left(root, program) if program.collected else None
             os.write(release, b"go")
         workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
-        return Child(process, root, signal.SIGKILL, workspace, lambda: None, left, OTHERS)
+        return Child(process, root, signal.SIGKILL, workspace, lambda: None, left, OTHERS, True)
 
     def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
         return {"seccomp": _in_memory(self._filter, opened)} if self._filter else {}

@@ -75,6 +75,8 @@ class Child:
     """What it leaves in its workspace, where that is wanted."""
     others: tuple[str, ...] = ()
     """Its other file systems in memory, named like `workspace`."""
+    own_network: bool = False
+    """Whether all sockets of its network namespace are its own."""
 
     def processes(self) -> list[int]:
         return tree.descendants(self.root)

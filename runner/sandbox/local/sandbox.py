@@ -36,6 +36,7 @@ ALWAYS = (
     "environment given, not inherited",
 )
 NO_CPU_SHARE = "share of the processor: only containers can bind it"
+NO_MEMORY_GROUP = "memory limit by the kernel: it is measured ten times a second, and can be passed for a moment"
 CLOSING = "Stopped: the console is closing"
 PACKAGES_NAMED = 50
 
@@ -131,7 +132,12 @@ class LocalSandbox:
                 absent[language.value] = error
         if isinstance(launcher, Bubblewrap):
             versions["bubblewrap"] = launcher.version()
-        missing = (*launcher.missing, NO_CPU_SHARE, *(f"{name}: {error}" for name, error in absent.items()))
+        missing = (
+            *launcher.missing,
+            NO_CPU_SHARE,
+            NO_MEMORY_GROUP,
+            *(f"{name}: {error}" for name, error in absent.items()),
+        )
         protections = (*launcher.protections, *ALWAYS)
         if len(absent) == len(Language):
             first = absent[Language.PYTHON.value]

@@ -16,6 +16,10 @@ MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 X32 = 0x40000000
 """From here on, numbers are those of x86-64's third interface, by which a list of the first would be passed."""
 CLONE, CLONE3, IOCTL, PERSONALITY, SOCKET = (56, 220), (435, 435), (16, 29), (135, 92), (41, 198)
+SETSOCKOPT = (54, 208)
+SOCKET_LEVEL = 1
+BUFFERS = (7, 8, 32, 33)
+"""`SO_SNDBUF`, `SO_RCVBUF` and their forms for root: memory of the kernel's own that no limit of a process counts."""
 NAMESPACES = 0x7E020000
 """Every `CLONE_NEW` flag that clone takes."""
 TYPING = (0x5412, 0x541C)
@@ -38,6 +42,8 @@ KILL: Step = (RETURN, 0, 0, 0x80000000)
 REFUSE: Step = (RETURN, 0, 0, 0x00050000 | errno.EPERM)
 UNKNOWN: Step = (RETURN, 0, 0, 0x00050000 | errno.ENOSYS)
 """Whoever gets this takes an older call in its place."""
+IGNORE: Step = (RETURN, 0, 0, 0x00050000)
+"""The call does nothing and says that it did."""
 
 
 @functools.cache
@@ -56,11 +62,15 @@ def _ranges(column: int) -> list[tuple[int, list[Step]]]:
     """Return the ranges of call numbers, each with its first number and the steps for its calls."""
     table = json.loads((resources() / "seccomp" / "local.json").read_text("utf-8"))
     treated = {numbers[column]: [REFUSE] for numbers in table["denied"].values() if numbers[column] is not None}
+    # As on a kernel that was built without them: programs then use files in /dev/shm.
+    treated |= {numbers[column]: [UNKNOWN] for numbers in table["unbounded"].values()}
     treated[CLONE[column]] = [(LOAD, 0, 0, FIRST), (ANY_BIT, 0, 1, NAMESPACES), REFUSE, ALLOW]
     treated[CLONE3[column]] = [UNKNOWN]  # its flags cannot be looked at
     treated[IOCTL[column]] = _one_of(SECOND, TYPING, REFUSE, ALLOW)
     treated[PERSONALITY[column]] = _one_of(FIRST, PERSONALITIES, ALLOW, REFUSE)
     treated[SOCKET[column]] = _sockets()
+    buffers = _one_of(THIRD, BUFFERS, IGNORE, ALLOW)
+    treated[SETSOCKOPT[column]] = [(LOAD, 0, 0, SECOND), (EQUAL, 0, len(buffers) - 2, SOCKET_LEVEL), *buffers]
     ranges: list[tuple[int, list[Step]]] = []
     for number in range(table["newest"] + 1):
         steps = treated.get(number, [ALLOW])
