@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level, Touch
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, Limits, NetworkMode, Tool, canonical
+from runner.policy.data_files import is_data_file
 
 if TYPE_CHECKING:
     from runner.model.assessment import Assessment
@@ -136,7 +137,12 @@ class Grant:
                 return self._no_more_than_then(request) and self._same_kind(request, assessment.touch)
             case Subject.FILES:
                 same = (request.tool, request.sandbox) == (self.tool, self.sandbox)
-                return same and assessment.level <= Level.MEDIUM and fits(self.pattern, "".join(request.files))
+                return same and assessment.level <= Level.MEDIUM and self._fits("".join(request.files))
+
+    def _fits(self, path: str) -> bool:
+        """Return whether the pattern stands for `path`; what a tool may run is written under its own name only."""
+        writes = self.tool is Tool.CODE_WRITE_FILE
+        return fits(self.pattern, path) and (self.pattern == path or not writes or is_data_file(path))
 
     def _no_more_than_then(self, request: Request) -> bool:
         now, then = request.limits, self.limits
@@ -288,7 +294,7 @@ def pattern_of(request: Request) -> str:
     folder, slash, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
     # Programs often read files whose names begin with a dot as they start: such a name matches itself only.
-    if name.startswith("."):
+    if name.startswith(".") or (request.tool is Tool.CODE_WRITE_FILE and not is_data_file(path)):
         return path
     return f"{folder}{slash}*{dot}{ending}" if stem else f"{folder}{slash}*"
 

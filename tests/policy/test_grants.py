@@ -463,6 +463,41 @@ def test_a_pattern_means_no_more_than_it_says(pattern: str, path: str) -> None:
     assert not fits(pattern, path)
 
 
+@pytest.mark.parametrize(
+    ("remembered", "path", "covered"),
+    [
+        ("data/a.csv", "data/b.csv", True),
+        ("data/a.json", "data/b.json", True),
+        ("notes.md", "todo.md", True),
+        ("data/a.json", "data/package.json", False),
+        ("data/a.json", "data/Package.JSON", False),
+        ("a.json", "tsconfig.build.json", False),
+        ("a.json", "tasks.json", False),
+        ("a.txt", "requirements-dev.txt", False),
+        ("a.txt", "CMakeLists.txt", False),
+        ("notes.md", "CLAUDE.md", False),
+        ("notes.md", "AGENTS.md", False),
+        ("notes", "Makefile", False),
+        ("hooks/readme", "hooks/pre-commit", False),
+        ("conf/a.toml", "conf/pyproject.toml", False),
+        ("a.yaml", ".pre-commit-config.yaml", False),
+        ("a.yaml", "docker-compose.yaml", False),
+        ("a.ini", "pytest.ini", False),
+        ("a.pth", "b.pth", False),
+        ("a.so", "b.so", False),
+        ("a.ts", "webpack.config.ts", False),
+        ("a.service", "b.service", False),
+        (".git/info/a.txt", ".git/info/b.txt", False),
+        ("package.json", "package.json", True),
+        ("Makefile", "Makefile", True),
+    ],
+)
+def test_what_a_tool_may_run_is_written_under_its_own_name_only(remembered: str, path: str, covered: bool) -> None:
+    wanted = Request("1", "claude", Tool.CODE_WRITE_FILE, 0.0, files=(remembered,), sandbox="s")
+    made = make(wanted, MEDIUM, Choice(Subject.FILES, uses=9, seconds=60), NOW, "this-session")
+    assert made.covers(replace(wanted, files=(path,)), MEDIUM) is covered
+
+
 def test_a_name_with_a_star_is_asked_every_time() -> None:
     request = Request("1", "claude", Tool.CODE_LIST_FILES, 0.0, files=("*",), sandbox="s")
     assert offered(request, Level.MEDIUM) == ()
