@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 Span = tuple[int, int]
 """Where a literal begins and ends, in bytes."""
@@ -12,6 +16,10 @@ TELLING = re.compile(
     re.IGNORECASE,
 )
 """Literals that read like code, name a file that is code, or say whether a file is written, count letter by letter."""
+
+
+WRITTEN = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:csv|tsv|txt|json|jsonl|ndjson|md|log)")
+"""Files that a program may write, named in its text: no program reads them as code."""
 
 
 class NoOutline(Exception):
@@ -25,3 +33,19 @@ def words(text: str) -> frozenset[str]:
 def is_data(text: str) -> bool:
     """Return whether a literal with this text can only be data."""
     return TELLING.search(text) is None
+
+
+def is_plain(node: Node) -> bool:
+    """Return whether nothing in a quoted text is read again: no expansion, no character by its number, no option."""
+    inside = text(node)[1:-1]
+    return not any(sign in inside for sign in "\\$`!") and not inside.startswith("-") and is_data(inside)
+
+
+def text(node: Node) -> str:
+    return "" if node.text is None else node.text.decode()
+
+
+def require(allowed: bool) -> None:
+    """Raise NoOutline for what is not allowed."""
+    if not allowed:
+        raise NoOutline

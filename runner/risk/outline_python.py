@@ -11,7 +11,7 @@ import builtins
 import re
 from typing import TYPE_CHECKING
 
-from runner.risk.outline_data import NoOutline, Span, is_data, words
+from runner.risk.outline_data import WRITTEN, NoOutline, Span, is_data, require, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,8 +120,6 @@ NODES = (
     *(ast.MatchStar, ast.MatchAs, ast.MatchOr),
 )
 READING = frozenset("rbt")
-WRITTEN = re.compile(r"(?:[\w-]+/)*[\w-]+\.(?:csv|tsv|txt|json|jsonl|ndjson|md|log)")
-"""Files that a program may write, named in its text: no program reads them as code."""
 OPEN_OPTIONS = words("mode encoding errors newline buffering")
 SPELLED = OPEN_OPTIONS - {"buffering"}
 """Keywords whose values count letter by letter."""
@@ -153,14 +151,14 @@ class _Program:
     def literals(self) -> Iterator[ast.Constant]:
         while self._todo:
             node, counts = self._todo.pop()
-            _require(isinstance(node, NODES))
+            require(isinstance(node, NODES))
             match node:
                 case ast.Constant(value):
                     if not counts and _is_data(value):
                         yield node
                 case ast.Name(name):
-                    _require(name not in self._modules and name != "open" and (name not in NAMES or name in BUILTINS))
-                    _require(not name.startswith("__") or name in BUILTINS)
+                    require(name not in self._modules and name != "open" and (name not in NAMES or name in BUILTINS))
+                    require(not name.startswith("__") or name in BUILTINS)
                 case ast.Attribute():
                     self._attribute(node, counts)
                 case ast.Call():
@@ -176,12 +174,12 @@ class _Program:
             match rest.pop(0):
                 case ast.Import(names):
                     for one in names:
-                        _require(one.name in MODULES)
+                        require(one.name in MODULES)
                         top = one.name.partition(".")[0]
                         self._name(one.asname or top, one.name if one.asname else top)
                 case ast.ImportFrom(str(module), names, 0):
                     for one in names:
-                        _require(one.name in MODULES.get(module, ()) and one.name not in MAKES_FOLDERS)
+                        require(one.name in MODULES.get(module, ()) and one.name not in MAKES_FOLDERS)
                         if (inner := f"{module}.{one.name}") in MODULES:
                             self._name(one.asname or one.name, inner)
                         else:
@@ -192,15 +190,15 @@ class _Program:
 
     def _name(self, name: str, module: str) -> None:
         self._own_name(name)
-        _require(self._modules.setdefault(name, module) == module)
+        require(self._modules.setdefault(name, module) == module)
 
     def _own(self, name: str | None) -> None:
         """Require that the program may give this name to something: one of a module stays the module's."""
-        _require(name not in self._modules)
+        require(name not in self._modules)
         self._own_name(name)
 
     def _own_name(self, name: str | None) -> None:
-        _require(name is None or not (name.startswith("__") or name == "open"))
+        require(name is None or not (name.startswith("__") or name == "open"))
 
     def _bind(self, node: ast.AST) -> None:
         match node:
@@ -233,9 +231,9 @@ class _Program:
 
     def _attribute(self, node: ast.Attribute, counts: bool) -> None:
         if module := self._module_of(node.value):
-            _require(node.attr in MODULES[module] and node.attr not in MAKES_FOLDERS and not self._module_of(node))
+            require(node.attr in MODULES[module] and node.attr not in MAKES_FOLDERS and not self._module_of(node))
         else:
-            _require(node.attr in ATTRIBUTES)
+            require(node.attr in ATTRIBUTES)
             self._todo.append((node.value, counts))
 
     def _call(self, node: ast.Call, counts: bool) -> None:
@@ -244,21 +242,21 @@ class _Program:
         first = counts
         match node.func:
             case ast.Name("open"):
-                _require(plain and 1 <= len(node.args) <= 2 and named.keys() <= OPEN_OPTIONS)
+                require(plain and 1 <= len(node.args) <= 2 and named.keys() <= OPEN_OPTIONS)
                 first = _opens(node.args[0], node.args[1] if len(node.args) > 1 else named.get("mode"))
             case ast.Attribute(value, "open") if not self._module_of(value):
-                _require(plain and len(node.args) <= 1 and named.keys() <= OPEN_OPTIONS)
-                _require(_is_reading(node.args[0] if node.args else named.get("mode")))
+                require(plain and len(node.args) <= 1 and named.keys() <= OPEN_OPTIONS)
+                require(_is_reading(node.args[0] if node.args else named.get("mode")))
                 self._todo.append((value, counts))
             case ast.Attribute(value, "replace") if not self._module_of(value):
                 # With one argument it would rename a file.
-                _require(plain and (len(node.args) > 1 or (not node.args and bool(named))))
+                require(plain and (len(node.args) > 1 or (not node.args and bool(named))))
                 self._todo.append((value, counts))
             case ast.Attribute(value, "copy") if not self._module_of(value):
-                _require(not (node.args or node.keywords))  # with one it would copy a file
+                require(not (node.args or node.keywords))  # with one it would copy a file
                 self._todo.append((value, counts))
             case ast.Attribute(value, name) if name in MAKES_FOLDERS and self._module_of(value) == "os":
-                _require(plain and len(node.args) == 1 and _is_text(node.args[0]))
+                require(plain and len(node.args) == 1 and _is_text(node.args[0]))
                 first = True
             case ast.Attribute(_, "encode" | "decode"):
                 first = True
@@ -277,7 +275,7 @@ def _opens(path: ast.expr, mode: ast.expr | None) -> bool:
         return False
     match path, mode:
         case ast.Constant(str(name)), ast.Constant(str(letters)) if set(letters) <= READING | set("wax"):
-            _require(bool(WRITTEN.fullmatch(name)))
+            require(bool(WRITTEN.fullmatch(name)))
             return True
     raise NoOutline
 
@@ -299,9 +297,3 @@ def _is_data(value: object) -> bool:
     if isinstance(value, bytes):
         value = value.decode("latin-1")
     return is_data(value) if isinstance(value, str) else type(value) in (int, float, complex)
-
-
-def _require(allowed: bool) -> None:
-    """Raise NoOutline for what is not allowed."""
-    if not allowed:
-        raise NoOutline

@@ -117,6 +117,49 @@ PAIRS = (
     Pair("an encoding", "print(b'x'.decode(@1))", ("'utf-8'",), ("'utf-7'",)),
     Pair("the encoding of a file", "print(open('a', encoding=@1).read())", ("'utf-8'",), ("'utf-7'",)),
     Pair("the environment", "import os\nos.putenv(@1, @2)", ("'A'", "'1'"), ("'PATH'", "'.'")),
+    # JavaScript: properties by texts, modules as values, files by texts.
+    Pair(
+        "a property by a text",
+        "const f = Math.abs\nconst g = f[@1 + @2]\nconsole.log(g(@3))",
+        ("'to'", "'String'", "'1'"),
+        ("'constr'", "'uctor'", "'return 1'"),
+        J,
+    ),
+    Pair(
+        "a property by a text in a pattern",
+        "const k = @1 + @2\nconst { [k]: g } = Math.abs\nconsole.log(g(@3))",
+        ("'na'", "'me'", "'1'"),
+        ("'constr'", "'uctor'", "'return 1'"),
+        J,
+    ),
+    Pair("a named property", "const { 'constructor': g } = Math.abs\ng(@1)", ("'1'",), ("'return 2'",), J),
+    Pair("an escaped name", "const g = Math.abs.\\u0063onstructor\ng(@1)", ("'1'",), ("'return 2'",), J),
+    Pair(
+        "a function of a module by number",
+        "const fs = require('fs')\nconst f = Object.values(fs)[@1]\nf(@2)",
+        ("1", "'a'"),
+        ("2", "'b'"),
+        J,
+    ),
+    Pair("the promises of files", "const f = require('fs').promises\nf.writeFile(@1, 'x')", ("'a'",), ("'b'",), J),
+    Pair("promises taken out", "const { promises } = require('fs')\npromises.rm(@1)", ("'a'",), ("'b'",), J),
+    Pair("a file by a text", "const fs = require('fs')\nfs.writeFileSync(@1, 'x')", ("'a.csv'",), ("'b.csv'",), J),
+    Pair("the object of all", "const all = (function () { return this })()\nall.x(@1)", ("'a'",), ("'b'",), J),
+    Pair(
+        "a descriptor",
+        "const d = Object.getOwnPropertyDescriptors(Math.abs)\nObject.values(d)[@1].value(@2)",
+        ("0", "'1'"),
+        ("1", "'2'"),
+        J,
+    ),
+    # Shell: texts that are read again as names or expressions.
+    Pair("an expression", "x=$(cat @1)\necho $((x))", ("'a'",), ("'b'",), S),
+    Pair("a test that evaluates", "x=$(cat @1)\n[[ $x -eq 1 ]] && echo @2", ("'a'", "'1'"), ("'b'", "'2'"), S),
+    Pair("a variable by its name", "printf -v @1 @2", ("'x'", "'1'"), ("'PATH'", "'/workspace'"), S),
+    Pair("a prompt", 'x=$(cat @1)\necho "${x@P}"', ("'a'",), ("'b'",), S),
+    Pair("an indirect variable", 'x=$(cat @1)\necho "${!x}"', ("'a'",), ("'b'",), S),
+    Pair("a number that is declared", "x=$(cat @1)\ndeclare -i y=$x", ("'a'",), ("'b'",), S),
+    Pair("an element", "x=$(cat @1)\na[$x]=1", ("'a'",), ("'b'",), S),
     Pair("the locale", "import locale\nlocale.setlocale(0, @1)", ("'C'",), ("'../x'",)),
 )
 
@@ -174,6 +217,31 @@ if __name__ == "__main__":
 def test_an_ordinary_program_may_have_other_values(one: str, other: str) -> None:
     one, other = one.replace("'", '"'), other.replace("'", '"')
     assert outline(P, ORDINARY) == outline(P, ORDINARY.replace(one, other)) != ""
+
+
+SCRIPT = """
+const fs = require('node:fs'), { join } = require('path');
+const rows = fs.readFileSync(join('data', 'sales.csv'), 'utf8').split(';').map((row) => row.split(','));
+let total = 0;
+for (let i = 1; i < rows.length; i++) { total += Number(rows[i][2]) * 10; console.log(rows[i - 1][0], `${i}`); }
+fs.writeFileSync('out.json', JSON.stringify({ total, last: rows[rows.length - 1] }));
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("sales.csv", "other.csv", True),
+        ("* 10", "* 20", True),
+        ("';'", "'#'", True),
+        ("out.json", "in.json", False),
+        ("[i - 1]", "[i + total]", False),
+        ("[i][2]", "[i]['x']", False),
+    ],
+)
+def test_an_ordinary_script_may_have_other_values(one: str, other: str, same: bool) -> None:
+    assert outline(J, SCRIPT)
+    assert (outline(J, SCRIPT) == outline(J, SCRIPT.replace(one, other))) is same
 
 
 @pytest.mark.parametrize(
