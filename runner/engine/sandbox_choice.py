@@ -214,7 +214,9 @@ class SandboxChoice:
             elif isinstance(found, Exception):
                 fault = {"message": "while removing what earlier consoles left behind", "exception": found}
                 asyncio.get_running_loop().call_exception_handler(fault)
-                self.left_behind = KnownError("What an earlier run left could not be removed.", "The fault log has more.")
+                self.left_behind = KnownError(
+                    "What an earlier run left could not be removed.", "The fault log has more."
+                )
 
     # ---- warm containers ----
 

@@ -384,3 +384,9 @@ def test_pause_and_resume(lab: Lab) -> None:
         return await run.finished()
 
     assert asyncio.run(stopped()).error == "Enough"
+
+
+def test_a_module_that_the_code_writes_is_found_unless_it_may_not_be(lab: Lab) -> None:
+    """Where a grant leaves the values of code open, a name from a value must not become a module."""
+    code = "open('textwrap.py', 'w').write('taken = 1')\nimport textwrap\nprint(hasattr(textwrap, 'taken'))"
+    assert [lab.run(code, own_modules=own).stdout for own in (True, False)] == ["True\n", "False\n"]

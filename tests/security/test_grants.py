@@ -14,14 +14,12 @@ from runner.model.result import Outcome
 from runner.policy.grants import Choice, Subject
 from tests.approval.test_remembering import READING, denied, remember, unasked
 from tests.engine.test_engine import HELLO, Stage
-from tests.sandbox.conftest import job
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from runner.sandbox.contract import Readiness
-    from tests.sandbox.conftest import Lab
 
 pytestmark = pytest.mark.asyncio
 CHOICES = tuple(Choice(subject, uses=9, seconds=600) for subject in (Subject.EXACT, Subject.TEXT, Subject.SHAPE))
@@ -80,12 +78,3 @@ async def test_what_runs_with_other_values_finds_no_module_in_its_workspace(stag
     await remember(stage, await denied(stage, HELLO), CHOICES[1])
     await unasked(stage, HELLO)
     assert stage.sandbox.runs[-1].job.own_modules is True
-
-
-LATE = "open('textwrap.py', 'w').write('taken = 1')\nimport textwrap\nprint(hasattr(textwrap, 'taken'))"
-
-
-async def test_a_module_in_the_workspace_is_found_or_not(bwrap: Lab) -> None:
-    for own_modules in (True, False):
-        run = await bwrap.sandbox.start(job(LATE, own_modules=own_modules), lambda _usage: None)
-        assert (await run.finished()).stdout == f"{own_modules}\n"
