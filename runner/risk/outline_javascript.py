@@ -157,6 +157,9 @@ class _Script:
             case "member_expression" if module := self._module_of(node.child_by_field_name("object")):
                 name = _property(node)
                 require(not self._module_of(node) or _is_used(node))
+                require(
+                    node.parent is None or node.parent.child_by_field_name("left") != node or not _assigns(node.parent)
+                )
                 require(name in MODULES[module] or (module == "fs" and name in WRITES and _writes_named(node)))
             case "export_statement":
                 require(node.child_by_field_name("source") is None)
@@ -264,6 +267,10 @@ def _is_object(node: Node) -> bool:
 def _is_used(node: Node) -> bool:
     """Return whether a module is given a name, or only a property of it is used."""
     return _is_object(node) or (node.parent is not None and node.parent.type == "variable_declarator")
+
+
+def _assigns(node: Node) -> bool:
+    return node.type in ("assignment_expression", "augmented_assignment_expression", "for_in_statement")
 
 
 def _property(node: Node) -> str:

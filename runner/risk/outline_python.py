@@ -230,6 +230,8 @@ class _Program:
                 return ""
 
     def _attribute(self, node: ast.Attribute, counts: bool) -> None:
+        # A function of the library that is replaced would be given what only the library has.
+        require(isinstance(node.ctx, ast.Load))
         if module := self._module_of(node.value):
             require(node.attr in MODULES[module] and node.attr not in MAKES_FOLDERS and not self._module_of(node))
         else:

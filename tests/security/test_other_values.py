@@ -113,6 +113,8 @@ PAIRS = (
     Pair("a class made of a text", "print(type(@1, (), {}))", ("'a'",), ("'b'",)),
     Pair("a built-in name that is also bound", "if 0:\n    eval = print\neval(@1)", ("'1'",), ("'2'",)),
     Pair("a variable of the interpreter", "__builtins__.get(@1)('1')", ("'abs'",), ("'input'",)),
+    Pair("a function that is replaced", "import re\nre.compile = lambda one: one(@1)", ("'1'",), ("'2'",)),
+    Pair("a stream that is replaced", "import sys\nsys.stdout = sys.stdin\nprint(@1)", ("'1'",), ("'2'",)),
     Pair("a module that is bound again", "import re\nre = print\nre(@1)", ("'1'",), ("'2'",)),
     Pair("an encoding", "print(b'x'.decode(@1))", ("'utf-8'",), ("'utf-7'",)),
     Pair("the encoding of a file", "print(open('a', encoding=@1).read())", ("'utf-8'",), ("'utf-7'",)),
@@ -132,6 +134,7 @@ PAIRS = (
         ("'constr'", "'uctor'", "'return 1'"),
         J,
     ),
+    Pair("a function that is replaced", "const p = require('path')\np.join = (a) => a(@1)", ("'a'",), ("'b'",), J),
     Pair("a named property", "const { 'constructor': g } = Math.abs\ng(@1)", ("'1'",), ("'return 2'",), J),
     Pair("an escaped name", "const g = Math.abs.\\u0063onstructor\ng(@1)", ("'1'",), ("'return 2'",), J),
     Pair(
