@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from runner.audit import formats
 from runner.audit.anchor import Anchor
-from runner.audit.entry import KEY, SEALED, Entry, NewEntry, chained, stored_entry
+from runner.audit.entry import KEY, SEALED, UPGRADED, Entry, NewEntry, chained, stored_entry
 from runner.audit.row import COLUMNS, Row, advance, from_columns, to_columns
 from runner.model.request import canonical
 
@@ -143,6 +144,28 @@ class _Page:
         if request_id not in self._rows:
             self._rows[request_id] = stored_row(self._connection, request_id)
         return self._rows[request_id]
+
+
+def upgrade(connection: sqlite3.Connection, at: int) -> None:
+    """Bring the file to the newest format; each step is one transaction with the entry that names it.
+
+    Raises sqlite3.Error where a step cannot be written; the file then has the format that it had before that step.
+    """
+    while (before := formats.version_of(connection)) < formats.NEWEST:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            formats.step(connection, before)
+            page = _Page(connection, last_entry(connection))
+            outcome = page.add(NewEntry(at, UPGRADED, "", {"from": before, "to": before + 1}))
+            if isinstance(outcome, Exception):
+                raise outcome
+            # Not signed: the key may take its time, and signs this with the first entry after it.
+            page.put_down(None)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
 
 
 def sealing(seal: Seal, head: Entry | None, at: int) -> NewEntry:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 GENESIS = "genesis"
 KEY = "key"
 SEALED = "sealed"
-RESERVED = frozenset({GENESIS, KEY, SEALED})
+UPGRADED = "upgraded"
+"""The file was brought to a newer format, before anything else in its session."""
+RESERVED = frozenset({GENESIS, KEY, SEALED, UPGRADED})
 """Kinds that only the ledger itself writes."""
 
 NOTHING_BEFORE = "0" * 64

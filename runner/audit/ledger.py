@@ -11,11 +11,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.chain import Chain
+from runner.audit.chain import Chain, upgrade
 from runner.audit.entry import RESERVED, NewEntry
 from runner.audit.opening import Lock, open_or_begin, set_aside
 from runner.audit.seal import Seal
-from runner.audit.tables import DAMAGE, SET_ASIDE
+from runner.audit.tables import DAMAGE, SET_ASIDE, LedgerDamaged, explained
 from runner.audit.verify import broken_tail
 from runner.model.errors import KnownError
 
@@ -73,17 +73,22 @@ class Ledger:
 
     @classmethod
     def open(cls, path: Path, clock: Callable[[], float] = time.time, seal_every: int = SEAL_EVERY) -> Ledger:
-        """Open the ledger at `path`, or begin it. Blocks for some milliseconds.
+        """Open the ledger at `path`, or begin it. Blocks for some milliseconds; longer where it has an older format.
 
-        Raises KnownError with a remedy where another process has it open, its folder cannot be written, the file is
-        no ledger or damaged, or its last entries do not form a chain. `clock` gives seconds since the epoch.
+        Raises KnownError with a remedy where another process has it open or its folder cannot be written, and
+        LedgerDamaged where the file is no ledger or damaged, or its last entries do not form a chain. `clock` gives
+        seconds since the epoch.
         """
         lock = Lock(path)
         try:
             connection = open_or_begin(path, clock(), _write_first)
             try:
                 if what := broken_tail(connection, path, TAIL):
-                    raise KnownError(f"The ledger {path} is broken: {what}", SET_ASIDE)
+                    raise LedgerDamaged(f"The ledger {path} is broken: {what}")
+                upgrade(connection, int(clock() * 1_000_000))
+            except DAMAGE as error:
+                connection.close()
+                raise explained(error, path) from error
             except BaseException:
                 connection.close()
                 raise

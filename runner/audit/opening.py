@@ -10,15 +10,15 @@ import time
 from typing import TYPE_CHECKING
 
 from runner.audit.entry import GENESIS, NewEntry
+from runner.audit.formats import altered, lay_out
 from runner.audit.tables import (
     DAMAGE,
     SET_ASIDE,
-    altered,
+    LedgerDamaged,
     connect_to_write,
     explained,
     has_journal,
     known_version,
-    lay_out,
     present,
 )
 from runner.model.errors import KnownError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SIDECARS = ("-wal", "-shm", "-journal")
 ASIDE = "ledger-corrupt-"
 FORMAT = 1
-"""Version of the format of entries and bodies; recorded in the first entry."""
+"""Version of the form of entries and bodies, recorded in the first entry; that of the tables is in `formats`."""
 
 
 class Lock:
@@ -128,7 +128,7 @@ def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, NewEntry
     if has_journal(path):
         # SQLite would read the old file's journal into the new file.
         what = f"The ledger {path} is gone, but its journal {path.name}-wal is still there."
-        raise KnownError(what, f"Put it back, or {SET_ASIDE[0].lower()}{SET_ASIDE[1:]}")
+        raise LedgerDamaged(what, f"Put it back, or {SET_ASIDE[0].lower()}{SET_ASIDE[1:]}")
     draft = path.with_name(path.name + ".new")
     try:
         for suffix in ("", *SIDECARS):
@@ -178,4 +178,4 @@ def _fit(connection: sqlite3.Connection, path: Path) -> None:
     except DAMAGE as error:
         raise explained(error, path) from error
     if difference:
-        raise KnownError(f"The ledger {path} was altered: {difference}.", SET_ASIDE)
+        raise LedgerDamaged(f"The ledger {path} was altered: {difference}.")

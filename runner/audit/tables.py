@@ -1,4 +1,4 @@
-"""The ledger's tables, connections to them, and explanations of SQLite's errors."""
+"""Connections to the ledger's file, and explanations of SQLite's errors."""
 
 from __future__ import annotations
 
@@ -6,79 +6,11 @@ import os
 import sqlite3
 from typing import TYPE_CHECKING
 
+from runner.audit.formats import APPLICATION, NEWEST, version_of
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-APPLICATION = 0x41534E54
-"""`ASNT`, so that file(1) and we know a ledger from any other database."""
-SCHEMA = 1
-
-TABLES = """
-CREATE TABLE entries (
-    seq INTEGER PRIMARY KEY,
-    at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    request_id TEXT NOT NULL,
-    body_sha256 TEXT NOT NULL,
-    prev TEXT NOT NULL,
-    hash TEXT NOT NULL
-) STRICT;
-CREATE TABLE bodies (seq INTEGER PRIMARY KEY, data TEXT NOT NULL) STRICT;
-CREATE TABLE head (
-    one INTEGER PRIMARY KEY CHECK (one = 1),
-    seq INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    key TEXT NOT NULL,
-    signature TEXT NOT NULL
-) STRICT;
-CREATE TABLE requests (
-    seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    agent TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    language TEXT,
-    title TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    phase TEXT NOT NULL,
-    arrived_at REAL NOT NULL,
-    level INTEGER,
-    asked_at REAL,
-    verdict TEXT,
-    decider TEXT,
-    rule TEXT NOT NULL,
-    decided_at REAL,
-    waited REAL,
-    started_at REAL,
-    outcome TEXT,
-    exit_code INTEGER,
-    duration REAL,
-    finished_at REAL,
-    finished_seq INTEGER
-) STRICT;
-CREATE INDEX entries_of_request ON entries (request_id, seq) WHERE request_id <> '';
-CREATE INDEX entries_of_the_house ON entries (kind, seq) WHERE request_id = '';
-CREATE INDEX requests_by_agent ON requests (agent, seq);
-CREATE INDEX requests_by_level ON requests (level, seq);
-CREATE INDEX requests_by_verdict ON requests (verdict, seq);
-CREATE INDEX requests_by_outcome ON requests (outcome, seq);
-CREATE INDEX requests_open ON requests (seq) WHERE phase <> 'closed';
-CREATE TRIGGER entries_in_order BEFORE INSERT ON entries
-WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entries)
-BEGIN SELECT RAISE(ABORT, 'entries are only added at the end'); END;
-CREATE TRIGGER entries_stay BEFORE UPDATE ON entries
-BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END;
-CREATE TRIGGER entries_remain BEFORE DELETE ON entries
-BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END;
-CREATE TRIGGER bodies_once BEFORE INSERT ON bodies
-WHEN EXISTS (SELECT 1 FROM bodies WHERE seq = NEW.seq)
-BEGIN SELECT RAISE(ABORT, 'bodies are never replaced'); END;
-CREATE TRIGGER bodies_stay BEFORE UPDATE ON bodies
-BEGIN SELECT RAISE(ABORT, 'bodies are never changed'); END;
-CREATE TRIGGER bodies_remain BEFORE DELETE ON bodies
-BEGIN SELECT RAISE(ABORT, 'bodies are never removed'); END;
-"""
 
 SET_ASIDE = "Set this file aside and begin a new ledger; the old file is kept for inspection."
 
@@ -87,9 +19,11 @@ DAMAGE = (sqlite3.Error, UnicodeDecodeError)
 """Errors of an unusable file; the second where SQLite's message quotes damaged text from the file."""
 
 
-def lay_out(connection: sqlite3.Connection) -> None:
-    """Create the tables in an empty database."""
-    connection.executescript(f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {SCHEMA}; {TABLES}")
+class LedgerDamaged(KnownError):
+    """The file is not a whole ledger. Nothing that a person does brings it back: only a new one helps."""
+
+    def __init__(self, what: str, remedy: str = SET_ASIDE) -> None:
+        super().__init__(what, remedy)
 
 
 def connect_to_write(path: Path) -> sqlite3.Connection:
@@ -132,45 +66,35 @@ def present(path: Path) -> None:
     if not path.exists():
         raise KnownError(f"There is no ledger at {path}.", "Check the path; a new ledger begins when Assent starts.")
     if not path.is_file():
-        raise KnownError(f"{path} is not a file, so it cannot be the ledger.", SET_ASIDE)
+        raise LedgerDamaged(f"{path} is not a file, so it cannot be the ledger.")
     if path.stat().st_size == 0:
-        raise KnownError(f"The ledger {path} is empty; a ledger never is.", SET_ASIDE)
+        raise LedgerDamaged(f"The ledger {path} is empty; a ledger never is.")
 
 
 def known_version(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise KnownError where this is no ledger, or one of a newer version."""
+    """Raise KnownError where this is no ledger, or one of a newer format."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    version = version_of(connection)
     if application != APPLICATION:
-        raise KnownError(f"{path} is a database, but not a ledger of Assent.", SET_ASIDE)
-    if version > SCHEMA:
-        raise KnownError(f"The ledger {path} was written by a newer Assent (format {version}).", "Update Assent.")
-
-
-def altered(connection: sqlite3.Connection) -> str:
-    """Return the differences from the expected tables, in words; empty where there are none."""
-    model = sqlite3.connect(":memory:")
-    try:
-        lay_out(model)
-        wanted, found = _layout(model), _layout(connection)
-    finally:
-        model.close()
-    for name in sorted(wanted.keys() | found.keys()):
-        if wanted.get(name) != found.get(name):
-            how = "missing" if name not in found else "not part of a ledger" if name not in wanted else "altered"
-            return f"the {name} is {how}"
-    return ""
+        raise LedgerDamaged(f"{path} is a database, but not a ledger of Assent.")
+    if version > NEWEST:
+        raise KnownError(
+            f"The ledger {path} was written by a newer Assent: it has format {version}, this one reads up to {NEWEST}.",
+            "Update Assent. The history stays as it is meanwhile.",
+        )
+    if version < 1:
+        raise LedgerDamaged(f"The ledger {path} was altered: it names no format.")
 
 
 def explained(error: Exception, path: Path) -> KnownError:
     """Return the error to raise for one of SQLite while reading or opening, with a remedy."""
     if isinstance(error, UnicodeDecodeError):
-        return KnownError(f"The ledger {path} is damaged.", SET_ASIDE)
+        return LedgerDamaged(f"The ledger {path} is damaged.")
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_NOTADB:
-            return KnownError(f"The ledger {path} is not a database: its beginning was overwritten.", SET_ASIDE)
+            return LedgerDamaged(f"The ledger {path} is not a database: its beginning was overwritten.")
         case sqlite3.SQLITE_CORRUPT:
-            return KnownError(f"The ledger {path} is damaged ({error}).", SET_ASIDE)
+            return LedgerDamaged(f"The ledger {path} is damaged ({error}).")
         case sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
             return KnownError(
                 f"The ledger {path} cannot be opened ({error}).",
@@ -207,8 +131,3 @@ def has_journal(path: Path) -> bool:
     """Return whether committed entries may still be in the journal. Readers leave an empty journal behind."""
     journal = path.with_name(path.name + "-wal")
     return journal.exists() and journal.stat().st_size > 0
-
-
-def _layout(connection: sqlite3.Connection) -> dict[str, str]:
-    objects = connection.execute("SELECT type || ' ' || name, sql FROM sqlite_schema")
-    return {name: sql for name, sql in objects if sql is not None}

@@ -8,10 +8,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.chain import stored_row
-from runner.audit.entry import GENESIS, KEY, NOTHING_BEFORE, SEALED, DamagedEntry, Entry, fingerprint, stored_entry
+from runner.audit.entry import (
+    GENESIS,
+    KEY,
+    NOTHING_BEFORE,
+    SEALED,
+    UPGRADED,
+    DamagedEntry,
+    Entry,
+    fingerprint,
+    stored_entry,
+)
+from runner.audit.formats import altered
 from runner.audit.row import COLUMNS, PHASES, Row, advance
 from runner.audit.seal import genuine
-from runner.audit.tables import DAMAGE, altered, connect_to_read, explained
+from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.errors import KnownError
 from runner.model.lifecycle import IllegalMove, Phase
 
@@ -241,7 +252,7 @@ class _Walk:
             self._follow(connection, entry, body)
             if entry.kind == Phase.FINISHED and self.evidence:
                 self.evidence.check(entry.seq, body)
-        if entry.kind == SESSION:
+        if entry.kind in (SESSION, UPGRADED):
             self.in_session = False
         self.last_kind = entry.kind
         if entry.seq == self.vouched + 1:
@@ -350,7 +361,7 @@ class _Walk:
 
     def _may_be_unsigned(self) -> bool:
         """Return whether the entries after the last signature begin as a session does before its key is available."""
-        return self.tail_kind in (SESSION, GENESIS)
+        return self.tail_kind in (SESSION, UPGRADED, GENESIS)
 
 
 def _body(entry: Entry, data: object) -> dict[str, Any]:

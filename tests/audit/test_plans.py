@@ -1,0 +1,136 @@
+"""Every statement about the ledger finds its rows by an index: none reads the whole history for one request."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.audit import anchor, formats, search
+from runner.audit.ledger import Ledger
+from runner.audit.search import Filter, History
+from runner.audit.tables import connect_to_read
+from runner.audit.verify import broken_tail, verify
+from runner.model.assessment import Level
+from runner.model.decision import Verdict
+from runner.model.result import Outcome
+from tests.audit.formats import restore
+from tests.audit.story import KEY, approved, denied, opening, request, tell
+
+AUDIT = Path(formats.__file__).parent
+VERBS = ("SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE")
+WHOLE = {
+    search._CONTAINS: "a text can be anywhere",
+    "SELECT min(seq) FROM bodies WHERE NOT EXISTS": "verify reads everything",
+    "SELECT id FROM requests WHERE NOT EXISTS": "verify reads everything",
+    "FROM sqlite_schema": "the tables themselves, which are few",
+    "SELECT seq, hash, key, signature FROM head": "it has one row",
+    "SELECT key FROM head": "it has one row",
+    "SELECT count(*) FROM requests": "counts them all",
+    f"{search._ROW} ORDER BY seq DESC LIMIT ?": "ends with the page",
+    "FROM entries ORDER BY seq DESC LIMIT 1": "ends with the first",
+    "FROM requests WHERE phase <> 'closed'": "the index holds open ones only",
+}
+"""What may read a table from its beginning, and why."""
+
+Values = Sequence[Any] | Mapping[str, Any]
+
+
+class Watched(sqlite3.Connection):
+    """A connection that notes how SQLite would carry out each statement."""
+
+    plans: dict[str, str]
+
+    def execute(self, sql: str, values: Values = (), /) -> sqlite3.Cursor:
+        self._explain(sql, values)
+        return super().execute(sql, values)
+
+    def executemany(self, sql: str, many: Any, /) -> sqlite3.Cursor:
+        rows = list(many)
+        if rows:
+            self._explain(sql, rows[0])
+        return super().executemany(sql, rows)
+
+    def _explain(self, sql: str, values: Values) -> None:
+        if sql.lstrip().startswith(VERBS) and sql not in self.plans:
+            steps = super().execute(f"EXPLAIN QUERY PLAN {sql}", values).fetchall()
+            self.plans[sql] = "; ".join(step[3] for step in steps)
+
+
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The plan of every statement that a ledger's life needs, from an upgrade to its verification."""
+    path = restore(1, tmp_path_factory.mktemp("ledger") / "ledger.sqlite3")
+    found: dict[str, str] = {}
+    factory = type("WatchedHere", (Watched,), {"plans": found})
+    connect = sqlite3.connect
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", lambda *given, **options: connect(*given, **options, factory=factory))
+        asyncio.run(session(path))
+        read(path)
+        assert verify(path).ok
+        with closing(connect_to_read(path)) as connection:
+            assert broken_tail(connection, path, 5) == ""
+        assert anchor.difference(path, anchor.Anchor("another", 2, "")) is not None
+    return found
+
+
+async def session(path: Path) -> None:
+    ledger = Ledger.open(path, seal_every=4)
+    try:
+        await ledger.seal_with(KEY)
+        await tell(ledger, [*approved(request("r7")), *denied(request("r8")), *opening(request("r9"))])
+    finally:
+        await ledger.close()
+
+
+def read(path: Path) -> None:
+    filters = [
+        Filter(),
+        Filter(agent="claude"),
+        Filter(level=Level.HIGH),
+        Filter(verdict=Verdict.APPROVED),
+        Filter(outcome=Outcome.OK),
+        Filter(since=1.0),
+        Filter(until=1.0),
+        Filter(since=1.0, until=2.0, agent="claude"),
+        Filter(text="hello"),
+    ]
+    with closing(History(path)) as history:
+        for wanted in filters:
+            history.page(wanted)
+            history.page(wanted, before=20)
+            history.count(wanted)
+        history.beginnings((3, 4))
+        assert history.case("r7") is not None
+        assert history.open_cases()
+
+
+def reads_all(statement: str) -> bool:
+    return any(part in statement for part in WHOLE)
+
+
+def test_no_statement_reads_a_table_from_its_beginning(plans: dict[str, str]) -> None:
+    assert {sql: plan for sql, plan in plans.items() if "SCAN" in plan and not reads_all(sql)} == {}
+
+
+def test_no_statement_but_a_search_sorts(plans: dict[str, str]) -> None:
+    assert {sql: plan for sql, plan in plans.items() if "TEMP B-TREE" in plan} == {}
+
+
+def test_every_statement_of_the_ledger_was_looked_at(plans: dict[str, str]) -> None:
+    """A new one belongs into `session` or `read` here."""
+    written = {
+        node.value
+        for path in AUDIT.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(VERBS)
+    }
+    assert [text for text in sorted(written) if not any(text in sql for sql in plans)] == []
+    assert len(written) > 15
