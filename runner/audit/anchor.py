@@ -97,6 +97,9 @@ class AnchorKeeper:
         self._newest: Anchor | None = None
         self._written: Anchor | None = None
         self._closing = threading.Event()
+        self._dropped = threading.Event()
+        self._writing = threading.Lock()
+        """Held while an anchor is written: once `drop` had it, nothing more is."""
         self._news = threading.Condition()
         # A daemon: a keyring that does not answer must not keep the process alive.
         self._thread = threading.Thread(target=self._run, name="ledger-anchor", daemon=True)
@@ -116,6 +119,13 @@ class AnchorKeeper:
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
+    def drop(self) -> None:
+        """End without a further write: the ledger is given up. Blocks until a write under way is over."""
+        self._dropped.set()
+        self.close(0.0)
+        with self._writing:
+            return
+
     def _run(self) -> None:
         while True:
             with self._news:
@@ -129,9 +139,12 @@ class AnchorKeeper:
             self._closing.wait(self._every)
 
     def _keep(self, anchor: Anchor) -> None:
-        try:
-            self._write(anchor)
-        except KnownError as error:
-            log.warning("the end of the history could not be noted beside its key: %s", error)
+        with self._writing:
+            if self._dropped.is_set():
+                return
+            try:
+                self._write(anchor)
+            except KnownError as error:
+                log.warning("the end of the history could not be noted beside its key: %s", error)
         # Also after a failure: the next signed head is the next attempt.
         self._written = anchor

@@ -31,7 +31,9 @@ class OpenLedger:
         self._secrets = secrets
         self._ledger: Ledger | None = None
         self._anchors: AnchorKeeper | None = None
-        self._renewing = asyncio.Lock()
+        self._changing = asyncio.Lock()
+        """Held while the ledger is opened, renewed or closed."""
+        self._over = False
         self.doubt: KnownError | None = None
         """Why this ledger is not the one that was last signed here; it is not signed until a new one is begun."""
         self.number = 0
@@ -49,33 +51,49 @@ class OpenLedger:
         return self._ledger
 
     async def open(self) -> None:
-        """Open the ledger. Raises KnownError where its folder or file cannot be used."""
+        """Open the ledger; does nothing where it is open. Raises KnownError where its folder or file cannot be used."""
+        async with self._changing:
+            self._require_time()
+            await self._open()
+
+    async def _open(self) -> None:
         try:
             self._places.make()
             self._captures.begin()
         except OSError as error:
             what = f"Assent cannot use its folder {self._places.data}: {error}."
             raise KnownError(what, "Give yourself the right to write there.") from error
-        if self._ledger is None:
-            self._ledger = await asyncio.to_thread(Ledger.open, self._places.ledger)
-            self.number += 1
-            await self._ledger.append("opened", "", {"process": os.getpid()})
+        if self._ledger is not None:
+            return
+        ledger = await asyncio.to_thread(Ledger.open, self._places.ledger)
+        try:
+            await ledger.append("opened", "", {"process": os.getpid()})
+        except BaseException:
+            await ledger.close()
+            raise
+        self._ledger = ledger
+        self.number += 1
 
     async def renew(self) -> None:
         """Move the ledger's file aside and begin a new one, which names it and the last signed head.
 
-        Asked for twice at once, it is done once. Raises KnownError.
+        Asked for twice at once, it is done once. A console that closes meanwhile waits for it. Raises KnownError.
         """
         number = self.number
-        async with self._renewing:
+        async with self._changing:
             if number == self.number:
                 await self._renew()
 
     async def _renew(self) -> None:
-        await self.close()
+        self._require_time()
+        anchors = self._anchors
+        await self._close()
+        if anchors is not None:
+            # A slow keyring: what it still writes must come before the anchor is deleted.
+            await asyncio.to_thread(anchors.drop)
         signed = await asyncio.to_thread(self._set_aside)
         why = "" if self.doubt is None else self.doubt.what
-        await self.open()
+        await self._open()
         await self.writer.append("renewed", "", {"why": why, "signed": None if signed is None else asdict(signed)})
         self.doubt = None
 
@@ -95,6 +113,11 @@ class OpenLedger:
             raise
         return signed
 
+    def _require_time(self) -> None:
+        """Raise LedgerFailed where the console is closing."""
+        if self._over:
+            raise LedgerFailed("The history is closed.", "Start Assent again.")
+
     async def seal(self) -> None:
         """Begin to sign the ledger's heads; where it is not the one that was last signed, set `doubt` instead.
 
@@ -109,7 +132,7 @@ class OpenLedger:
         if ledger is None or ledger is not self._ledger:
             return
         self.doubt = self.doubt or doubt
-        if self.doubt is None:
+        if self.doubt is None and self._anchors is None:
             self._anchors = AnchorKeeper(partial(signer.set_anchor, self._secrets))
             await ledger.seal_with(key, self._anchors.signed)
 
@@ -129,7 +152,12 @@ class OpenLedger:
             history.close()
 
     async def close(self) -> None:
-        """Write the last entry, its seal, and the anchor beside the key."""
+        """Write the last entry, its seal, and the anchor beside the key; no ledger is opened after it."""
+        self._over = True
+        async with self._changing:
+            await self._close()
+
+    async def _close(self) -> None:
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()
