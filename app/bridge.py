@@ -151,7 +151,11 @@ class EngineLink(QObject):
 
     def renew_ledger(self) -> Future[None]:
         """Set a ledger that cannot be read aside and begin a new one."""
-        return self.call(lambda engine: engine.renew_ledger())
+        return self.call(lambda engine: engine.history.renew())
+
+    def try_history_again(self) -> Future[None]:
+        """Look whether the history can be opened or written now."""
+        return self.call(lambda engine: engine.history.try_again())
 
     def reload_settings(self) -> Future[None]:
         """Take up saved settings that need no restart."""

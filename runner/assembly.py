@@ -17,8 +17,10 @@ from runner.engine.bulletin import Bulletin
 from runner.engine.closing import Closing
 from runner.engine.engine import Engine
 from runner.engine.entrance import Entrance
+from runner.engine.history_opening import HistoryOpening
 from runner.engine.kept_sandboxes import KeptSandboxes
 from runner.engine.membership import Membership
+from runner.engine.opening import Opener
 from runner.engine.parts import Parts
 from runner.engine.path import Path
 from runner.engine.recorder import Recorder
@@ -60,6 +62,7 @@ class Assembly:
         self.configuration = parts.configuration
         self.bulletin, self.closing, self.cases, self.desk = Bulletin(), Closing(), Cases(), Desk()
         self.recorder = Recorder(parts.ledger, self.bulletin)
+        self.opener = Opener(self.bulletin)
         self.membership = Membership(parts.agents, self.recorder, self.withdraw_all, self.forget)
         barred = self.membership.barred
         self.modes = Modes(self.recorder, self.policy, barred, self.deny_all)
@@ -112,7 +115,7 @@ class Assembly:
     def make_engine(self) -> Engine:
         parts, settings, policy = self.parts, self.settings, self.policy
         ledger = parts.places.ledger
-        watch = SandboxWatch(parts.sandboxes, self.recorder, self.why_closing)
+        watch = SandboxWatch(parts.sandboxes, self.recorder, self.opener, self.why_closing)
         editing = Editing(self.cases, self.desk, self.door, self.assess, parts.assessor, settings, policy, ledger)
         return Engine(
             parts=parts,
@@ -133,7 +136,12 @@ class Assembly:
             entrance=Entrance(parts, self.recorder, self.bulletin, self.sandboxes, self.closing, watch),
             path=self.path,
             watch=watch,
+            history=self.make_history(),
+            opener=self.opener,
         )
+
+    def make_history(self) -> HistoryOpening:
+        return HistoryOpening(self.parts.ledger, self.recorder, self.bulletin, self.opener, self.cases, self.path)
 
     # ---- functions passed to the parts ----
 

@@ -21,7 +21,8 @@ GRAVE = frozenset({"start", "ledger", "gateway", "sandbox", "isolation"})
 SHOWN = 1
 """Notices at a time: two took a sixth of a window 600 high from what is to be decided."""
 ACTIONS = {
-    "ledger": "Begin a new history",
+    "ledger": "Try again",
+    "requests": "History",
     "gateway": "",
     "sandbox": "Doctor",
     "isolation": "Accept",
@@ -29,6 +30,8 @@ ACTIONS = {
     "grants": "Rules",
     "secrets": "Doctor",
 }
+RENEW = "Begin a new history"
+"""The button of a ledger that is damaged: nothing else brings the history back to work."""
 
 
 class Banners(QWidget):
@@ -42,6 +45,7 @@ class Banners(QWidget):
         self._cases = cases
         self._look = look
         self._notices: dict[str, Notice] = {}
+        self._damaged: frozenset[str] = frozenset()
         self._all = False
         self._more = QPushButton()
         self._more.setProperty("kind", "quiet")
@@ -103,9 +107,8 @@ class Banners(QWidget):
     def _take(self, events: tuple[Event, ...]) -> None:
         for event in events:
             match event:
-                case EngineTroubled(room, what, remedy):
-                    tone = Tone.BAD if room in GRAVE else Tone.WARN
-                    self.say(room, tone, f"{what} {remedy}".strip(), ACTIONS.get(room, ""), room not in GRAVE)
+                case EngineTroubled():
+                    self._tell_trouble(event)
                 case TroubleCleared(room):
                     self.unsay(room)
                 case SandboxChosen(_, words):
@@ -114,6 +117,17 @@ class Banners(QWidget):
                     self._tell_refused(event)
                 case _:
                     pass
+
+    def damaged(self, room: str) -> bool:
+        """Whether a new file is the only remedy for what is said of `room`."""
+        return room in self._damaged
+
+    def _tell_trouble(self, event: EngineTroubled) -> None:
+        room = event.area
+        self._damaged = self._damaged | {room} if event.damaged else self._damaged - {room}
+        tone = Tone.BAD if room in GRAVE else Tone.WARN
+        action = RENEW if room == "ledger" and event.damaged else ACTIONS.get(room, "")
+        self.say(room, tone, f"{event.what} {event.remedy}".strip(), action, room not in GRAVE)
 
     def _tell_refused(self, event: CallsRefused) -> None:
         """Show a flood of refusals as one line that counts, not as a thousand cards (spec I5)."""

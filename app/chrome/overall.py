@@ -121,6 +121,10 @@ class OverallCommands(QObject):
 
     # ---- the history and the sandbox ----
 
+    def try_history_again(self) -> None:
+        """Look again at a history that could not be used; nothing is lost by that."""
+        self._tasks.attempt("history", self._bridge.try_history_again(), self.failed.emit)
+
     def ask_new_ledger(self) -> None:
         """Ask before a new history; the old file stays."""
         what = "The history that cannot be read is kept under another name. A new one begins and says so."

@@ -135,10 +135,14 @@ class Window(QWidget):
     def _act(self, name: str) -> None:
         """Do what the button of a banner stands for."""
         match name:
-            case "ledger":
+            case "ledger" if self.banners.damaged(name):
                 self.overall.ask_new_ledger()
             case "isolation":
                 self.overall.ask_weaker()
+            case "ledger":
+                self.overall.try_history_again()
+            case "requests":
+                self.show_page("History")
             case "sandbox" | "secrets":
                 self.show_page("Doctor")
             case "settings":

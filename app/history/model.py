@@ -9,20 +9,22 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from app import phrases
 from app.parts.lines import SUMMARY, Summary
+from runner.audit.row import Row
+from runner.audit.search import UnreadableRow
 from runner.model.decision import Verdict
 from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from PySide6.QtCore import QObject
 
-    from runner.audit.row import Row
     from runner.audit.search import Filter, History
 
 PAGE = 100
 """Rows read at a time."""
+UNREADABLE = "This request cannot be read"
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
 _DOT = " \N{MIDDLE DOT} "
@@ -32,7 +34,7 @@ _DOT = " \N{MIDDLE DOT} "
 class TitledRow:
     """A request with what it is called."""
 
-    row: Row
+    row: Row | UnreadableRow
     title: str
 
 
@@ -51,21 +53,27 @@ class HistoryUpdate:
 
 def read_page(history: History, wanted: Filter, before: int | None = None) -> tuple[TitledRow, ...]:
     """Return one page of lines, from `before` on or the newest. Raises KnownError."""
-    return _titled(history, history.page(wanted, before, PAGE))
+    return _titled(history, history.lines(wanted, before, PAGE))
 
 
 def read_news(history: History, wanted: Filter, suspects: Iterable[str]) -> HistoryUpdate:
     """Return the newest page, and those of the requests `suspects` that are not on it. Raises KnownError."""
     newest = read_page(history, wanted)
     listed = {line.row.id for line in newest}
-    found = (history.row(one) for one in suspects if one not in listed)
+    found = (history.line(one) for one in suspects if one not in listed)
     return HistoryUpdate(newest, _titled(history, [row for row in found if row is not None]))
 
 
-def _titled(history: History, rows: Sequence[Row]) -> tuple[TitledRow, ...]:
-    nameless = [row.seq for row in rows if not row.title]
+def _titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[TitledRow, ...]:
+    nameless = [row.seq for row in rows if isinstance(row, Row) and not row.title]
     codes = history.beginnings(nameless) if nameless else {}
-    return tuple(TitledRow(row, phrases.title_of(row.title, codes.get(row.seq, ""), row.tool)) for row in rows)
+    return tuple(TitledRow(row, _title(row, codes)) for row in rows)
+
+
+def _title(row: Row | UnreadableRow, codes: Mapping[int, str]) -> str:
+    if isinstance(row, UnreadableRow):
+        return UNREADABLE
+    return phrases.title_of(row.title, codes.get(row.seq, ""), row.tool)
 
 
 def merged(old: Sequence[TitledRow], news: HistoryUpdate) -> list[TitledRow]:
@@ -146,6 +154,8 @@ class HistoryModel(QAbstractTableModel):
 def summary(line: TitledRow) -> Summary:
     """Return one request in a row."""
     row = line.row
+    if isinstance(row, UnreadableRow):
+        return Summary(line.title, phrases.visible(row.why), "damaged", "high", None)
     below = (phrases.when(row.arrived_at), phrases.visible(row.agent), phrases.language(row.language))
     state, ink = _state(row)
     return Summary(line.title, _DOT.join(part for part in below if part), state, ink, row.level)

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from app import phrases
 from app.history.checking import Checking
 from app.history.detail import CHOOSE, Detail
 from app.history.filters import Filters
@@ -17,6 +18,8 @@ from app.history.reader import Reader
 from app.parts.fold import Folding, FoldingRow
 from app.parts.notice import Notice, Tone
 from runner.audit import captures
+from runner.audit.row import Row
+from runner.audit.search import UnreadableRow
 from runner.model.errors import KnownError
 from runner.model.events import RequestArrived, RequestAssessed, RequestClosed, RequestDecided, RunFinished, RunStarted
 
@@ -104,15 +107,18 @@ class HistoryPanel(QWidget):
 
     @Slot()
     def _know_listed_agents(self) -> None:
-        self.filters.know_agents({line.row.agent for line in self.list.model.lines})
+        self.filters.know_agents({line.row.agent for line in self.list.model.lines if isinstance(line.row, Row)})
 
     # ---- one request ----
 
     @Slot(str)
     def _fetch(self, request_id: str) -> None:
         self._wanted = request_id
+        line = self.list.model.line(self.list.model.row_of(request_id))
 
         def work(history: History) -> CaseRecord | None:
+            if line is not None and isinstance(line.row, UnreadableRow):
+                raise KnownError(phrases.visible(line.row.why), "Press Verify to find out what else is wrong.")
             return history.case(request_id)
 
         self._reader.ask(work, self._show, self._failed)

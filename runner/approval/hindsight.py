@@ -206,8 +206,7 @@ class Hindsight:
     def _latest(self) -> list[CaseRecord]:
         history = History(self._ledger)
         try:
-            found = (history.case(row.id) for row in history.page(limit=LOOKED_AT))
-            return [record for record in found if record is not None]
+            return history.newest_cases(LOOKED_AT)
         finally:
             history.close()
 

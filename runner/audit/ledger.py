@@ -39,6 +39,11 @@ TAIL = 200
 class LedgerFailed(KnownError):
     """An entry could not be written: it is not in the ledger, and what it records must not happen."""
 
+    def __init__(self, what: str, remedy: str = "", *, damaged: bool = False) -> None:
+        """`damaged`: the file is, so that only a new one helps."""
+        super().__init__(what, remedy)
+        self.damaged = damaged
+
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
@@ -67,6 +72,8 @@ class Ledger:
         self._queueing = threading.Lock()
         """Held from the look at `_closing` until the request is queued: nothing is queued behind the end."""
         self._signed: Callable[[Anchor], None] = lambda _anchor: None
+        (self.id,) = connection.execute("SELECT hash FROM entries WHERE seq = 1").fetchone()
+        """Hash of the first entry, which holds a random number: it tells this ledger from any other."""
         # A daemon, so that a crash elsewhere can end the process: what was acknowledged is on disk anyway.
         self._thread = threading.Thread(target=self._run, name="ledger", daemon=True)
         self._thread.start()
@@ -216,16 +223,18 @@ class Ledger:
 
     def _failed(self, error: Exception) -> LedgerFailed:
         folder = self.path.parent
+        damaged = False
         match getattr(error, "sqlite_errorcode", 0) & 0xFF:
             case sqlite3.SQLITE_FULL:
                 what, remedy = "the disk is full.", f"Free some space on the disk that holds {folder}."
             case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-                what, remedy = f"its file is damaged ({error}).", SET_ASIDE
+                what, remedy, damaged = f"its file is damaged ({error}).", SET_ASIDE, True
             case sqlite3.SQLITE_BUSY:
                 what, remedy = "another program holds its file.", f"Close what has {self.path} open."
             case _:
                 what, remedy = f"{error}.", f"Check space, permissions and health of the disk that holds {folder}."
-        return LedgerFailed(f"The history could not be written: {what}", f"{remedy} Until then nothing is approved.")
+        what = f"The history could not be written: {what}"
+        return LedgerFailed(what, f"{remedy} Until then nothing is approved.", damaged=damaged)
 
 
 def _write_first(connection: sqlite3.Connection, genesis: NewEntry) -> None:

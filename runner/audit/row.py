@@ -51,6 +51,9 @@ class Row:
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
+TIMES = ("arrived_at", "asked_at", "decided_at", "started_at", "finished_at")
+LAST_TIME = 253_402_300_799.0
+"""End of the year 9999: no later time can be shown."""
 PHASES = frozenset(Phase)
 
 
@@ -146,6 +149,10 @@ def from_columns(values: tuple[Any, ...]) -> Row:
             data["level"] = Level(data["level"]).name
     except ValueError:
         raise UnreadableValue(f"The history lists a level {data['level']!r}.", "Run `assent verify`.") from None
+    for name in TIMES:
+        at = data[name]
+        if type(at) in (int, float) and not 0 <= at <= LAST_TIME:
+            raise UnreadableValue(f"The history lists {at!r} as {name}.", "Run `assent verify`.")
     return decode(Row, data)
 
 

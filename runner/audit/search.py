@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.entry import Entry, stored_entry
-from runner.audit.row import COLUMNS, Row, from_columns
+from runner.audit.row import COLUMNS, Row, advance, from_columns
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.assessment import Assessment, Level
 from runner.model.codec import decode
 from runner.model.decision import Decision, Verdict
 from runner.model.errors import KnownError
-from runner.model.lifecycle import Phase
+from runner.model.lifecycle import IllegalMove, Phase
 from runner.model.request import Request
 from runner.model.result import Outcome, Result
 
@@ -75,6 +75,24 @@ class CaseRecord:
     """All its entries, oldest first; bodies of kinds without a value of their own are read here."""
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """A request in the list that is damaged, or that a newer version wrote."""
+
+    seq: int
+    id: str
+    """Where that is damaged, the entry with which it arrived."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """The requests that were not closed, oldest first."""
+
+    cases: tuple[CaseRecord, ...] = ()
+    unreadable: tuple[UnreadableRow, ...] = ()
+
+
 class History:
     """A reader with its own connection, for any thread; calls wait for each other.
 
@@ -101,13 +119,24 @@ class History:
         self._connection.interrupt()
 
     def page(self, wanted: Filter = ANYTHING, before: int | None = None, limit: int = 200) -> list[Row]:
-        """Return the newest requests that fit, newest first.
+        """Return the readable ones of `lines`."""
+        return [line for line in self.lines(wanted, before, limit) if isinstance(line, Row)]
 
-        `before` is the `seq` of the last row of the page above.
+    def lines(
+        self, wanted: Filter = ANYTHING, before: int | None = None, limit: int = 200
+    ) -> list[Row | UnreadableRow]:
+        """Return the newest requests that fit, newest first, also those that cannot be read.
+
+        `before` is the `seq` of the last line of the page above.
         """
         where, values = _where(wanted, before)
         found = self._all(f"{_ROW}{where} ORDER BY seq DESC LIMIT ?", (*values, limit))
-        return [from_columns(columns) for columns in found]
+        return [_line(columns) for columns in found]
+
+    def newest_cases(self, limit: int) -> list[CaseRecord]:
+        """Return the newest requests as values; those that cannot be read are left out."""
+        records = (self._readable(row) for row in self.page(limit=limit))
+        return [record for record in records if isinstance(record, CaseRecord)]
 
     def beginnings(self, seqs: Iterable[int], length: int = 400) -> dict[int, str]:
         """Return the first `length` characters of code of requests, by the `seq` of their rows.
@@ -124,20 +153,46 @@ class History:
         ((number,),) = self._all(f"SELECT count(*) FROM requests{where}", values)
         return int(number)
 
-    def row(self, request_id: str) -> Row | None:
-        """Return the row of one request."""
+    def line(self, request_id: str) -> Row | UnreadableRow | None:
+        """Return the line of one request, None where it never arrived."""
         found = self._all(f"{_ROW} WHERE id = ?", (request_id,))
-        return from_columns(found[0]) if found else None
+        return _line(found[0]) if found else None
+
+    def row(self, request_id: str) -> Row | None:
+        """Return the row of one request, None where it never arrived."""
+        line = self.line(request_id)
+        if isinstance(line, UnreadableRow):
+            raise KnownError(line.why, "Run `assent verify`.")
+        return line
 
     def case(self, request_id: str) -> CaseRecord | None:
         """Return one request as values; None where it never arrived."""
         row = self.row(request_id)
         return None if row is None else self._record(row)
 
-    def open_cases(self) -> tuple[CaseRecord, ...]:
-        """Return the requests that were not closed, oldest first: those that the previous session left."""
+    def open_cases(self) -> LeftOpen:
+        """Return the requests that were not closed: those that the previous session left."""
         found = self._all(f"{_ROW} WHERE phase <> 'closed' ORDER BY seq", ())
-        return tuple(self._record(from_columns(columns)) for columns in found)
+        lines = [_line(columns) for columns in found]
+        read = [line if isinstance(line, UnreadableRow) else self._readable(line, whole=True) for line in lines]
+        return LeftOpen(
+            tuple(one for one in read if isinstance(one, CaseRecord)),
+            tuple(one for one in read if isinstance(one, UnreadableRow)),
+        )
+
+    def _readable(self, row: Row, *, whole: bool = False) -> CaseRecord | UnreadableRow:
+        """Return the record of `row`, or why it cannot be read; `whole`: its entries must lead to just this row."""
+        try:
+            record = self._record(row)
+            if whole and _replayed(record) != row:
+                return UnreadableRow(row.seq, row.id, "The list of requests says something else than its entries.")
+        except Interrupted:
+            raise
+        except KnownError as error:
+            return UnreadableRow(row.seq, row.id, error.what)
+        except (IllegalMove, ValueError) as error:
+            return UnreadableRow(row.seq, row.id, f"Its entries make no sense: {error}.")
+        return record
 
     def _record(self, row: Row) -> CaseRecord:
         steps = tuple(
@@ -170,6 +225,22 @@ class History:
 
 class Interrupted(KnownError):
     """A query was ended by `interrupt` or `close`."""
+
+
+def _line(columns: tuple[Any, ...]) -> Row | UnreadableRow:
+    try:
+        return from_columns(columns)
+    except KnownError as error:
+        seq, name, *_ = columns
+        return UnreadableRow(seq, name if isinstance(name, str) and name else f"entry {seq}", error.what)
+
+
+def _replayed(record: CaseRecord) -> Row | None:
+    """Return the row that follows from the entries. Raises what `advance` does."""
+    row: Row | None = None
+    for step in record.steps:
+        row = advance(row, step.entry, step.body)
+    return row
 
 
 def _body(data: str | bytes | None, seq: int) -> dict[str, Any]:

@@ -222,11 +222,14 @@ def _history(places: Places) -> Check:
         return Check("History", State.OK, "There is none yet; it begins with the first start.")
     history = History(places.ledger)
     try:
-        open_cases = len(history.open_cases())
+        left = history.open_cases()
     finally:
         history.close()
     size = places.ledger.stat().st_size
-    what = f"It can be read ({size / 1e6:,.1f} MB, {open_cases} not finished). `assent verify` checks every entry."
+    if left.unreadable:
+        what = f"{len(left.unreadable)} of the requests that are not finished cannot be read: {left.unreadable[0].why}"
+        return Check("History", State.BAD, what, "assent verify")
+    what = f"It can be read ({size / 1e6:,.1f} MB, {len(left.cases)} not finished). `assent verify` checks every entry."
     return Check("History", State.OK, what)
 
 

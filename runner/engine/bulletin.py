@@ -31,9 +31,9 @@ class Bulletin:
         for listener in self._listeners:
             listener(event)
 
-    def trouble(self, area: str, what: str, remedy: str) -> None:
+    def trouble(self, area: str, what: str, remedy: str, *, damaged: bool = False) -> None:
         """Publish that something in `area` does not work: once, until it changes or is cleared."""
-        trouble = EngineTroubled(area, what, remedy)
+        trouble = EngineTroubled(area, what, remedy, damaged)
         if self._troubles.get(area) != trouble:
             self._troubles[area] = trouble
             log.warning("%s: %s %s", area, what, remedy)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING
 
 from runner.approval.ticket import Ticket
-from runner.engine.opening import attempt
+from runner.audit.ledger import LedgerFailed
 from runner.engine.path import GONE
-from runner.engine.recovery import take_up
 from runner.engine.refusals import Refusals
 from runner.engine.runs import STOPPED
 from runner.model.errors import KnownError
 from runner.model.events import CallsRefused, GatewayOpened, QuestionPaused
+from runner.model.lifecycle import Phase
+from runner.requests.case import PARKED
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from runner.approval.desk import Desk
     from runner.approval.door import Door
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
     from runner.engine.bulletin import Bulletin
     from runner.engine.closing import Closing
     from runner.engine.entrance import Entrance
+    from runner.engine.history_opening import HistoryOpening
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.membership import Membership
+    from runner.engine.opening import Opener
     from runner.engine.parts import Parts
     from runner.engine.path import Path
     from runner.engine.recorder import Recorder
@@ -73,6 +77,8 @@ class Engine:
         entrance: Entrance,
         path: Path,
         watch: SandboxWatch,
+        history: HistoryOpening,
+        opener: Opener,
     ) -> None:
         self.parts = parts
         self.desk = desk
@@ -84,6 +90,7 @@ class Engine:
         self.sandboxes = sandboxes
         self.runs = runs
         self.membership = membership
+        self.history = history
         self._bulletin = bulletin
         self._recorder = recorder
         self._closing = closing
@@ -92,6 +99,7 @@ class Engine:
         self._entrance = entrance
         self._path = path
         self._watch = watch
+        self._opener = opener
         self._refusals = Refusals(self._record_refused)
 
     # ---- requests ----
@@ -127,7 +135,11 @@ class Engine:
 
     async def park(self, request_id: str) -> None:
         """Record that the caller was answered `pending` and will fetch the answer later."""
-        await self._recorder.note("parked", request_id)
+        case = self._cases.find(request_id)
+        if case is not None and case.phase is not Phase.CLOSED:
+            # What does not work is reported; that the answer is fetched later does not depend on it.
+            with contextlib.suppress(LedgerFailed):
+                await case.attach(PARKED, {})
 
     async def delivered(self, request_id: str) -> None:
         """Record that the answer was fetched."""
@@ -156,8 +168,7 @@ class Engine:
         return None if case is None else case.transcript
 
     def _take(self, case: Case) -> Ticket:
-        self._cases.add(case)
-        spawn(f"request {case.request.id}", self._path.handle(case))
+        self._path.begin(case)
         return Ticket(case, self.desk)
 
     def _record_refused(self, refused: CallsRefused) -> None:
@@ -176,15 +187,10 @@ class Engine:
         self.parts.assessor.listen(self._compare_rules)
         self._report_settings()
         self.membership.report()
-        await self._open("ledger", self.parts.ledger.open)
+        await self.history.open()
         choosing = self._watch.open()
-        try:
-            take_up(await self.parts.ledger.left_open(), self._recorder, self._cases, self._path, self._take)
-        except KnownError as error:
-            self.parts.ledger.doubt = error
-            self._recorder.ledger_works()
+        await self.history.settle()
         self.parts.assessor.warm()
-        spawn("seal", self._seal())
         if gateway:
             await self.open_gateway()
         # A container engine that hangs does not delay the start: requests wait until the sandbox is known.
@@ -231,29 +237,13 @@ class Engine:
 
     async def open_gateway(self) -> None:
         """Open the port for agents, or report why it cannot be opened."""
-        await self._open("gateway", lambda: self.parts.open_gateway(self))
+        await self._opener.open("gateway", lambda: self.parts.open_gateway(self))
         if self.parts.address:
             self._bulletin.publish(GatewayOpened(self.parts.address))
-
-    async def renew_ledger(self) -> None:
-        """Move an unusable ledger aside and begin a new one, which names it.
-
-        Active requests continue: each copies its earlier steps into the new ledger with its next step.
-        """
-        await self._open("ledger", self.parts.ledger.renew)
-        spawn("seal", self._seal())
-
-    async def _seal(self) -> None:
-        await self._open("secrets", self.parts.ledger.seal)
-        if self.parts.ledger.doubt:
-            self._recorder.ledger_works()
 
     def trouble(self, area: str, what: str, remedy: str) -> None:
         """Report that something does not work."""
         self._bulletin.trouble(area, what, remedy)
-
-    async def _open(self, area: str, opened: Callable[[], Awaitable[None]]) -> None:
-        await attempt(self._recorder, area, opened)
 
     async def close(self, why: str) -> None:
         """Deny open questions with `why`, stop runs, deliver the answers and seal the ledger."""
@@ -262,6 +252,7 @@ class Engine:
         self._closing.why = why
         self._watch.close()
         self.stop_all(why)
+        await self.history.close()
         await self.modes.close()
         waiting = [case.answer for case in self._cases.active()]
         if waiting:

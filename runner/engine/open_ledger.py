@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from runner.audit import anchor
 from runner.audit.anchor import AnchorKeeper
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
-from runner.audit.search import History
+from runner.audit.search import History, LeftOpen
+from runner.audit.tables import LedgerDamaged
 from runner.identity import signer
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from runner.audit.captures import Captures
-    from runner.audit.search import CaseRecord
     from runner.identity.secrets import Secrets
     from runner.system.places import Places
 
@@ -36,8 +36,10 @@ class OpenLedger:
         self._over = False
         self.doubt: KnownError | None = None
         """Why this ledger is not the one that was last signed here; it is not signed until a new one is begun."""
+        self._id = ""
+        self._why_closed = KnownError("The history is not open.", "See the message in the window.")
         self.number = 0
-        """Number of ledgers opened so far: it identifies the present one."""
+        """Number of different ledgers opened so far: it identifies the present one."""
 
     @property
     def is_open(self) -> bool:
@@ -47,14 +49,19 @@ class OpenLedger:
     def writer(self) -> Ledger:
         """Return the open ledger. Raises LedgerFailed while none is open."""
         if self._ledger is None:
-            raise LedgerFailed("The history is not open.", "See the message in the window.")
+            why = self._why_closed
+            raise LedgerFailed(why.what, why.remedy, damaged=isinstance(why, LedgerDamaged))
         return self._ledger
 
     async def open(self) -> None:
         """Open the ledger; does nothing where it is open. Raises KnownError where its folder or file cannot be used."""
         async with self._changing:
             self._require_time()
-            await self._open()
+            try:
+                await self._open()
+            except KnownError as error:
+                self._why_closed = error
+                raise
 
     async def _open(self) -> None:
         try:
@@ -72,7 +79,9 @@ class OpenLedger:
             await ledger.close()
             raise
         self._ledger = ledger
-        self.number += 1
+        if ledger.id != self._id:
+            self._id = ledger.id
+            self.number += 1
 
     async def renew(self) -> None:
         """Move the ledger's file aside and begin a new one, which names it and the last signed head.
@@ -140,14 +149,14 @@ class OpenLedger:
         known = signer.anchor(self._secrets)
         return None if known is None else anchor.difference(self._places.ledger, known)
 
-    async def left_open(self) -> list[CaseRecord]:
+    async def left_open(self) -> LeftOpen:
         """Return the requests that an earlier process did not bring to their end."""
-        return [] if self._ledger is None else await asyncio.to_thread(self._read_open)
+        return LeftOpen() if self._ledger is None else await asyncio.to_thread(self._read_open)
 
-    def _read_open(self) -> list[CaseRecord]:
+    def _read_open(self) -> LeftOpen:
         history = History(self._places.ledger)
         try:
-            return list(history.open_cases())
+            return history.open_cases()
         finally:
             history.close()
 

@@ -1,16 +1,17 @@
-"""Opens one part of the engine, and reports why it does not work."""
+"""Opens one part of the engine at a time; what keeps a part from opening is reported and never raised."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
 
+from runner.audit.tables import LedgerDamaged
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from runner.model.record import Record
+    from runner.engine.bulletin import Bulletin
 
 OPENING = {
     "ledger": "opening the history",
@@ -21,19 +22,27 @@ OPENING = {
 SEE_FAULTS = "The fault log has more. Repair the installation, then start Assent again."
 
 
-async def attempt(record: Record, area: str, work: Callable[[], Awaitable[None]]) -> None:
-    """Do `work`; report its failure as the trouble of `area`, else clear that. Never raises but for a cancellation."""
-    try:
-        await work()
-    except KnownError as error:
-        record.trouble(area, error.what, error.remedy)
-    except Exception as error:
-        # A bug or a broken installation: the other parts must open all the same, and the person has to see it.
-        record.trouble(area, f"Assent itself failed at {OPENING[area]}: {fault_words(error)}", SEE_FAULTS)
-        fault = {"message": f"while opening the {area}", "exception": error}
-        asyncio.get_running_loop().call_exception_handler(fault)
-    else:
-        record.clear(area)
+class Opener:
+    """Reports for each area whether it could be opened."""
+
+    def __init__(self, bulletin: Bulletin) -> None:
+        self._bulletin = bulletin
+
+    async def open(self, area: str, opened: Callable[[], Awaitable[None]]) -> bool:
+        """Await `opened()` and return whether it worked; otherwise its error is the trouble of `area`."""
+        try:
+            await opened()
+        except KnownError as error:
+            self._bulletin.trouble(area, error.what, error.remedy, damaged=isinstance(error, LedgerDamaged))
+        except Exception as error:
+            # A bug or a broken installation: the other parts must open all the same, and the person has to see it.
+            self._bulletin.trouble(area, f"Assent itself failed at {OPENING[area]}: {fault_words(error)}", SEE_FAULTS)
+            fault = {"message": f"while opening the {area}", "exception": error}
+            asyncio.get_running_loop().call_exception_handler(fault)
+        else:
+            self._bulletin.clear(area)
+            return True
+        return False
 
 
 def fault_words(error: BaseException) -> str:

@@ -73,6 +73,11 @@ class Path:
         self._storing = asyncio.Lock()
         """Artifacts are made one at a time: looking for credentials in several at once holds up every other thread."""
 
+    def begin(self, case: Case) -> None:
+        """Handle a request to its end, in a task of its own."""
+        self._cases.add(case)
+        spawn(f"request {case.request.id}", self.handle(case))
+
     async def handle(self, case: Case) -> None:
         """Handle a request to its end; whatever fails, nothing is approved and the agent gets an answer."""
         case.generation = self._door.generation

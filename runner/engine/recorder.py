@@ -38,7 +38,7 @@ class Recorder:
         try:
             await self._ledger.writer.append(kind, request_id, body)
         except LedgerFailed as failure:
-            self.trouble("ledger", failure.what, failure.remedy)
+            self._report(failure)
             raise
         self.ledger_works()
 
@@ -47,7 +47,7 @@ class Recorder:
         try:
             await self._ledger.writer.append(kind, request_id, body or {})
         except KnownError as failure:
-            self.trouble("ledger", failure.what, failure.remedy)
+            self._report(failure)
 
     async def keep_noting(self, kind: str, request_id: str, body: Mapping[str, object]) -> None:
         """Write an entry that must not be lost: retried until it is written or the ledger is closed."""
@@ -61,7 +61,7 @@ class Recorder:
     def ledger_works(self) -> None:
         """Report that the ledger can be written; one that is not the last signed ledger remains a trouble."""
         if doubt := self._ledger.doubt:
-            self.trouble("ledger", doubt.what, doubt.remedy)
+            self._bulletin.trouble("ledger", doubt.what, doubt.remedy, damaged=True)
         else:
             self.clear("ledger")
 
@@ -72,6 +72,10 @@ class Recorder:
                 return await case.advance(phase, body, event)
             except LedgerFailed:
                 await asyncio.sleep(RETRY_SECONDS)
+
+    def _report(self, failure: KnownError) -> None:
+        damaged = isinstance(failure, LedgerFailed) and failure.damaged
+        self._bulletin.trouble("ledger", failure.what, failure.remedy, damaged=damaged)
 
     def publish(self, event: Event) -> None:
         self._bulletin.publish(event)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.approval.editing import EDITED
 from runner.engine.path import UNDECIDED
 from runner.model.events import RequestArrived, RequestAssessed
 from runner.model.lifecycle import Phase
-from runner.requests.case import Case
+from runner.requests.case import PARKED, Case
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable
 
     from runner.audit.search import CaseRecord
     from runner.engine.path import Path
@@ -20,22 +21,21 @@ if TYPE_CHECKING:
 
 INTERRUPTED = "The console stopped before anybody answered. Nothing was run; ask again."
 LOST = "The console stopped while this was running; the run was ended and its output is lost."
-PHASES = frozenset(phase.value for phase in Phase)
+OF_A_REQUEST = frozenset({*(phase.value for phase in Phase), PARKED, EDITED})
+"""Kinds of entries that a new ledger has to hold as well, as the request is continued from them."""
 
 
-def take_up(
-    left_open: list[CaseRecord], record: Record, cases: Cases, path: Path, take: Callable[[Case], object]
-) -> None:
-    """Ask again about requests whose agent will fetch the answer (`take`), and settle all others."""
+def take_up(left_open: Iterable[CaseRecord], record: Record, cases: Cases, path: Path) -> None:
+    """Ask again about requests whose agent will fetch the answer, and settle all others."""
     for left in left_open:
         case = Case(left.request, record)
-        steps = [(step.entry.kind, step.body) for step in left.steps if step.entry.kind in PHASES]
+        steps = [(step.entry.kind, step.body) for step in left.steps if step.entry.kind in OF_A_REQUEST]
         case.resume(left.row.phase, left.assessment, left.decision, left.result, steps)
         record.publish(RequestArrived(left.request))
         if left.assessment is not None:
             record.publish(RequestAssessed(left.request.id, left.assessment))
-        if left.row.phase in UNDECIDED and any(step.entry.kind == "parked" for step in left.steps):
-            take(case)
+        if left.row.phase in UNDECIDED and any(step.entry.kind == PARKED for step in left.steps):
+            path.begin(case)
         else:
             cases.add(case)
             spawn(f"settle {left.request.id}", path.settle(case, LOST if left.decision else INTERRUPTED))

@@ -7,13 +7,13 @@ import itertools
 import time
 from typing import TYPE_CHECKING
 
-from runner.engine.opening import attempt
 from runner.model.events import SandboxChosen
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from runner.engine.opening import Opener
     from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.record import Record
     from runner.model.request import Isolation
@@ -39,10 +39,11 @@ REMEDY = (
 class SandboxWatch:
     """Everything that examines the sandboxes passes here, one look at a time. Belongs to the engine's loop."""
 
-    def __init__(self, choice: SandboxChoice, record: Record, closing: Callable[[], str]) -> None:
+    def __init__(self, choice: SandboxChoice, record: Record, opener: Opener, closing: Callable[[], str]) -> None:
         """`closing` returns why the console is closing; '' while it is open."""
         self._choice = choice
         self._record = record
+        self._opener = opener
         self._closing = closing
         self._looking: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
@@ -92,7 +93,7 @@ class SandboxWatch:
 
     async def _look(self, look: Callable[[], Awaitable[None]]) -> None:
         before, usual, began = self._choice.present, self._choice.usual, time.monotonic()
-        await attempt(self._record, "sandbox", look)
+        await self._opener.open("sandbox", look)
         now = time.monotonic()
         self._rest_until = now + max(LEAST_REST_SECONDS, REST_SHARE * (now - began))
         self._report_weaker()

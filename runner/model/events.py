@@ -174,11 +174,13 @@ class EngineTroubled:
 
     area: str
     """`ledger`, `sandbox`, `isolation` (a weaker sandbox than last time), `gateway`, `settings`, `grants`, `secrets`,
-    `agents`, `artifacts`, `leftovers` of earlier runs, or `start` where opening failed in a way that belongs to no
-    other area.
+    `agents`, `artifacts`, `requests` that cannot be read, `leftovers` of earlier runs, or `start` where opening failed
+    in a way that belongs to no other area.
     """
     what: str
     remedy: str
+    damaged: bool = False
+    """Whether a file is damaged, so that only a new one in its place helps; otherwise trying again may."""
 
 
 @dataclass(frozen=True, slots=True)

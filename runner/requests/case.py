@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from runner.model.result import Result
     from runner.sandbox.output import Transcript
 
+PARKED = "parked"
+"""Kind of the entry that says that the caller will fetch the answer later."""
+
 
 class Case:
-    """A request and its state. Only the task that handles it advances it."""
+    """A request and its state. Only the task that handles it advances it; any may attach an entry."""
 
     def __init__(self, request: Request, record: Record) -> None:
         self.request = request
@@ -42,6 +45,8 @@ class Case:
         """Why its caller has disconnected; empty while it waits."""
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._record = record
+        self._writing = asyncio.Lock()
+        """Held while an entry is written, with those that a new ledger needs before it."""
         self._ledger = record.ledger
         self._steps: list[tuple[str, Mapping[str, object]]] = []
         self._unwritten: list[tuple[str, Mapping[str, object]]] = []
@@ -71,9 +76,15 @@ class Case:
 
     async def attach(self, kind: str, body: Mapping[str, object]) -> None:
         """Write a ledger entry that belongs to the request. Raises LedgerFailed."""
-        await self._catch_up()
-        await self._record.append(kind, self.request.id, body)
-        self._steps.append((kind, body))
+        async with self._writing:
+            await self._catch_up()
+            await self._record.append(kind, self.request.id, body)
+            self._steps.append((kind, body))
+
+    async def carry_over(self) -> None:
+        """Copy the steps into a ledger that was begun since, without a further one. Raises LedgerFailed."""
+        async with self._writing:
+            await self._catch_up()
 
     async def _catch_up(self) -> None:
         """Copy the earlier steps into a ledger that was begun since: each ledger holds a request as a whole.

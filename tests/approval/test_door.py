@@ -380,7 +380,7 @@ async def test_a_grant_does_not_run_what_was_stopped_while_its_use_was_written(s
 
 async def test_a_new_history_is_begun_while_questions_are_open_and_they_can_be_approved(stage: Stage) -> None:
     running, waiting = await stage.approved(), await stage.asked()
-    await stage.engine.renew_ledger()
+    await stage.engine.history.renew()
     assert approve(stage, waiting) == ""
     await stage.until(lambda: len(stage.sandbox.runs) == 2)
     for run in stage.sandbox.runs:

@@ -12,28 +12,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
-from runner.audit.search import History
+from runner.audit.search import History, LeftOpen
 from runner.audit.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, opening, request, tell, write
+from tests.small_disk import fill, small_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 2 MB."""
-    room = tmp_path / "disk"
-    room.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(room)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        pytest.skip("mounting a small disk needs to be root")
-    yield room
-    subprocess.run(["umount", "--lazy", str(room)], check=True)
+@pytest.fixture(name="small_disk")
+def mounted(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path) as room:
+        yield room
 
 
 @contextmanager
@@ -44,17 +37,6 @@ def no_file_longer_than(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def fill(room: Path) -> Path:
-    """Take all the room there is."""
-    ballast = room / "ballast"
-    with ballast.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(b"\0" * 4096)
-        except OSError:
-            return ballast
 
 
 async def append_until_it_fails(ledger: Ledger) -> int:
@@ -99,7 +81,7 @@ def test_a_full_disk_fails_recovers_and_leaves_nothing_half(small_disk: Path) ->
     assert found.ok, found.what
     assert found.signed_to == found.entries
     with closing(History(path)) as history:
-        assert history.open_cases() == ()
+        assert history.open_cases() == LeftOpen()
 
 
 def test_callers_waiting_together_on_a_full_disk_all_get_the_error(small_disk: Path) -> None:

@@ -79,7 +79,7 @@ def test_an_earlier_ledger_is_opened_and_stays_whole(tmp_path: Path, number: int
     assert difference(path, anchor) is None, "what was signed before is still there"
     with closing(History(path)) as history:
         assert [row.id for row in history.page()] == ["r9", "r3", "r2", "r1"]
-        assert [left.request.id for left in history.open_cases()] == ["r3"]
+        assert [left.request.id for left in history.open_cases().cases] == ["r3"]
     opened(path, name="r10")
     assert len(steps_of(path)) == formats.NEWEST - number, "once"
 

@@ -173,7 +173,7 @@ async def test_a_changed_history_is_reported_at_the_start_and_a_new_one_can_be_b
     await ticket.answered(None)
     assert verified(capsys)[0] == 1
 
-    await console.engine.renew_ledger()
+    await console.engine.history.renew()
     await console.sealed()
     assert console.trouble == ""
     with closing(sqlite3.connect(places.ledger)) as connection:
@@ -270,19 +270,3 @@ async def test_another_ledger_says_what_could_be_checked(
     assert "the signatures by the keys that it names itself" in capsys.readouterr().out
     assert main(["verify", str(places.ledger)]) == 2
     assert "This is not the history in use" not in capsys.readouterr().out
-
-
-async def test_a_damaged_open_request_does_not_end_the_start(places: Places, opened: list[Console]) -> None:
-    console = await Console(places).open()
-    ticket = await console.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print(4)"))
-    await console.until(lambda: console.engine.desk.position(ticket.request_id))
-    await console.close()
-    with closing(sqlite3.connect(places.ledger)) as connection:
-        connection.execute("UPDATE requests SET phase = 'asked', level = 99")
-        connection.commit()
-    after = Console(places)
-    opened.append(after)
-    await after.open()
-    assert "level 99" in after.trouble
-    await after.engine.membership.add("codex")
-    assert after.trouble

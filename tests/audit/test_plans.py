@@ -109,7 +109,7 @@ def read(path: Path) -> None:
             history.count(wanted)
         history.beginnings((3, 4))
         assert history.case("r7") is not None
-        assert history.open_cases()
+        assert history.open_cases().cases
 
 
 def reads_all(statement: str) -> bool:

@@ -116,7 +116,7 @@ def test_what_never_arrived_is_none(history: History) -> None:
 
 
 def test_open_cases_are_those_without_an_end(history: History) -> None:
-    parked, fresh = history.open_cases()
+    parked, fresh = history.open_cases().cases
     assert (parked.request.id, parked.row.phase) == ("r4", Phase.ASKED)
     assert [step.entry.kind for step in parked.steps][-1] == "parked"
     assert (fresh.request.id, fresh.assessment, fresh.decision, fresh.result) == ("r5", None, None, None)

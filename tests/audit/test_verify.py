@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import random
 import shutil
@@ -18,7 +17,7 @@ from runner.audit.entry import fingerprint
 from runner.audit.formats import lay_out
 from runner.audit.ledger import Ledger
 from runner.audit.seal import Seal, genuine, new_key
-from runner.audit.search import History
+from runner.audit.search import History, UnreadableRow
 from runner.audit.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, denied, entries, opening, request, tamper, write
@@ -493,9 +492,13 @@ def test_a_row_of_another_type_is_damage_and_not_a_fault(path: Path, column: str
     assert not verify(path).ok
     history = History(path)
     try:
-        for look in (history.open_cases, history.page, lambda: history.case("r3")):
-            with contextlib.suppress(KnownError):
-                look()
+        damaged = [line for line in history.lines() if isinstance(line, UnreadableRow)]
+        assert [line.id for line in damaged] == ["r3"]
+        assert [row.id for row in history.page()] == ["r2", "r1"], "the others are listed"
+        assert len(history.newest_cases(10)) == 2
+        with pytest.raises(KnownError):
+            history.case("r3")
+        assert not history.open_cases().cases
     finally:
         history.close()
 
@@ -506,6 +509,7 @@ def test_the_history_of_damaged_entries_cannot_be_shown_and_says_so(path: Path, 
     history = History(path)
     try:
         with pytest.raises(KnownError):
-            history.open_cases()
+            history.case("r3")
+        assert [left.id for left in history.open_cases().unreadable] == ["r3"]
     finally:
         history.close()

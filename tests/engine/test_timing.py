@@ -164,7 +164,7 @@ async def test_the_ledger_is_sealed_although_a_kept_sandbox_does_not_close(
 
 async def test_a_new_history_is_begun_twice_at_once(stage: SlowStage) -> None:
     await stage.asked()
-    await asyncio.gather(*(stage.engine.renew_ledger() for _ in range(3)))
+    await asyncio.gather(*(stage.engine.history.renew() for _ in range(3)))
     assert stage.engine.parts.ledger.is_open
     assert [event for event in stage.heard if isinstance(event, EngineTroubled)] == []
     assert await stage.asked() is not None

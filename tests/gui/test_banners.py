@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from app.parts.notice import Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
 from runner.model.request import Isolation
 
 if TYPE_CHECKING:
-    import pytest
-
     from runner.system.places import Places
     from tests.gui.conftest import Desk
 
@@ -59,7 +59,8 @@ def test_the_button_of_a_trouble_leads_to_its_page(desk: Desk) -> None:
 def test_a_new_history_is_begun_only_after_a_yes(desk: Desk) -> None:
     from app.parts.confirm import ConfirmDialog
 
-    desk.hear((EngineTroubled("ledger", "It cannot be read.", ""),))
+    desk.hear((EngineTroubled("ledger", "It cannot be read.", "", damaged=True),))
+    assert desk.window.banners._notices["ledger"].action.text() == "Begin a new history"
     desk.window.banners._notices["ledger"].action.click()
     assert desk.bridge.calls == []
     question = desk.window.findChild(ConfirmDialog)
@@ -88,6 +89,19 @@ def test_another_sandbox_is_a_word_that_can_be_closed_and_is_looked_at(desk: Des
     desk.hear((SandboxChosen(Isolation.GVISOR, "gVisor is there again: new runs start in it."),))
     assert desk.window.banners.text("sandbox chosen") == "gVisor is there again: new runs start in it."
     assert desk.bridge.calls[before:] == [("sandbox_facts",)]
+@pytest.mark.parametrize("what", ["The disk is full.", "Another Assent has the ledger open."])
+def test_a_history_that_may_work_later_is_only_tried_again(desk: Desk, what: str) -> None:
+    """A new one would give up a good one."""
+    desk.hear(
+        (
+            EngineTroubled("ledger", "It is damaged.", "", damaged=True),
+            EngineTroubled("ledger", what, ""),
+        )
+    )
+    button = desk.window.banners._notices["ledger"].action
+    assert button.text() == "Try again"
+    button.click()
+    assert desk.bridge.calls == [("try_history_again",)]
 
 
 def test_a_flood_of_refusals_is_one_line_that_counts(desk: Desk) -> None:

@@ -1,0 +1,129 @@
+"""Opens the history, settles what an earlier process left open, and tries again by itself where that failed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from runner.audit.ledger import LedgerFailed
+from runner.engine.recovery import take_up
+from runner.model.errors import KnownError
+from runner.model.events import EngineTroubled
+from runner.system.tasks import spawn
+
+if TYPE_CHECKING:
+    from runner.engine.bulletin import Bulletin
+    from runner.engine.open_ledger import OpenLedger
+    from runner.engine.opening import Opener
+    from runner.engine.path import Path
+    from runner.engine.recorder import Recorder
+    from runner.model.events import Event
+    from runner.requests.cases import Cases
+
+PAUSE = 5.0
+"""Seconds between two attempts to use a history that cannot be opened or written."""
+RECOVERED = "recovered"
+"""Kind of the entry that is written when the history can be written again."""
+LEFT = "Run Verify in History to find out whether more is damaged. Nothing of it will run."
+
+
+class HistoryOpening:
+    """The way from a file to an open history. Every method is called on the engine's loop."""
+
+    def __init__(
+        self,
+        ledger: OpenLedger,
+        record: Recorder,
+        bulletin: Bulletin,
+        opener: Opener,
+        cases: Cases,
+        path: Path,
+    ) -> None:
+        self._ledger = ledger
+        self._record = record
+        self._bulletin = bulletin
+        self._opener = opener
+        self._cases = cases
+        self._path = path
+        self._settled = False
+        self._retrying: asyncio.Task[None] | None = None
+        self._trying = asyncio.Lock()
+        self._stop = asyncio.Event()
+        bulletin.listen(self._hear)
+
+    async def open(self) -> None:
+        """Open the history. Where it may work later it is tried again, until it does or the console closes."""
+        await self._opener.open("ledger", self._ledger.open)
+
+    async def settle(self) -> None:
+        """Settle what an earlier process left open, once, and begin to sign; does nothing while no history is open."""
+        if not self._ledger.is_open:
+            return
+        if not self._settled:
+            self._settled = True
+            await self._take_up()
+        spawn("seal", self._seal())
+
+    async def renew(self) -> None:
+        """Move an unusable ledger aside and begin a new one, which names it.
+
+        Active requests continue: what was recorded of them is copied into the new ledger.
+        """
+        if await self._opener.open("ledger", self._ledger.renew):
+            self._settled = True
+            self._bulletin.clear("requests")
+            for case in self._cases.active():
+                with contextlib.suppress(LedgerFailed):
+                    await case.carry_over()
+            spawn("seal", self._seal())
+
+    async def try_again(self) -> None:
+        """Look whether the history can be used now; nothing where it works."""
+        async with self._trying:
+            if (trouble := self._bulletin.standing("ledger")) is None or self._stop.is_set():
+                return
+            if self._ledger.is_open:
+                with contextlib.suppress(LedgerFailed):
+                    await self._record.append(RECOVERED, "", {"why": trouble.what})
+            else:
+                await self.open()
+                await self.settle()
+
+    async def close(self) -> None:
+        """Try no more; returns when an attempt under way is over."""
+        self._stop.set()
+        if self._retrying is not None:
+            await asyncio.wait({self._retrying})
+
+    async def _take_up(self) -> None:
+        try:
+            left = await self._ledger.left_open()
+        except KnownError as error:
+            self._ledger.doubt = error
+            self._record.ledger_works()
+            return
+        if unreadable := left.unreadable:
+            more = f" There are {len(unreadable) - 1:,} more." if len(unreadable) > 1 else ""
+            what = f"Request {unreadable[0].id} was left open and cannot be read: {unreadable[0].why}{more}"
+            self._record.trouble("requests", what, LEFT)
+        take_up(left.cases, self._record, self._cases, self._path)
+
+    async def _seal(self) -> None:
+        await self._opener.open("secrets", self._ledger.seal)
+        if self._ledger.doubt:
+            self._record.ledger_works()
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case EngineTroubled(area="ledger", damaged=False) if self._retrying is None or self._retrying.done():
+                self._retrying = spawn("try the history again", self._keep_trying())
+            case _:
+                pass
+
+    async def _keep_trying(self) -> None:
+        while (trouble := self._bulletin.standing("ledger")) is not None and not trouble.damaged:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), PAUSE)
+                return
+            await self.try_again()
