@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton,
 
 from app.parts.notice import Tone
 from app.parts.plain import plain_label
+from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +38,7 @@ def tell_of_fault(window: Window, last_line: str, file: Path) -> None:
 
 def _open_log(window: Window, file: Path) -> None:
     try:
-        text = file.read_text("utf-8", "replace")
+        text = read_file(file).decode("utf-8", "replace")
     except OSError as error:
         text = f"The file cannot be read: {error.strerror}."
     FaultView(window, text, file).open()

@@ -7,6 +7,8 @@ import json
 import os
 from typing import TYPE_CHECKING
 
+from runner.system.plain_file import open_file, read_file
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,7 +20,7 @@ class Remembered:
         self._path = path
         self._values: dict[str, str] = {}
         with contextlib.suppress(OSError, ValueError, RecursionError):
-            read = json.loads(path.read_text("utf-8"))
+            read = json.loads(read_file(path).decode("utf-8"))
             if isinstance(read, dict):
                 self._values = {key: value for key, value in read.items() if isinstance(value, str)}
 
@@ -33,6 +35,6 @@ class Remembered:
         fresh = self._path.with_suffix(".new")
         with contextlib.suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as stream:
+            with open(open_file(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "w", encoding="utf-8") as stream:
                 json.dump(self._values, stream)
             fresh.replace(self._path)

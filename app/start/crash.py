@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, Slot, qInstallMessageHandler
 
+from runner.system.plain_file import open_file, read_file
+
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from pathlib import Path
@@ -69,7 +71,7 @@ class Faults(QObject):
     def earlier(self) -> str:
         """Return what the session before left behind, set aside as it is read; empty when it ended well."""
         try:
-            text = self._path.read_text("utf-8", "replace")
+            text = read_file(self._path).decode("utf-8", "replace")
             if text.strip():
                 self._path.replace(self.aside)
             return text[-SHOWN_LENGTH:].strip()
@@ -136,7 +138,7 @@ class Faults(QObject):
 
     def _open(self) -> TextIO:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        return open(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a", encoding="utf-8")
+        return open(open_file(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "a", encoding="utf-8")
 
     @Slot(object, str)
     def engine_failed(self, error: BaseException, where: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 import socket
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+log = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 3.0
 """How long the second console waits for the first to answer."""
@@ -79,18 +82,25 @@ class Single(QObject):
             self._lock = None
 
     def _listen(self) -> None:
-        self._address.unlink(missing_ok=True)
+        """Listen for second consoles; where that is not possible, only they have a disadvantage by it."""
         listener = socket.socket(socket.AF_UNIX)
-        with _short(self._address) as name:
-            listener.bind(name)
-        self._address.chmod(0o600)
+        try:
+            self._address.unlink(missing_ok=True)
+            with _short(self._address) as name:
+                listener.bind(name)
+            self._address.chmod(0o600)
+        except OSError as error:
+            listener.close()
+            log.warning("no second console can raise this one: %s", error)
+            return
         listener.setblocking(False)
         listener.listen(4)
         self._listener = listener
 
     def watch(self) -> None:
-        """Listen for second consoles. Call it once there is an application: before, a notifier never fires."""
-        assert self._listener is not None
+        """Hear second consoles from now on. Once there is an application: before, a notifier never fires."""
+        if self._listener is None:
+            return
         self._notifier = QSocketNotifier(self._listener.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._called)
 

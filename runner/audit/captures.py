@@ -15,6 +15,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.system.plain_file import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,7 @@ def read(places: Places, file: CapturedFile) -> bytes:
     """Return the content of `file` as the run left it. Raises KnownError where it is missing or was altered."""
     for place in _places(places):
         try:
-            with open(place / file.sha256, "rb") as stored:
+            with os.fdopen(open_file(place / file.sha256, os.O_RDONLY), "rb") as stored:
                 data = stored.read(file.size + 1)
         except FileNotFoundError:
             continue

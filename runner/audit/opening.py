@@ -14,6 +14,7 @@ from runner.audit.formats import altered, lay_out
 from runner.audit.tables import (
     DAMAGE,
     SET_ASIDE,
+    SIDECARS,
     LedgerDamaged,
     connect_to_write,
     explained,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SIDECARS = ("-wal", "-shm", "-journal")
 ASIDE = "ledger-corrupt-"
 FORMAT = 1
 """Version of the form of entries and bodies, recorded in the first entry; that of the tables is in `formats`."""

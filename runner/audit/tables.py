@@ -12,6 +12,8 @@ from runner.model.errors import KnownError
 if TYPE_CHECKING:
     from pathlib import Path
 
+SIDECARS = ("-wal", "-shm", "-journal")
+"""Endings of the files that SQLite may have beside its own."""
 SET_ASIDE = "Set this file aside and begin a new ledger; the old file is kept for inspection."
 
 
@@ -67,6 +69,11 @@ def present(path: Path) -> None:
         raise KnownError(f"There is no ledger at {path}.", "Check the path; a new ledger begins when Assent starts.")
     if not path.is_file():
         raise LedgerDamaged(f"{path} is not a file, so it cannot be the ledger.")
+    for suffix in SIDECARS:
+        # A pipe there would hold SQLite for ever.
+        beside = path.with_name(path.name + suffix)
+        if beside.exists() and not beside.is_file():
+            raise LedgerDamaged(f"{beside} is not a file, so the ledger cannot be read.")
     if path.stat().st_size == 0:
         raise LedgerDamaged(f"The ledger {path} is empty; a ledger never is.")
 

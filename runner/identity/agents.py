@@ -7,7 +7,6 @@ import fcntl
 import hashlib
 import hmac
 import json
-import math
 import os
 import re
 import secrets
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
+from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,6 +34,8 @@ SEEN_SECONDS = 60.0
 """Shortest interval between two writes of `last_seen`."""
 LOCK_SECONDS = 2.0
 """Time limit for the lock on the list; another process holds it for some milliseconds."""
+LAST_TIME = 253_402_300_799.0
+"""End of the year 9999: no later time can be shown."""
 BROKEN = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """What reading a damaged file raises."""
 
@@ -279,15 +281,16 @@ def _digest(token: str) -> str:
 
 
 def _read(file: Path) -> dict[str, Agent]:
-    data = json.loads(file.read_text("utf-8"))
+    data = json.loads(read_file(file).decode("utf-8"))
     if data["schema"] != SCHEMA:
         raise ValueError(f"schema {data['schema']} is not {SCHEMA}")
     agents = [Agent(**entry) for entry in data["agents"]]
     for agent in agents:
         if not NAME.fullmatch(agent.name) or not re.fullmatch(r"[0-9a-f]{64}", agent.token_sha256):
             raise ValueError("an entry is not in order")
-        if not all(isinstance(at, (int, float)) for at in (agent.created_at, agent.last_seen, agent.revoked_at)):
-            raise ValueError(f"a time of {agent.name} is not a number")
+        for at in (agent.created_at, agent.last_seen, agent.revoked_at):
+            if type(at) not in (int, float) or not 0 <= at <= LAST_TIME:
+                raise ValueError(f"a time of {agent.name} is none")
     return {agent.name: agent for agent in agents}
 
 
@@ -305,8 +308,8 @@ def _with_seen(agents: dict[str, Agent], seen: dict[str, float], before: dict[st
 def _read_seen(file: Path) -> dict[str, float]:
     """Return the times in the file; one that cannot be read means never, as no decision depends on it."""
     try:
-        seen = json.loads(file.read_text("utf-8"))["seen"].items()
-        return {str(name): float(at) for name, at in seen if math.isfinite(at)}
+        seen = json.loads(read_file(file).decode("utf-8"))["seen"].items()
+        return {str(name): float(at) for name, at in seen if 0 <= at <= LAST_TIME}
     except BROKEN:
         return {}
 

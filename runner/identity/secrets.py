@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.model.errors import KnownError
 from runner.system.durable import replace_file
+from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +123,7 @@ class Secrets:
 
     def _read(self) -> dict[str, str]:
         try:
-            data = json.loads(self._file.read_text("utf-8"))
+            data = json.loads(read_file(self._file).decode("utf-8"))
             if data["schema"] != SCHEMA:
                 raise ValueError(f"schema {data['schema']}")
             return {str(name): str(value) for name, value in data["secrets"].items()}

@@ -16,6 +16,7 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, Limits, Tool
 from runner.policy.grants import Grant, Outline, Subject, forbidden, no_outline
 from runner.system.durable import replace_file
+from runner.system.plain_file import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -165,7 +166,7 @@ def _save(file: Path, grants: tuple[Grant, ...]) -> None:
 
 
 def _read(file: Path) -> dict[str, Grant]:
-    with file.open("rb") as source:
+    with os.fdopen(open_file(file, os.O_RDONLY), "rb") as source:
         status = os.fstat(source.fileno())
         if status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o022:
             raise ValueError("others may write this file")

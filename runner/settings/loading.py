@@ -13,6 +13,7 @@ from runner.settings.declared import Settings, declared, level_values
 from runner.system import document
 from runner.system.document import Node, Unreadable
 from runner.system.durable import replace_file
+from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
     from runner.settings.declaration import Declared, Value
@@ -242,7 +243,7 @@ def _rewritten(places: Places, values: Sequence[tuple[Declared, Value | None]]) 
     yaml = YAML()
     yaml.preserve_quotes = True
     yaml.width = 4096
-    old = places.settings.read_text("utf-8-sig") if places.settings.exists() else ""
+    old = read_file(places.settings).decode("utf-8-sig") if places.settings.exists() else ""
     try:
         root, above = yaml.load(old), ""
     except YAMLError as error:

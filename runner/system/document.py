@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
+from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,14 +38,11 @@ class Unreadable(KnownError):
 def read(path: Path) -> Node | None:
     """Return the file as one mapping; None where there is no file. Raises Unreadable."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+        data = read_file(path, MOST_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise Unreadable(f"{path.name} cannot be read: {error.strerror or error}.", REMEDY) from error
-    if len(data) > MOST_BYTES:
-        raise Unreadable(f"{path.name} has more than {MOST_BYTES:,} bytes.", REMEDY)
     return parse(data, path.name)
 
 

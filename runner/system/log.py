@@ -8,7 +8,10 @@ import logging
 import os
 import time
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from runner.system.plain_file import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,7 +44,7 @@ class _OwnFile(RotatingFileHandler):
     """A rotated file, readable by its owner alone; on a full disk records are lost without an error."""
 
     def _open(self) -> object:  # type: ignore[override]
-        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = open_file(Path(self.baseFilename), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         return os.fdopen(descriptor, "a", encoding="utf-8", errors="backslashreplace")
 
     def handleError(self, record: logging.LogRecord) -> None:

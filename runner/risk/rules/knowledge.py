@@ -14,6 +14,7 @@ from runner.risk.rules.rule import Compile, DangerRule, DangerRules, compiled, t
 from runner.risk.rules.targets import Targets
 from runner.risk.rules.vocabulary import Vocabulary, entries
 from runner.system.places import resources
+from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,13 +78,15 @@ def extended(knowledge: Knowledge, rules: Sequence[DangerRule]) -> Knowledge:
 def read(path: Path) -> dict[str, object]:
     """Return a rule file as data. Raises RulesUnreadable."""
     try:
-        data = yaml.load(path.read_text("utf-8"), Loader)
+        data = yaml.load(read_file(path).decode("utf-8"), Loader)
     except OSError as error:
         raise RulesUnreadable(
             f"{path.name} cannot be read: {error.strerror}.", "Check the file and its rights."
         ) from None
     except UnicodeDecodeError as error:
         raise RulesUnreadable(f"{path.name} is not UTF-8 at byte {error.start}.", "Save it as UTF-8.") from None
+    except RecursionError:
+        raise RulesUnreadable(f"{path.name} is nested too deeply.", "Correct the file.") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark is not None else ""
@@ -143,7 +146,7 @@ def read_rules(path: Path, targets: Targets, compile: Compile = trusted) -> list
 def line_of(path: Path, name: str, number: int) -> int:
     """Return the line on which a rule starts."""
     count = 0
-    for at, line in enumerate(path.read_text("utf-8").split("\n"), 1):
+    for at, line in enumerate(read_file(path).decode("utf-8").split("\n"), 1):
         if re.match(r"\s*- ", line) and (indent := len(line) - len(line.lstrip())) <= 2 and indent >= 0:
             count += 1
             if re.match(rf"\s*- id:\s*['\"]?{re.escape(name)}['\"]?\s*$", line) or count == number:
