@@ -101,6 +101,8 @@ class Engine:
         self._watch = watch
         self._opener = opener
         self._refusals = Refusals(self._record_refused)
+        self._disagreed: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+        """Errors in the rules as a worker process and the console read them when they last differed."""
 
     # ---- requests ----
 
@@ -219,7 +221,17 @@ class Engine:
 
     def _compare_rules(self, problems: tuple[str, ...]) -> None:
         """Reload when a worker process found other errors in the person's rules: the files have changed since."""
-        if problems != self.parts.configuration.dangers.problems:
+        known = self.parts.configuration.dangers.problems
+        if problems == known:
+            self._disagreed = None
+            self._bulletin.clear("rules")
+        elif self._disagreed == (problems, known):
+            # Reloading did not help: it would start a worker process again, for ever.
+            other = next(iter({*problems} ^ {*known}))
+            what = f"The worker process that assesses code reads the rules of risk otherwise than the console: {other}"
+            self._bulletin.trouble("rules", what, "Correct the file, or start Assent again.")
+        else:
+            self._disagreed = (problems, known)
             self.reload()
 
     def _report_settings(self) -> None:

@@ -53,6 +53,9 @@ class Deadline:
 
     def _look(self) -> None:
         """End the waiting, unless the process was hardly let run."""
+        if self._timeout.expired():
+            # At PATIENCE times the time; the task has not run since, on a busy loop, to end this timer.
+            return
         now = processor_seconds(self._pid)
         if self._before is None or now is None or now - self._before >= self._seconds * SHARE:
             self._timeout.reschedule(self._loop.time())
