@@ -58,7 +58,7 @@ KEPT_MISSED = 50
 
 @dataclass(slots=True)
 class Card:
-    """One request as the window shows it. Times are those of `time.monotonic()` unless said otherwise."""
+    """One request as the window shows it. Times are those of `time.monotonic()`, ends those of `since_boot`."""
 
     request: Request
     arrived: float

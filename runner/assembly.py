@@ -26,6 +26,7 @@ from runner.engine.path import Path
 from runner.engine.recorder import Recorder
 from runner.engine.runs import Runs
 from runner.engine.sandbox_watch import SandboxWatch
+from runner.engine.timekeeping import Timekeeping
 from runner.requests.cases import Cases
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -137,6 +138,7 @@ class Assembly:
             path=self.path,
             watch=watch,
             history=self.make_history(),
+            timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
         )
 
@@ -166,6 +168,12 @@ class Assembly:
         """Return why the ledger cannot be written; empty where it can."""
         trouble = self.bulletin.standing("ledger")
         return "" if trouble is None else f"{trouble.what} {trouble.remedy}"
+
+    def awoke(self) -> None:
+        """End what would have ended while the machine slept."""
+        self.modes.awoke()
+        self.late.awoke()
+        self.desk.awoke()
 
     def deny_all(self, why: str) -> None:
         """Deny all undecided requests, and revoke late approvals."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
@@ -12,6 +11,7 @@ from app.parts.amounts import counted, time_left
 from app.parts.roles import announce
 from runner.model.assessment import Level
 from runner.model.events import QuestionAsked
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ class Announcing(QObject):
 
 def _sentence(cards: list[Card]) -> str:
     first = cards[0]
-    left = time_left((first.deadline or 0.0) - time.monotonic())
+    left = time_left((first.deadline or 0.0) - since_boot())
     title = f"{phrases.title(first.request)}, {left}"
     more = f" And {counted(len(cards) - 1, 'other')}." if len(cards) > 1 else ""
     return f"CRITICAL request by {phrases.visible(first.request.agent)}: {title}.{more}"

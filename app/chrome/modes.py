@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 from app import phrases
 from app.parts.amounts import clock
 from runner.approval.modes import Mode
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from app.cards import Cards
@@ -35,7 +35,7 @@ def words(cases: Cards) -> str:
         case Mode.LOCKDOWN:
             return "Lockdown"
         case Mode.TRUST:
-            return f"Trust: {phrases.visible(now.agent)} {clock(max(0.0, now.deadline - time.monotonic()))}"
+            return f"Trust: {phrases.visible(now.agent)} {clock(max(0.0, now.deadline - since_boot()))}"
 
 
 class ModeButton(QToolButton):

@@ -14,6 +14,7 @@ from app.parts.amounts import counted
 from runner.model.decision import Decider, Verdict
 from runner.model.events import CallsRefused, QuestionAsked, QuestionPaused, RequestDecided, RunFinished, RunStarted
 from runner.model.result import Outcome
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,7 +101,7 @@ class Notices(QObject):
         if due is None:
             self._half.stop()
         else:
-            self._half.start(max(1, round((due - time.monotonic()) * 1000)))
+            self._half.start(max(1, round((due - since_boot()) * 1000)))
 
     def _tell_asked(self, card: Card, reminding: bool = False) -> None:
         if not card.waiting or not self.away:
@@ -119,8 +120,8 @@ class Notices(QObject):
 
     @Slot()
     def _remind(self) -> None:
-        """Show a notice that stays: half of the time has passed and nobody has come. Several at once are one notice."""
-        now = time.monotonic()
+        """Half of the time has passed and nobody has come: this one stays. Several at once are one notice."""
+        now = since_boot()
         due = [card for card in self._cases.waiting() if not card.paused and card.id not in self._reminded]
         due = [card for card in due if _half_passed(card) <= now]
         self._reminded |= {card.id for card in due}
@@ -188,5 +189,5 @@ def _agent(card: Card) -> str:
 
 
 def _half_passed(card: Card) -> float:
-    """Return when half of the time to answer is over, on the clock of `time.monotonic()`."""
+    """When half of the time to answer is over, on the clock of `since_boot`."""
     return (card.deadline or 0.0) - card.window / 2

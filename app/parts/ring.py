@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.parts.amounts import clock, time_left
 from app.parts.roles import Role
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -70,7 +70,7 @@ class CountdownRing(QWidget):
         look.changed.connect(self.update)
 
     def set_deadline(self, deadline: float | None, window: float) -> None:
-        """Count to `deadline` on the clock of `time.monotonic()`, out of `window` seconds. None: nothing to count."""
+        """Count to `deadline` on the clock of `since_boot`, out of `window` seconds. None: nothing to count."""
         self._deadline, self._window = deadline, window
         if deadline is not None and self.isVisible():
             self._timer.start()
@@ -79,7 +79,7 @@ class CountdownRing(QWidget):
     @property
     def left(self) -> float:
         """Seconds until the deadline, 0 when it has passed or there is none."""
-        return max(0.0, self._deadline - time.monotonic()) if self._deadline is not None else 0.0
+        return max(0.0, self._deadline - since_boot()) if self._deadline is not None else 0.0
 
     def sizeHint(self) -> QSize:
         return ring_size(self._look)

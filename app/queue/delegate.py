@@ -15,6 +15,7 @@ from app.parts.badge import badge_size, paint_badge
 from app.parts.ring import paint_ring, ring_size
 from app.queue.model import CARD, LINE, state
 from app.queue.order import Lane
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex
@@ -117,7 +118,7 @@ class QueueDelegate(QStyledItemDelegate):
             taken = size.width() + px(8)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             corner = QPointF(lower.right() - size.width(), lower.center().y() - size.height() / 2)
-            paint_ring(painter, self._look, deadline - time.monotonic(), card.window, corner)
+            paint_ring(painter, self._look, deadline - since_boot(), card.window, corner)
         words = [phrases.asks_for(card.request)]
         if card.waiting:
             words.append(phrases.ago(time.monotonic() - card.arrived))

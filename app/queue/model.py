@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -11,6 +10,7 @@ from app import phrases
 from app.parts.amounts import time_left
 from app.parts.plain import tip
 from app.queue.order import Lane, Line, Order, RequestLine
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
@@ -91,7 +91,7 @@ class QueueModel(QAbstractTableModel):
         if card is None:
             return ""
         level = card.level.name if card.level else "not assessed"
-        left = time_left((card.deadline or 0.0) - time.monotonic()) if card.waiting else state(card)
+        left = time_left((card.deadline or 0.0) - since_boot()) if card.waiting else state(card)
         alike = f"{len(self.behind(row))} more alike" if self.behind(row) else ""
         marked = "selected" if card.id in self.marked else ""
         spoken = (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from runner.model.decision import Ask, Decider, Decision, Verdict
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,10 +46,10 @@ class Question:
 class Desk:
     """The open questions of one engine. Every method is called on the engine's loop.
 
-    `clock` is `time.monotonic`, in seconds.
+    `clock` is `since_boot`, in seconds.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = since_boot) -> None:
         self._clock = clock
         self._open: dict[str, Question] = {}
 
@@ -70,6 +70,10 @@ class Desk:
         question = self._open.get(request_id)
         if question is None:
             return Taken.UNKNOWN
+        if self._clock() >= question.deadline:
+            # Its timer is late, as it is after the machine has slept.
+            self._expire(request_id)
+            return Taken.UNKNOWN
         if digest != question.digest:
             return Taken.STALE
         self._settle(question, Decision(verdict, Decider.PERSON, reason, digest=edited or digest))
@@ -87,6 +91,14 @@ class Desk:
         left = question.deadline - self._clock()
         question.timer = asyncio.get_running_loop().call_later(left, self._expire, request_id)
         return question
+
+    def awoke(self) -> None:
+        """Let expire what is over after the machine has slept; the loop's timers stood still meanwhile."""
+        for question in self.waiting():
+            if question.timer is not None:
+                question.timer.cancel()
+            left = max(0.0, question.deadline - self._clock())
+            question.timer = asyncio.get_running_loop().call_later(left, self._expire, question.request_id)
 
     def withdraw(self, request_id: str, why: str) -> bool:
         """Withdraw a question whose caller has disconnected; return False where none was open."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger import LedgerFailed
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.events import ApprovalArmed, ApprovalSpent
 from runner.policy.explain import Foresight, Step
+from runner.system.clock import since_boot
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Armed:
     request_id: str
     """The missed request."""
     deadline: float
-    """On the clock of `time.monotonic()`."""
+    """On the clock of `since_boot`."""
     timer: asyncio.TimerHandle
 
 
@@ -58,7 +58,7 @@ class LateApprovals:
         modes: Modes,
         policy: Callable[[], Policy],
         barred: Callable[[str, float], str],
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = since_boot,
     ) -> None:
         """`barred(agent, since)` returns why an agent's request of that time may not continue."""
         self._record = record
@@ -107,10 +107,11 @@ class LateApprovals:
         finally:
             # Where its use could not be written it remains in force.
             self._claimed.discard(key)
-        if self._armed.get(key) is not armed:  # revoked while its use was written
+        # Revoked, or armed again, while its use was written.
+        if (still := self._armed.get(key)) is None or still.request_id != armed.request_id:
             return None
         del self._armed[key]
-        armed.timer.cancel()
+        still.timer.cancel()
         self._record.publish(ApprovalSpent(armed.request_id, used=True))
         return Decision(Verdict.APPROVED, Decider.PERSON, REASON, digest=request.digest)
 
@@ -127,6 +128,14 @@ class LateApprovals:
         for key in keys:
             self._drop(key, why)
         return len(keys)
+
+    def awoke(self) -> None:
+        """End what is over after the machine has slept; the loop's timers stood still meanwhile."""
+        for key, armed in list(self._armed.items()):
+            armed.timer.cancel()
+            left = max(0.0, armed.deadline - self._clock())
+            timer = asyncio.get_running_loop().call_later(left, self._expire, key)
+            self._armed[key] = replace(armed, timer=timer)
 
     def _waiting(self, request: Request) -> Armed | None:
         armed = self._armed.get((request.agent, request.digest))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from runner.audit.ledger import LedgerFailed
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged
+from runner.system.clock import since_boot
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Standing:
     mode: Mode = Mode.GUARDED
     agent: str = ""
     deadline: float = 0.0
-    """End of a trust window, on the clock of `time.monotonic()`."""
+    """End of a trust window, on the clock of `since_boot`."""
 
 
 class Modes:
@@ -64,7 +64,7 @@ class Modes:
         policy: Callable[[], Policy],
         barred: Callable[[str, float], str],
         deny_all: Callable[[str], None],
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = since_boot,
     ) -> None:
         """`barred(agent, since)` returns why an agent may not be trusted; `deny_all(why)` denies all open requests."""
         self._record = record
@@ -147,6 +147,11 @@ class Modes:
         """End a trust window of `agent`, which was revoked."""
         if self.now.mode is Mode.TRUST and self.now.agent == agent:
             self._end("the agent was revoked")
+
+    def awoke(self) -> None:
+        """End a trust window after the machine has slept: whoever opened it may be gone."""
+        if self.now.mode is Mode.TRUST:
+            self._end("the machine slept")
 
     async def close(self) -> None:
         """Cancel the trust timer; the end of an open trust window is in the ledger when this returns."""

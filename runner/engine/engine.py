@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from runner.engine.recorder import Recorder
     from runner.engine.runs import Runs
     from runner.engine.sandbox_watch import SandboxWatch
+    from runner.engine.timekeeping import Timekeeping
     from runner.model.decision import Verdict
     from runner.model.events import Event
     from runner.model.request import Isolation
@@ -78,6 +79,7 @@ class Engine:
         path: Path,
         watch: SandboxWatch,
         history: HistoryOpening,
+        timekeeping: Timekeeping,
         opener: Opener,
     ) -> None:
         self.parts = parts
@@ -91,6 +93,7 @@ class Engine:
         self.runs = runs
         self.membership = membership
         self.history = history
+        self._timekeeping = timekeeping
         self._bulletin = bulletin
         self._recorder = recorder
         self._closing = closing
@@ -187,6 +190,7 @@ class Engine:
     async def start(self, *, gateway: bool = True) -> None:
         """Open the parts in order; a failure of one is reported as trouble, not raised."""
         self.parts.assessor.listen(self._compare_rules)
+        self._timekeeping.start()
         self._report_settings()
         self.membership.report()
         await self.history.open()
@@ -265,6 +269,7 @@ class Engine:
         self._watch.close()
         self.stop_all(why)
         await self.history.close()
+        await self._timekeeping.close()
         await self.modes.close()
         waiting = [case.answer for case in self._cases.active()]
         if waiting:

@@ -47,9 +47,10 @@ class HistoryOpening:
         self._cases = cases
         self._path = path
         self._settled = False
-        self._retrying: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._trying = asyncio.Lock()
-        self._stop = asyncio.Event()
+        """Held during an attempt."""
+        self._over = False
         bulletin.listen(self._hear)
 
     async def open(self) -> None:
@@ -81,7 +82,7 @@ class HistoryOpening:
     async def try_again(self) -> None:
         """Look whether the history can be used now; nothing where it works."""
         async with self._trying:
-            if (trouble := self._bulletin.standing("ledger")) is None or self._stop.is_set():
+            if (trouble := self._bulletin.standing("ledger")) is None or self._over:
                 return
             if self._ledger.is_open:
                 with contextlib.suppress(LedgerFailed):
@@ -92,9 +93,11 @@ class HistoryOpening:
 
     async def close(self) -> None:
         """Try no more; returns when an attempt under way is over."""
-        self._stop.set()
-        if self._retrying is not None:
-            await asyncio.wait({self._retrying})
+        self._over = True
+        if self._timer is not None:
+            self._timer.cancel()
+        async with self._trying:
+            return
 
     async def _take_up(self) -> None:
         try:
@@ -116,14 +119,20 @@ class HistoryOpening:
 
     def _hear(self, event: Event) -> None:
         match event:
-            case EngineTroubled(area="ledger", damaged=False) if self._retrying is None or self._retrying.done():
-                self._retrying = spawn("try the history again", self._keep_trying())
+            case EngineTroubled(area="ledger", damaged=False) if self._timer is None:
+                self._wait()
             case _:
                 pass
 
-    async def _keep_trying(self) -> None:
-        while (trouble := self._bulletin.standing("ledger")) is not None and not trouble.damaged:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._stop.wait(), PAUSE)
-                return
-            await self.try_again()
+    def _wait(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(PAUSE, self._begin)
+
+    def _begin(self) -> None:
+        spawn("try the history again", self._try_on())
+
+    async def _try_on(self) -> None:
+        await self.try_again()
+        self._timer = None
+        trouble = self._bulletin.standing("ledger")
+        if trouble is not None and not trouble.damaged and not self._over:
+            self._wait()

@@ -28,7 +28,7 @@ class RequestAssessed:
 class QuestionAsked:
     request_id: str
     deadline: float
-    """On the clock of `time.monotonic()`, in seconds."""
+    """On the clock of `runner.system.clock.since_boot`, in seconds."""
     window: float
     blocked: str
     again: bool = False
@@ -41,7 +41,7 @@ class QuestionPaused:
 
     request_id: str
     deadline: float
-    """The new one, on the clock of `time.monotonic()`."""
+    """The new one, on the clock of `runner.system.clock.since_boot`."""
     window: float
     """Seconds between the question and the new deadline."""
 
@@ -67,7 +67,7 @@ class ApprovalArmed:
 
     request_id: str
     deadline: float
-    """On the clock of `time.monotonic()`."""
+    """On the clock of `runner.system.clock.since_boot`."""
     window: float
 
 
@@ -139,7 +139,7 @@ class ModeChanged:
     agent: str = ""
     """The trusted agent; '' in other modes."""
     deadline: float = 0.0
-    """Of a trust window, on the clock of `time.monotonic()`."""
+    """Of a trust window, on the clock of `runner.system.clock.since_boot`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import secrets
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from runner.model.assessment import Level, Touch
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, Limits, Tool
-from runner.policy.grants import Grant, Outline, Subject, forbidden, no_outline
+from runner.policy.grants import LATEST, Grant, Outline, Subject, forbidden, no_outline
+from runner.system.clock import ForwardClock
 from runner.system.durable import replace_file
-from runner.system.plain_file import open_file
+from runner.system.plain_file import open_file, read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,9 +41,11 @@ class Grants:
     """
 
     def __init__(self, places: Places, clock: Callable[[], float] = time.time) -> None:
-        """`clock` gives seconds since the epoch."""
+        """`clock` gives seconds since the epoch; one that is set back brings no expired grant to life again."""
         self._file = places.grants
-        self._clock = clock
+        self._time_file = places.grants_time
+        self._wall = clock
+        self._clock = ForwardClock(wall=clock)
         self._grants: dict[str, Grant] = {}
         self._writing = asyncio.Lock()
         self.session = secrets.token_hex(8)
@@ -52,6 +56,7 @@ class Grants:
         """Read the file; set `problem` where it cannot be read."""
         try:
             self._grants = _read(self._file)
+            self._clock = ForwardClock(self._latest(), self._wall)
             self.problem = ""
         except FileNotFoundError:
             self._grants, self.problem = {}, ""
@@ -61,6 +66,24 @@ class Grants:
                 f"What was remembered cannot be read from {self._file} ({type(error).__name__}: {error}). "
                 "Nothing is remembered."
             )
+
+    async def note_time(self) -> None:
+        """Write down how late it is while a grant has an end: after a restart it is not earlier."""
+        if any(grant.expires_at for grant in self._grants.values()):
+            text = json.dumps({"schema": SCHEMA, "latest": self._clock()}) + "\n"
+            with contextlib.suppress(OSError):
+                await asyncio.to_thread(replace_file, self._time_file, text)
+
+    def _latest(self) -> float:
+        """Return the latest time that is known to have been; 0 where no grant has an end."""
+        if not any(grant.expires_at for grant in self._grants.values()):
+            return 0.0
+        known = [max(grant.made_at, grant.last_used) for grant in self._grants.values()]
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+            noted = json.loads(read_file(self._time_file))["latest"]
+            if type(noted) in (int, float) and 0 <= noted < LATEST:
+                known.append(noted)
+        return max(known)
 
     def all(self) -> tuple[Grant, ...]:
         """Return the grants that are valid now, newest first."""

@@ -76,6 +76,11 @@ class Places:
         return self.config / "grants.json"
 
     @property
+    def grants_time(self) -> Path:
+        """File with the latest time at which a grant with an end was there."""
+        return self.state / "grants-time.json"
+
+    @property
     def secrets(self) -> Path:
         return self.data / "secrets.json"
 

@@ -177,7 +177,7 @@ async def test_a_damaged_history_is_not_tried_again(places: Places, start: Start
     places.ledger.write_text("no ledger at all, but long enough to be taken for one" * 20)
     await start.engine.start(gateway=False)
     assert start.troubles["ledger"].damaged
-    assert start.engine.history._retrying is None
+    assert start.engine.history._timer is None
     await start.engine.history.renew()
     assert not start.troubles.get("ledger")
     await start.works()

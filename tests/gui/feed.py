@@ -30,6 +30,7 @@ from runner.model.request import Language, Limits, Request, Tool
 from runner.model.result import Meta, Outcome, Result, Usage
 from runner.requests.bounds import bounds
 from runner.settings.loading import Settings
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -66,7 +67,7 @@ def asked(
     one: Request, assessed: Assessment | None = None, window: float = 60.0, left: float | None = None, blocked: str = ""
 ) -> tuple[Event, ...]:
     """A request arrives, is assessed, and a person is asked."""
-    deadline = time.monotonic() + (window if left is None else left)
+    deadline = since_boot() + (window if left is None else left)
     return (
         RequestArrived(one),
         RequestAssessed(one.id, assessed or assessment()),

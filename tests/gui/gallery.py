@@ -25,6 +25,7 @@ from runner.model.events import ApprovalArmed
 from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox.output import Stream, Transcript
+from runner.system.clock import since_boot
 from runner.system.places import Places
 from tests.gui import feed, record
 from tests.gui.shots import SCENES, Scene, draw, page, remembering, settle, waiting
@@ -61,7 +62,7 @@ def armed(scene: Scene) -> None:
     card = scene.window.deciding.review.card
     assert card is not None
     scene.hear(feed.decided(card.request, Verdict.EXPIRED, Decider.ENGINE))
-    scene.hear((ApprovalArmed(card.id, time.monotonic() + 560, 600.0),))
+    scene.hear((ApprovalArmed(card.id, since_boot() + 560, 600.0),))
 
 
 def said(scene: Scene) -> None:

@@ -37,6 +37,7 @@ from runner.model.result import CapturedFile
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Subject, make
 from runner.policy.rulefile import read
+from runner.system.clock import since_boot
 from runner.system.places import Places
 from tests.gui import feed
 from tests.gui.loop import in_loop
@@ -508,7 +509,7 @@ def lockdown(scene: Scene) -> None:
 
 def trust(scene: Scene) -> None:
     waiting(scene)
-    scene.hear((ModeChanged("trust", "claude-code", time.monotonic() + 899),))
+    scene.hear((ModeChanged("trust", "claude-code", since_boot() + 899),))
     scene.window.overall.ask_trust("claude-code", 15)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,7 @@ from app.parts.fold import Room, in_sight, reveal
 from app.start.console import _scale
 from runner.model.assessment import Level
 from runner.sandbox.output import Stream, Transcript
+from runner.system.clock import since_boot
 from tests.gui import feed, record, shots
 
 if TYPE_CHECKING:
@@ -455,7 +455,7 @@ def test_reduced_motion_stills_what_need_not_move(stage: Stage, look: Look, qapp
     ring = stage.window.deciding.review.page.header.ring
 
     def drawn(left: float) -> QImage:
-        ring.set_deadline(time.monotonic() + left, 6000)
+        ring.set_deadline(since_boot() + left, 6000)
         ring._timer.stop()
         return ring.grab().toImage().copy(ring.width() - 20, 0, 20, ring.height())
 

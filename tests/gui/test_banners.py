@@ -89,6 +89,8 @@ def test_another_sandbox_is_a_word_that_can_be_closed_and_is_looked_at(desk: Des
     desk.hear((SandboxChosen(Isolation.GVISOR, "gVisor is there again: new runs start in it."),))
     assert desk.window.banners.text("sandbox chosen") == "gVisor is there again: new runs start in it."
     assert desk.bridge.calls[before:] == [("sandbox_facts",)]
+
+
 @pytest.mark.parametrize("what", ["The disk is full.", "Another Assent has the ledger open."])
 def test_a_history_that_may_work_later_is_only_tried_again(desk: Desk, what: str) -> None:
     """A new one would give up a good one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +21,7 @@ from runner.model.events import (
     TroubleCleared,
 )
 from runner.model.result import Outcome
+from runner.system.clock import since_boot
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_a_request_waits_only_once_it_was_asked(cases: Cards) -> None:
     take(cases, (RequestAssessed(one.id, feed.assessment(Level.HIGH)),))
     assert card.level is Level.HIGH
     assert cases.count_waiting() == 0
-    take(cases, (QuestionAsked(one.id, time.monotonic() + 30, 30, ""),))
+    take(cases, (QuestionAsked(one.id, since_boot() + 30, 30, ""),))
     assert card.waiting
     assert cases.waiting() == (card,)
 

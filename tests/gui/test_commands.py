@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -11,6 +10,7 @@ from app.chrome.keys import KEYS, KeySheet
 from app.chrome.palette import Palette
 from app.parts.confirm import ConfirmDialog
 from runner.model.events import ModeChanged
+from runner.system.clock import since_boot
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def test_trust_names_one_agent_asks_first_and_shows_a_clock(desk: Desk) -> None:
     agent.actions()[1].trigger()
     confirm(desk, yes=True)
     assert desk.bridge.calls == [("trust", "claude-code", 900.0)]
-    desk.hear((ModeChanged("trust", "claude-code", time.monotonic() + 900),))
+    desk.hear((ModeChanged("trust", "claude-code", since_boot() + 900),))
     assert mode.text().startswith("Trust: claude-code 1")
     desk.hear((ModeChanged("guarded"),))
     assert mode.text() == "Guarded" and not mode._tick.isActive()

@@ -21,6 +21,7 @@ from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.difference import difference
 from runner.model.events import ApprovalArmed, ApprovalSpent, QuestionPaused, RequestEdited
+from runner.system.clock import since_boot
 from tests.audit import story
 from tests.gui import feed, record
 from tests.gui.elapse import rest
@@ -243,7 +244,7 @@ def test_that_a_request_came_on_screen_pauses_nothing_and_the_first_touch_does_o
 
 def test_a_pause_is_shown(desk: Desk) -> None:
     one = desk.ask()
-    desk.hear((QuestionPaused(one.id, time.monotonic() + 540, 600),))
+    desk.hear((QuestionPaused(one.id, since_boot() + 540, 600),))
     assert "countdown paused" in desk.page.header.below.text()
     assert desk.page.header.ring.left > 500
 
@@ -269,7 +270,7 @@ def test_what_expired_can_be_approved_for_later_and_that_runs_nothing(desk: Desk
     assert desk.page.foot.approve.text() == "Approve for later  A"
     desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
     assert desk.bridge.calls == [("arm", one.id, one.digest)]
-    desk.hear((ApprovalArmed(one.id, time.monotonic() + 600, 600.0),))
+    desk.hear((ApprovalArmed(one.id, since_boot() + 600, 600.0),))
     assert not desk.page.foot.approve.isVisible()
     assert desk.page.foot.sentence.text().startswith("Approved for later: it runs once")
     desk.hear((ApprovalSpent(one.id, used=False),))

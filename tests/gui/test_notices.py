@@ -6,7 +6,6 @@ import os
 import queue
 import subprocess
 import threading
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +22,7 @@ from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.events import CallsRefused, ModeChanged, QuestionPaused, RequestArrived
 from runner.model.result import Outcome
+from runner.system.clock import since_boot
 from tests.components import require
 from tests.gui import feed
 
@@ -97,7 +97,7 @@ def test_it_stays_when_half_of_the_time_has_passed(desk: Desk, heard: Heard) -> 
 def test_later_questions_put_no_reminder_off_and_what_is_looked_at_needs_none(desk: Desk, heard: Heard) -> None:
     first = desk.ask(window=0.6)
     looked_at = desk.ask(feed.request("two()"), window=0.6)
-    desk.hear((QuestionPaused(looked_at.id, time.monotonic() + 600, 600),))
+    desk.hear((QuestionPaused(looked_at.id, since_boot() + 600, 600),))
     later = desk.ask(feed.request("three()"), window=3600)
     desk.qtbot.waitUntil(lambda: any(said.stays for said in heard.said))
     assert [said.about for said in heard.said if said.stays] == [first.id]

@@ -279,6 +279,44 @@ def test_a_grant_ends_with_its_time_its_session_and_a_clock_set_back() -> None:
     assert not made.live(NOW - 1, "this-session")
 
 
+def test_a_clock_set_back_brings_no_expired_grant_to_life(places: Places, clock: Clock) -> None:
+    async def work() -> None:
+        grants = Grants(places, clock)
+        await grants.add(grant())
+        clock.at = NOW + 700
+        assert grants.all() == ()
+        clock.at = NOW + 1
+        assert grants.all() == (), "in this process"
+        clock.at = NOW + 700
+        await grants.note_time()
+        clock.at = NOW + 1
+        assert Grants(places, clock).all() == (), "and in the next one"
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"latest": "x"}', '{"latest": 1e300}', '{"latest": -1}', "[" * 100_000])
+def test_a_time_that_cannot_be_read_leaves_what_the_grants_say(places: Places, clock: Clock, text: str) -> None:
+    asyncio.run(Grants(places, clock).add(grant()))
+    places.grants_time.write_text(text)
+    clock.at = NOW - 1000
+    assert len(Grants(places, clock).all()) == 1, "it was made at a later time, so that is the time"
+    clock.at = NOW + 700
+    assert Grants(places, clock).all() == ()
+
+
+def test_the_time_is_not_kept_where_nothing_ends(places: Places, clock: Clock) -> None:
+    """A clock that was once years ahead must not count for ever."""
+
+    async def work() -> None:
+        grants = Grants(places, clock)
+        await grants.add(grant(KIND, INFO, MEDIUM))
+        await grants.note_time()
+        assert not places.grants_time.exists()
+
+    asyncio.run(work())
+
+
 # ---- the file ----
 
 

@@ -40,6 +40,7 @@ from app.parts.output import OutputView
 from app.parts.ring import CountdownRing
 from runner.model.assessment import Capability, Finding, Level, Span
 from runner.sandbox.output import Stream, Transcript
+from runner.system.clock import since_boot
 
 OUT = Path(__file__).resolve().parents[3] / "build" / "gallery"
 
@@ -61,7 +62,7 @@ def small_parts(look: Look) -> QWidget:
         row.addWidget(Badge(look, level))
     for left in (48.0, 21.0, 7.0):
         ring = CountdownRing(look)
-        ring.set_deadline(time.monotonic() + left, 60)
+        ring.set_deadline(since_boot() + left, 60)
         row.addWidget(ring)
     row.addWidget(ElidedLabel("POST metrics to api.example.com and then go on with a very long title indeed " * 2), 1)
     column.addLayout(row)
