@@ -164,7 +164,7 @@ class Engine:
         return self._cases.waiting(agent)
 
     def refused(self, agent: str, reason: str) -> None:
-        """Count a call that did not become a request; reported once per burst."""
+        """Count a call that did not become a request; reported at most once a minute."""
         self._refusals.count(agent, reason)
 
     def transcript(self, request_id: str) -> Transcript | None:

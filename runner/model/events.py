@@ -115,7 +115,7 @@ class RequestClosed:
 
 @dataclass(frozen=True, slots=True)
 class CallsRefused:
-    """Calls that never became requests: a flood, wrong arguments. One event per burst."""
+    """Calls that never became requests: a flood, wrong arguments. At most one event a minute for each agent."""
 
     agent: str
     count: int

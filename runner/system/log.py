@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 TURN_BYTES = 1_000_000
 TURNS = 3
 """Number of earlier files: a few weeks of a busy console."""
+CHATTY = ("uvicorn", "mcp")
+"""Libraries that log a warning for each message they refuse; a flood would push everything else out of the log."""
 
 
 class _Lines(logging.Formatter):
@@ -65,6 +67,8 @@ def logged(places: Places, level: int = logging.INFO) -> Iterator[None]:
     before = root.level
     root.addHandler(handler)
     root.setLevel(level)
+    for name in CHATTY:
+        logging.getLogger(name).setLevel(logging.ERROR)
     try:
         yield
     finally:
