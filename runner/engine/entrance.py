@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger import LedgerFailed
@@ -21,8 +23,12 @@ if TYPE_CHECKING:
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.model.kept_sandbox import Kept
     from runner.model.record import Record
+    from runner.model.request import Isolation, Request
     from runner.model.submission import Submission
+    from runner.settings.loading import Settings
 
+SMALL = 16 << 10
+"""Characters of a call of which a request is made at once: the way to a thread and back would take longer."""
 ABOUT_A_SANDBOX = frozenset(
     {Tool.CODE_WRITE_FILE, Tool.CODE_READ_FILE, Tool.CODE_LIST_FILES, Tool.CODE_DESTROY_SANDBOX}
 )
@@ -61,7 +67,13 @@ class Entrance:
         self._check_open(submission.tool)
         kept = self._kept(submission)
         settings = self._parts.configuration.settings
-        request = intake.request(submission, settings, isolation, image, kept, protections)
+        make = partial(_request, submission, settings, isolation, image, kept, protections)
+        if _is_small(submission):
+            request = make()
+        else:
+            request = await asyncio.to_thread(make)
+            self._check_open(submission.tool)
+            self._kept(submission)
         case = Case(request, self._record)
         try:
             await case.advance(Phase.ARRIVED, request, RequestArrived(request))
@@ -94,3 +106,23 @@ class Entrance:
                 f"Sandbox {kept.id} is for {kept.language.value} and shell code.", "Create one for this language."
             )
         return kept
+
+
+def _request(
+    submission: Submission,
+    settings: Settings,
+    isolation: Isolation,
+    image: str,
+    kept: Kept | None,
+    protections: tuple[str, ...],
+) -> Request:
+    """Return the request of a submission with its digest computed. Raises Refused."""
+    request = intake.request(submission, settings, isolation, image, kept, protections)
+    _ = request.digest
+    return request
+
+
+def _is_small(submission: Submission) -> bool:
+    """Return whether a request can be made of it at once. Variables may be many, of whatever size."""
+    text = len(submission.code) + len(submission.stdin) + len(submission.content) + len(submission.title)
+    return not submission.context and text <= SMALL

@@ -24,6 +24,8 @@ def inside(path: str) -> str:
     """
     if not path.strip():
         raise Refused("The path is empty.", f"Name a file below {WORKSPACE}.")
+    if len(path) > LONGEST_PATH:
+        raise _too_long()
     if any(unicodedata.category(one) in HIDDEN for one in path):
         raise Refused("The path holds characters that cannot be seen.", "Use a plain name.")
     if path.startswith("/") and path != WORKSPACE and not path.startswith(WORKSPACE + "/"):
@@ -39,6 +41,10 @@ def _check(path: str, parts: list[str]) -> None:
     if ".." in parts:
         raise Refused(f"{path[:100]!a} contains `..`.", f"Name the place directly, below {WORKSPACE}.")
     if len(path.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_PART for part in parts):
-        raise Refused("The path is too long.", f"At most {LONGEST_PATH:,} bytes, {LONGEST_PART} in each name.")
+        raise _too_long()
     if len(parts) > DEEPEST:
         raise Refused(f"The path has {len(parts)} levels; at most {DEEPEST} are taken.", "Use fewer folders.")
+
+
+def _too_long() -> Refused:
+    return Refused("The path is too long.", f"At most {LONGEST_PATH:,} bytes, {LONGEST_PART} in each name.")

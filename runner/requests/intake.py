@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
 
 TITLE_LENGTH = 120
+MOST_FOR_TITLE = 10_000
+"""Characters of a title or of code that are searched for words."""
 MOST_READ = 4 << 20
 """Largest number of bytes that one call reads of a file; an agent calls again for more."""
 UNINFORMATIVE = ("#", "//", "import ", "from ", '"""', "'use strict'", "set -")
@@ -46,8 +48,8 @@ def request(
         received_at=time.time(),
         language=_language(submission, settings),
         code=_code(submission, settings),
-        context=_context(submission),
-        stdin=_clean(submission.stdin, "stdin"),
+        context=_context(submission, settings),
+        stdin=_bounded(submission.stdin, "stdin", settings),
         files=_files(submission),
         packages=submission.packages,
         network=_network(submission),
@@ -127,9 +129,10 @@ def _most_bytes(submission: Submission, settings: Settings) -> int:
 
 def _title(submission: Submission) -> str:
     """Return the agent's title, else the first informative line of the code."""
-    lines = (line.strip() for line in submission.code.splitlines())
+    lines = (line.strip() for line in submission.code[:MOST_FOR_TITLE].splitlines())
     telling = next((line for line in lines if line and not line.startswith(UNINFORMATIVE)), "")
-    return " ".join((submission.title or telling or _doing(submission)).split())[:TITLE_LENGTH]
+    title = submission.title[:MOST_FOR_TITLE].strip() or telling or _doing(submission)
+    return " ".join(title.split())[:TITLE_LENGTH]
 
 
 def _doing(submission: Submission) -> str:
@@ -178,20 +181,28 @@ def _code(submission: Submission, settings: Settings) -> str:
 
 
 def _checked(code: str, tool: Tool, settings: Settings) -> str:
-    size = len(code.encode("utf-8", "surrogatepass"))
-    if size > settings.max_code_kb * 1024:
-        raise Refused(
-            f"{_named(tool)} has {size:,} bytes; at most {settings.max_code_kb * 1024:,} are taken.",
-            "Send less, or read the bulk from a file.",
-        )
     if tool is Tool.CODE_EXECUTE and not code.strip():
         raise Refused("code is empty.", "Send the code to run.")
-    return _clean(code, _named(tool))
+    return _bounded(code, _named(tool), settings)
 
 
 def _named(tool: Tool) -> str:
     """Return the name of the argument that holds the text."""
     return "content" if tool is Tool.CODE_WRITE_FILE else "code"
+
+
+def _bounded(text: str, name: str, settings: Settings) -> str:
+    """Return a text that is clean and not too long. Raises Refused.
+
+    Code, input and variables have the same bound: a person looks through each of them, and the history has them all.
+    """
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > settings.max_code_kb * 1024:
+        raise Refused(
+            f"{name} has {size:,} bytes; at most {settings.max_code_kb * 1024:,} are taken.",
+            "Send less, or read the bulk from a file.",
+        )
+    return _clean(text, name)
 
 
 def _clean(text: str, name: str) -> str:
@@ -204,12 +215,12 @@ def _clean(text: str, name: str) -> str:
     return text
 
 
-def _context(submission: Submission) -> str:
+def _context(submission: Submission, settings: Settings) -> str:
     try:
         text = json.dumps(dict(submission.context or {}), ensure_ascii=False, allow_nan=False, sort_keys=True)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise Refused(f"context is not JSON data: {error}.", "Send numbers, texts, lists and objects.") from None
-    return _clean(text, "context")
+    return _bounded(text, "context", settings)
 
 
 def _network(submission: Submission) -> NetworkMode:
