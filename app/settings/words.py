@@ -36,6 +36,7 @@ TITLES = {
     "rate_per_minute": "Calls per minute",
     "burst": "Calls at once",
     "max_pending": "Open requests per agent",
+    "mb_per_minute": "Data per minute",
     "docker_image": "Image",
     "warm_containers": "Kept started",
     "warm_languages": "Kept started for",

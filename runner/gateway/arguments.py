@@ -20,6 +20,8 @@ DEEPEST = 64
 LARGEST = 1e12
 """Larger than any meaningful limit; keeps later arithmetic in range."""
 MOST_DOMAINS = 100
+LONGEST_DOMAIN = 253
+"""Characters of a domain's name (RFC 1035, 2.3.4: 255 bytes on the wire)."""
 LONGEST_NAME = 200
 """Characters of an argument's or tool's name that are repeated in an error."""
 
@@ -84,6 +86,8 @@ class Arguments:
             raise _wrong(name, "a list of texts", value)
         if len(value) > MOST_DOMAINS:
             raise Refused(f"{name} has {len(value)} entries; at most {MOST_DOMAINS} are taken.", "Shorten the list.")
+        if any(len(item) > LONGEST_DOMAIN for item in value):
+            raise Refused(f"{name} has an entry of over {LONGEST_DOMAIN} characters.", "Send names of domains.")
         return tuple(value)
 
     def table(self, name: str) -> dict[str, object] | None:

@@ -28,7 +28,7 @@ from runner.gateway.messages import (
     refusal_text,
     speaks_modern,
 )
-from runner.gateway.stdio import PATH, Exchange, StdioClient
+from runner.gateway.stdio import OWN_ERROR, PATH, Exchange, StdioClient
 from runner.system.places import Places
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class StdioBridge:
         try:
             body = json.loads(text)
             error = body["error"]
-            if body.get("id") is not None:
+            if body.get("id") is not None and error["code"] != OWN_ERROR:
                 self._client.send(json.dumps(body))
                 return
             why = str(error["message"])

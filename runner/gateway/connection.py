@@ -1,8 +1,9 @@
-"""HTTP connections with a time limit for the head of a message."""
+"""HTTP connections: a time limit for the head of a message, and a short life without a valid token."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -10,32 +11,129 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 if TYPE_CHECKING:
     import asyncio
 
-HEADER_SECONDS = 10.0
-"""Time for the head of a message to arrive; uvicorn itself has no limit."""
+    import uvicorn
+    from starlette.types import Scope
+
+HEADER_SECONDS = 5.0
+"""Time for the head of a message, for a valid token since the connection was opened, and for the rest of a message
+that was answered before its end. Clients on this machine send a head in one piece; uvicorn itself has no limit.
+"""
+MOST_OF_ONE_AGENT = 64
+"""Connections of one agent up to which they stay open between two messages; others are closed after each."""
+CONNECTION = "assent.connection"
+"""Key of the `Connection` in the `state` of a request's scope."""
+
+
+class Connections:
+    """The open connections. Any account of this machine can open one; the oldest without a token makes room."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: set[Connection] = set()
+        self._strangers: dict[Connection, None] = {}
+        self._agents: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def make_room(self, arriving: int = 0) -> bool:
+        """Return whether one more may be opened, beside those that are `arriving`; close an old one where needed."""
+        if len(self._open) + arriving < self._most:
+            return True
+        if not self._strangers:
+            return False
+        oldest = next(iter(self._strangers))
+        self.remove(oldest)
+        oldest.transport.abort()
+        return True
+
+    def add(self, connection: Connection) -> None:
+        self._open.add(connection)
+        self._strangers[connection] = None
+
+    def recognize(self, connection: Connection, agent: str) -> None:
+        """Record that a message of `agent` came on a connection."""
+        if connection in self._open and connection.agent != agent:
+            self._strangers.pop(connection, None)
+            self._forget(connection.agent)
+            self._agents[agent] += 1
+
+    def remove(self, connection: Connection) -> None:
+        if connection in self._open:
+            self._open.discard(connection)
+            self._strangers.pop(connection, None)
+            self._forget(connection.agent)
+
+    def abort(self) -> None:
+        """Close all of them at once, without what was not sent yet."""
+        for connection in self._open:
+            connection.transport.abort()
+
+    def _forget(self, agent: str) -> None:
+        if agent:
+            self._agents[agent] -= 1
+            if not self._agents[agent]:
+                del self._agents[agent]
+
+    def may_stay(self, connection: Connection) -> bool:
+        """Return whether a connection is kept open for a further message."""
+        return connection.agent != "" and self._agents[connection.agent] <= MOST_OF_ONE_AGENT
 
 
 class Connection(H11Protocol):
-    """One connection, closed when a head takes too long; clients on this machine send it in one piece."""
+    """One connection. It stays open between messages only once `recognize` was called for one of them."""
 
-    _patience: asyncio.TimerHandle | None = None
+    def __init__(
+        self, config: uvicorn.Config, server_state: Any, app_state: dict[str, Any], connections: Connections
+    ) -> None:
+        super().__init__(config, server_state, {**app_state, CONNECTION: self})
+        self._all = connections
+        self._patience: asyncio.TimerHandle | None = None
+        self.agent = ""
+        """Whose token the last message had; empty for a stranger."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._all.add(self)
         self._wait()
+
+    def recognize(self, agent: str) -> None:
+        """Record whose token the present message has."""
+        if not self.agent:
+            self._stop_waiting()
+        self._all.recognize(self, agent)
+        self.agent = agent
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+        if self._within_head() or self._answered_early():
             self._wait()
-        else:
+        elif self.agent:
             self._stop_waiting()
+        elif self.cycle is not None and self.cycle.response_complete:
+            self.transport.close()
+
+    def on_response_complete(self) -> None:
+        if self._answered_early():
+            # The rest is read and dropped for a while: closed at once, the client might not see the answer.
+            self._wait()
+        elif not self._all.may_stay(self):
+            self.transport.close()
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._all.remove(self)
         super().connection_lost(exc)
 
+    def _within_head(self) -> bool:
+        return self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
+
+    def _answered_early(self) -> bool:
+        return self.conn.our_state is h11.DONE and self.conn.their_state is h11.SEND_BODY
+
     def _wait(self) -> None:
-        # Not restarted by each byte: the limit is for the head as a whole.
+        # Not restarted by each byte: the limit is for the whole.
         if self._patience is None:
             self._patience = self.loop.call_later(HEADER_SECONDS, self.transport.close)
 
@@ -43,3 +141,9 @@ class Connection(H11Protocol):
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
+
+
+def recognize(scope: Scope, agent: str) -> None:
+    """Record on the connection of a message whose token it has."""
+    if (connection := scope.get("state", {}).get(CONNECTION)) is not None:
+        connection.recognize(agent)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import json
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from runner.gateway import body, connection, rejection
+from runner.gateway.rejection import Rejected, too_much
+from runner.gateway.sessions import Sessions
 from runner.gateway.waiting import LONGEST_HOLD, Caller
+from runner.model.errors import KnownError
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -18,41 +23,34 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from runner.gateway.aside import Aside
+    from runner.gateway.body import Body
     from runner.gateway.limits import CallLimits
     from runner.identity.agents import Agents
 
 CALLER = "assent.caller"
 """Key of the `Caller` in the scope of a request."""
+ARGUMENTS = "assent.arguments"
+"""Key of the arguments of a tool call in the scope of its request; None where the message holds them still."""
 HOLD_HEADER = b"assent-hold"
 """Header with the seconds a client can wait: written into its configuration beside the timeout there."""
-BODY_SECONDS = 10.0
-"""Time for a whole body to arrive."""
+SESSION_HEADER = b"mcp-session-id"
+VERSION_HEADER = b"mcp-protocol-version"
+CLOSE = (b"connection", b"close")
 BEARER = "bearer "
-REFUSED = -32000
-"""JSON-RPC's code for errors of a server's own."""
-
-
-class Rejected(Exception):
-    """The message is refused by the guard. `agent` is empty where it is not known."""
-
-    def __init__(self, status: int, text: str, agent: str = "", header: tuple[bytes, bytes] | None = None) -> None:
-        super().__init__(text)
-        self.status = status
-        self.text = text
-        self.agent = agent
-        self.header = header
+BAD_REQUEST, NOT_FOUND = 400, 404
 
 
 @dataclass(frozen=True, slots=True)
 class Doorway:
-    """The terms that every message is checked against. `body_limit` is in bytes."""
+    """The terms that every message is checked against."""
 
     hosts: frozenset[bytes]
     """Exact values of `Host`, with port: protects against DNS rebinding by a web page."""
     agents: Agents
     limits: CallLimits
     refused: Callable[[str, str], None]
-    body_limit: int
+    aside: Aside
     hold: float
     """Seconds to hold a call of clients that do not send `HOLD_HEADER`."""
 
@@ -63,6 +61,7 @@ class Guard:
     def __init__(self, app: ASGIApp, doorway: Doorway) -> None:
         self._app = app
         self._door = doorway
+        self._sessions = Sessions()
         self._hung_up = asyncio.Event()
         self._calls = 0
         self._idle = asyncio.Event()
@@ -74,18 +73,67 @@ class Guard:
             return
         try:
             headers = _Headers(scope)
-            agent = self._admit(headers)
-            body = await _body(agent, headers, receive, self._door.body_limit)
+            agent = self._recognize(headers)
+            connection.recognize(scope, agent)
+            self._admit(agent)
+            try:
+                await self._take(agent, scope, headers, receive, send)
+            finally:
+                self._door.limits.end(agent)
         except Rejected as rejected:
+            if rejected.early:
+                rejected.request_id = await body.id_at_hand(receive)
             self._door.refused(rejected.agent, rejected.text)
-            await _answer(send, rejected)
+            await rejection.answer(send, rejected)
+
+    async def _take(self, agent: str, scope: Scope, headers: _Headers, receive: Receive, send: Send) -> None:
+        """Read one message of `agent` and have it answered. Raises Rejected."""
+        raw = await body.read(agent, headers.only(b"content-length"), receive, self._door.limits)
+        if raw is None:
             return
-        if body is None:
-            return
-        caller = Caller(agent, self._hold(headers))
+        session = (headers.only(SESSION_HEADER) or b"").decode("latin-1")
+        opens = not session and _of_handshakes(headers)
+        try:
+            message = await self._split(agent, raw)
+            if opens:
+                await self._make_room(agent, scope)
+        except Rejected as rejected:
+            rejected.agent = agent
+            rejected.request_id = rejected.request_id or rejection.id_of(raw)
+            raise
+        caller = Caller(agent, self._hold(headers), len(raw))
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=agent, scopes=[]))
-        scope[CALLER] = caller
-        await self._pass_on(scope, _Line(body, receive, send, caller.gone, self._hung_up))
+        scope[CALLER], scope[ARGUMENTS] = caller, message.arguments
+        line = _Line(message.around, receive, send, caller.gone, self._hung_up)
+        with self._sessions.used(agent, session) if session else nullcontext():
+            try:
+                await self._pass_on(scope, line)
+            finally:
+                self._note_session(agent, scope["method"], session, line)
+
+    async def _split(self, agent: str, raw: bytes) -> Body:
+        """Take the arguments out of a message, in a thread where that may take long. Raises Rejected."""
+        try:
+            return await self._door.aside.do(agent, len(raw), lambda: body.split(raw))
+        except KnownError as closing:
+            raise Rejected(503, str(closing), header=CLOSE) from None
+
+    async def _make_room(self, agent: str, scope: Scope) -> None:
+        """End the session of `agent` that is unused for longest where it has too many. Raises Rejected."""
+        if seconds := self._door.limits.session(agent):
+            raise too_much(agent, "Too many new sessions.", seconds)
+        if old := self._sessions.superfluous(agent):
+            self._sessions.ended(agent, old)
+            user = AuthenticatedUser(AccessToken(token="", client_id=agent, scopes=[]))
+            headers = [(SESSION_HEADER, old.encode("latin-1"))]
+            await self._app({**scope, "method": "DELETE", "headers": headers, "user": user}, _nothing, _ignore)
+
+    def _note_session(self, agent: str, method: str, session: str, line: _Line) -> None:
+        """Remember a session that was opened, forget one that ended."""
+        if not session and line.session and line.status < BAD_REQUEST:
+            self._sessions.opened(agent, line.session)
+        elif session and (method == "DELETE" or line.status == NOT_FOUND):
+            self._sessions.ended(agent, session)
 
     async def idle(self, seconds: float) -> bool:
         """Wait at most `seconds` until no call is being answered; return whether that is so."""
@@ -99,10 +147,8 @@ class Guard:
         """Refuse further messages and end open streams."""
         self._hung_up.set()
 
-    def _admit(self, headers: _Headers) -> str:
+    def _recognize(self, headers: _Headers) -> str:
         """Return the agent's name. Raises Rejected."""
-        if self._hung_up.is_set():
-            raise Rejected(503, "The console is closing. Call again when Assent is running.")
         if headers.only(b"host") not in self._door.hosts:
             raise Rejected(421, "Wrong Host header: use the exact address that Assent shows.")
         if headers.has(b"origin"):
@@ -111,10 +157,17 @@ class Guard:
         if agent is None:
             text = "Missing, wrong or revoked token. Add this agent in Assent's window and use the token it shows."
             raise Rejected(401, text, header=(b"www-authenticate", b"Bearer"))
-        if seconds := self._door.limits.message(agent.name):
-            text = f"Too many messages at once. Call again in {max(1, round(seconds))} s."
-            raise Rejected(429, text, agent.name, (b"retry-after", b"1"))
         return agent.name
+
+    def _admit(self, agent: str) -> None:
+        """Count a message of `agent`, which `CallLimits.end` ends. Raises Rejected above a limit."""
+        if self._hung_up.is_set():
+            text = "The console is closing. Call again when Assent is running."
+            raise Rejected(503, text, agent, header=CLOSE, early=True)
+        if seconds := self._door.limits.message(agent):
+            raise too_much(agent, "Too many messages at once.", seconds, early=True)
+        if not self._door.limits.begin(agent):
+            raise too_much(agent, "Too many of your calls are being answered already.", 1, early=True)
 
     def _hold(self, headers: _Headers) -> float:
         try:
@@ -165,6 +218,9 @@ class _Line:
         self._hung_up = hung_up
         self._started = False
         self._ended = False
+        self.status = 0
+        self.session = ""
+        """The session that the response names."""
 
     async def receive(self) -> Message:
         if self._body is not None:
@@ -195,6 +251,8 @@ class _Line:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._started = True
+            self.status = message["status"]
+            self.session = dict(message.get("headers", ())).get(SESSION_HEADER, b"").decode("latin-1")
         elif message["type"] == "http.response.body" and not message.get("more_body"):
             self._ended = True
         await self._send(message)
@@ -205,41 +263,20 @@ class _Line:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _body(agent: str, headers: _Headers, receive: Receive, limit: int) -> bytes | None:
-    """Return the whole body; None where the caller disconnects. Raises Rejected when it is too large or too slow."""
-    declared = headers.only(b"content-length") or b"0"
-    if not declared.isdigit() or len(declared) > 15 or int(declared) > limit:
-        raise _too_large(agent, limit)
-    body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return None
-                body += message.get("body", b"")
-                if len(body) > limit:
-                    raise _too_large(agent, limit)
-                if not message.get("more_body", False):
-                    return bytes(body)
-    except TimeoutError:
-        raise Rejected(408, f"The message did not arrive within {BODY_SECONDS:.0f} s.", agent) from None
+def _of_handshakes(headers: _Headers) -> bool:
+    """Return whether the protocol's library serves the message by the rules of the handshake era."""
+    version = headers.only(VERSION_HEADER)
+    return version is None or version.decode("latin-1") in HANDSHAKE_PROTOCOL_VERSIONS
 
 
-def _too_large(agent: str, limit: int) -> Rejected:
-    return Rejected(413, f"The message is larger than the {limit // 1024:,} KiB that are taken. Send less code.", agent)
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _ignore(_message: Message) -> None:
+    pass
 
 
 def _bearer(value: bytes | None) -> str:
     text = (value or b"").decode("latin-1")
     return text[len(BEARER) :].strip() if text[: len(BEARER)].lower() == BEARER else ""
-
-
-async def _answer(send: Send, rejected: Rejected) -> None:
-    error = {"jsonrpc": "2.0", "id": None, "error": {"code": REFUSED, "message": rejected.text}}
-    body = json.dumps(error).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    if rejected.header is not None:
-        headers.append(rejected.header)
-    await send({"type": "http.response.start", "status": rejected.status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

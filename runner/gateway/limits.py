@@ -1,4 +1,4 @@
-"""Rate limits of one agent: calls per minute, requests at once, HTTP messages per second (spec I5)."""
+"""Limits of one agent: calls and bytes per minute, requests and messages at once, messages per second (spec I5)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,24 @@ from runner.model.errors import Refused
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+BODY_PER_CODE = 4
+"""JSON escapes make code longer, fourfold at most in practice (six-character escapes of two-byte characters: three)."""
+BODY_BESIDES_CODE = 1 << 20
 HTTP_PER_SECOND = 50.0
 HTTP_BURST = 200.0
 """HTTP messages at once. A call takes one to four of them; this cheaper limit stops floods first."""
 HTTP_PER_CALL = 8.0
 """Factor by which the HTTP limit rises with a high configured call rate."""
+MOST_AT_ONCE = 150
+"""Messages of one agent that are answered at once: held calls, fetches that wait, and open streams."""
+AT_ONCE_PER_REQUEST = 3
+"""Factor by which that rises with a high number of requests that may wait."""
+BURST_MINUTES = 2
+"""How much of what is taken in a minute may come at once, in minutes."""
+MEGABYTE = 1 << 20
+SESSIONS_PER_SECOND = 1.0
+SESSION_BURST = 30.0
+"""Sessions of the handshake era: each costs some 10 ms of the engine's loop. A client opens one at its start."""
 
 
 class Terms(Protocol):
@@ -28,6 +41,10 @@ class Terms(Protocol):
     def burst(self) -> int: ...
     @property
     def max_pending(self) -> int: ...
+    @property
+    def mb_per_minute(self) -> int: ...
+    @property
+    def max_code_kb(self) -> int: ...
 
 
 class Bucket:
@@ -42,14 +59,14 @@ class Bucket:
         self._level = burst
         self._filled_at = clock()
 
-    def take(self) -> float:
-        """Take a token and return 0, else return the seconds until one is available."""
+    def take(self, tokens: float = 1.0) -> float:
+        """Take tokens, at most `burst`, and return 0; else return the seconds until they are available."""
         now = self._clock()
         self._level = min(self._burst, self._level + (now - self._filled_at) * self._rate)
         self._filled_at = now
-        if self._level < 1:
-            return (1 - self._level) / self._rate
-        self._level -= 1
+        if self._level < tokens:
+            return (tokens - self._level) / self._rate
+        self._level -= tokens
         return 0.0
 
 
@@ -64,7 +81,12 @@ class CallLimits:
         self._clock = clock
         self._calls: dict[str, Bucket] = {}
         self._messages: dict[str, Bucket] = {}
+        self._bytes: dict[str, Bucket] = {}
+        self._sessions: dict[str, Bucket] = {}
         self._entering: Counter[str] = Counter()
+        self._answered: Counter[str] = Counter()
+        self.largest_message = BODY_PER_CODE * terms.max_code_kb * 1024 + BODY_BESIDES_CODE
+        """Bytes of the largest message that is taken."""
 
     def message(self, agent: str) -> float:
         """Count an HTTP message of `agent`; return 0 where it may pass, else the seconds until the next may."""
@@ -75,6 +97,35 @@ class CallLimits:
             burst = max(HTTP_BURST, HTTP_PER_CALL * self._terms.burst)
             bucket = self._messages[agent] = Bucket(rate, burst, self._clock)
         return bucket.take()
+
+    def received(self, agent: str, count: int) -> float:
+        """Count bytes of a message of `agent`; return 0 where they may pass, else the seconds until they may."""
+        bucket = self._bytes.get(agent)
+        if bucket is None:
+            a_minute = self._terms.mb_per_minute * MEGABYTE
+            burst = max(BURST_MINUTES * a_minute, self.largest_message)
+            bucket = self._bytes[agent] = Bucket(a_minute / 60, burst, self._clock)
+        return bucket.take(count)
+
+    def session(self, agent: str) -> float:
+        """Count a message that opens a session; return 0 where it may pass, else the seconds until it may."""
+        bucket = self._sessions.get(agent)
+        if bucket is None:
+            # Some clients open a session for each call.
+            rate = max(SESSIONS_PER_SECOND, self._terms.rate_per_minute / 60)
+            bucket = self._sessions[agent] = Bucket(rate, max(SESSION_BURST, self._terms.burst), self._clock)
+        return bucket.take()
+
+    def begin(self, agent: str) -> bool:
+        """Count a message that is answered from now on, until `end`; return False above the number at once."""
+        most = max(MOST_AT_ONCE, AT_ONCE_PER_REQUEST * self._terms.max_pending)
+        if self._answered[agent] >= most:
+            return False
+        self._answered[agent] += 1
+        return True
+
+    def end(self, agent: str) -> None:
+        self._answered[agent] -= 1
 
     @contextmanager
     def entering(self, agent: str) -> Iterator[None]:

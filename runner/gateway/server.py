@@ -22,9 +22,10 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent, Tool
 
-from runner.gateway import catalog, door
-from runner.gateway.connection import Connection
-from runner.gateway.guard import CALLER, Doorway, Guard
+from runner.gateway import catalog, door, sessions
+from runner.gateway.acceptor import Acceptor
+from runner.gateway.aside import Aside
+from runner.gateway.guard import ARGUMENTS, CALLER, Doorway, Guard
 from runner.gateway.limits import CallLimits, Terms
 from runner.gateway.tools import Tools, UnknownTool
 from runner.gateway.waiting import Waiting
@@ -44,11 +45,8 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
-BODY_PER_CODE = 4
-"""JSON escapes make code longer, fourfold at most in practice (six-character escapes of two-byte characters: three)."""
-BODY_BESIDES_CODE = 1 << 20
-MOST_SESSIONS = 1000
-"""Most sessions of the handshake era, one per client; idle ones end after half an hour."""
+MOST_CONNECTIONS = 512
+"""Open connections of all agents, or half of the files that this process may open: the rest is for everything else."""
 ANSWER_SECONDS = 0.5
 """Time for waiting calls to get their last answer; the whole shutdown has 2 s."""
 STOP_SECONDS = 1.0
@@ -65,8 +63,6 @@ class GatewayTerms(Terms, Protocol):
     @property
     def hold_seconds(self) -> float: ...
     @property
-    def max_code_kb(self) -> int: ...
-    @property
     def max_output_kb(self) -> int: ...
 
 
@@ -80,8 +76,10 @@ class Gateway:
         self._places = places
         self._waiting = Waiting()
         self._limits = CallLimits(settings, counter.waiting)
-        self._tools = Tools(counter, self._limits, self._waiting, settings.max_output_kb)
+        self._aside = Aside()
+        self._tools = Tools(counter, self._limits, self._waiting, self._aside, settings.max_output_kb)
         self._guard: Guard | None = None
+        self._acceptor: Acceptor | None = None
         self._server: _Server | None = None
         self._serving: asyncio.Task[None] | None = None
         self.address = ""
@@ -104,7 +102,7 @@ class Gateway:
         port = int(listener.getsockname()[1])
         self._guard = Guard(self._application(), self._doorway(port))
         self._server = _Server(_config(self._guard))
-        self._serving = spawn("gateway", self._server.serve(sockets=[listener]))
+        self._serving = spawn("gateway", self._server.serve(sockets=[]))
         while not self._server.started:
             if self._serving.done():
                 self._server = None
@@ -112,6 +110,8 @@ class Gateway:
                 await self._serving
                 raise AssertionError("the server ended before it started")
             await asyncio.sleep(0.005)
+        self._acceptor = Acceptor(listener, self._server, _most_connections())
+        self._acceptor.start()
         return port
 
     def _announce(self) -> None:
@@ -133,11 +133,16 @@ class Gateway:
         self._waiting.close(why)
         await self._guard.idle(ANSWER_SECONDS)
         self._guard.hang_up()
+        if self._acceptor is not None:
+            self._acceptor.stop()
         server.end()
         done, _ = await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
         if not done:
             server.force_exit = True
+            if self._acceptor is not None:
+                self._acceptor.connections.abort()
             await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
+        self._aside.close()
 
     def _doorway(self, port: int) -> Doorway:
         return Doorway(
@@ -145,7 +150,7 @@ class Gateway:
             agents=self._agents,
             limits=self._limits,
             refused=self._counter.refused,
-            body_limit=BODY_PER_CODE * self._settings.max_code_kb * 1024 + BODY_BESIDES_CODE,
+            aside=self._aside,
             hold=self._settings.hold_seconds,
         )
 
@@ -167,7 +172,7 @@ class Gateway:
             # Not JSON: in that mode a disconnect of the caller goes unnoticed.
             json_response=False,
             max_request_body_size=1 << 40,
-            max_sessions=MOST_SESSIONS,
+            max_sessions=sessions.MOST,
             # The guard is stricter; the SDK's own check would let pages of localhost in.
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
@@ -175,6 +180,7 @@ class Gateway:
     async def _call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
         assert context.request is not None
         caller: Caller = context.request.scope[CALLER]
+        given = context.request.scope[ARGUMENTS]
 
         async def report(waited: float, most: float, message: str) -> None:
             # The stream may have been closed by a caller that went away in this very moment.
@@ -182,7 +188,7 @@ class Gateway:
                 await context.session.report_progress(round(waited, 1), round(most, 1), message)
 
         try:
-            reply = await self._tools.call(params.name, params.arguments, caller, report)
+            reply = await self._tools.call(params.name, params.arguments if given is None else given, caller, report)
         except UnknownTool as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
         # Both: Claude Code and Codex read the data, Gemini the text.
@@ -217,11 +223,14 @@ async def _list_tools(
     return ListToolsResult(tools=[Tool.model_validate(tool) for tool in catalog.TOOLS])
 
 
-def _config(app: Guard) -> uvicorn.Config:
+def _most_connections() -> int:
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_CONNECTIONS if files == resource.RLIM_INFINITY else min(MOST_CONNECTIONS, files // 2)
+
+
+def _config(app: Guard) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=Connection,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -230,8 +239,6 @@ def _config(app: Guard) -> uvicorn.Config:
         date_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=1,
-        # Half of the files that this process may open are reserved for everything else.
-        limit_concurrency=max(64, files // 2),
     )
 
 

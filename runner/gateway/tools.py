@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.approval.ticket import Ticket
+    from runner.gateway.aside import Aside
     from runner.gateway.limits import CallLimits
     from runner.gateway.replies import Reply
     from runner.gateway.waiting import Caller, Report, Waiting
@@ -65,10 +66,11 @@ class UnknownTool(Refused):
 class Tools:
     """The tools by name. `limit_kb` is the output that an agent gets, in KiB."""
 
-    def __init__(self, counter: Counter, limits: CallLimits, waiting: Waiting, limit_kb: int) -> None:
+    def __init__(self, counter: Counter, limits: CallLimits, waiting: Waiting, aside: Aside, limit_kb: int) -> None:
         self._counter = counter
         self._limits = limits
         self._waiting = waiting
+        self._aside = aside
         self._limit_kb = limit_kb
         self._fetched: OrderedDict[str, float] = OrderedDict()
 
@@ -89,8 +91,9 @@ class Tools:
             return replies.unavailable(error)
 
     async def _ask(self, tool: Tool, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
-        wanted = submission(caller.agent, tool, given)
         with self._limits.entering(caller.agent):
+            size = caller.message_bytes
+            wanted = await self._aside.do(caller.agent, size, lambda: submission(caller.agent, tool, given))
             ticket = await self._submit(wanted)
         try:
             end = await self._waiting.hold(ticket, caller, caller.hold, report)
@@ -124,7 +127,8 @@ class Tools:
             self._counter.withdraw(task.result().request_id, GONE)
 
     async def _fetch(self, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
-        arguments = Arguments(catalog.CODE_RESULT, given)
+        size = caller.message_bytes
+        arguments = await self._aside.do(caller.agent, size, lambda: Arguments(catalog.CODE_RESULT, given))
         request_id, wait = arguments.required("id"), arguments.number("wait")
         if wait is not None and wait < 0:
             raise Refused(f"wait is {wait:g}; it must not be below 0.", "Use 0 to look without waiting.")

@@ -41,6 +41,8 @@ class Caller:
     agent: str
     hold: float
     """Seconds that this caller can wait."""
+    message_bytes: int = 0
+    """Size of its call."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -169,7 +169,7 @@ class Settings:
         group=CODE, yaml="security.sandbox.files.max_all_mb", unit="MB", at_least=1, at_most=1024,
     )
     max_code_kb: int = setting(
-        1024, "The most code a request may hold.",
+        1024, "The most code a request may hold; as much again in its input, and in its variables.",
         group=CODE, yaml="security.sandbox.limits.max_code_kb", unit="KB", at_least=1, at_most=16_384,
     )
 
@@ -226,6 +226,10 @@ class Settings:
     max_pending: int = setting(
         20, "How many requests of one agent may be waiting or running.",
         group=AGENTS, yaml="gateway.max_pending", at_least=1, at_most=10_000, restart=True,
+    )
+    mb_per_minute: int = setting(
+        10, "How much one agent may send in a minute, twice that at once; what it asks is kept in the history.",
+        group=AGENTS, yaml="gateway.mb_per_minute", unit="MB", at_least=1, at_most=10_000, restart=True,
     )
 
     sandboxes_per_agent: int = setting(

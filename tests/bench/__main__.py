@@ -27,6 +27,7 @@ MODULES = (
     "peer",
     "classifier",
     "bombs",
+    "hostile",
     "bridge_start",
     "first_window",
     "window",

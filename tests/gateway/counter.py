@@ -37,6 +37,7 @@ class Terms:
     rate_per_minute: int = 60_000
     burst: int = 100_000
     max_pending: int = 1_000
+    mb_per_minute: int = 10_000
     max_code_kb: int = 1024
     max_output_kb: int = 10
     memory_mb: int = 512

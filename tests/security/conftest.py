@@ -1,8 +1,9 @@
-"""The sandboxes of the contract tests, one after the other."""
+"""The sandboxes of the contract tests, one after the other, and the gateway of its tests."""
 
 from __future__ import annotations
 
 from tests.contract.conftest import lab
+from tests.gateway.conftest import era, stage
 from tests.sandbox.conftest import bwrap
 
-__all__ = ["bwrap", "lab"]
+__all__ = ["bwrap", "era", "lab", "stage"]

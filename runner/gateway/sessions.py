@@ -1,0 +1,59 @@
+"""Sessions of the handshake era: so many of each agent, of which the one unused for longest makes room."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from runner.gateway.rejection import Rejected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_EACH = 50
+"""Sessions of one agent. A client that is started anew opens another and seldom ends the one before."""
+MOST = 1000
+"""Sessions of all agents: what the protocol's library refuses for everybody, so reached by 20 agents together."""
+
+
+class Sessions:
+    """The ids of the open sessions by agent, the one unused for longest first. Unknown ids are no business of this."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, dict[str, None]] = {}
+        self._in_use: Counter[str] = Counter()
+
+    def superfluous(self, agent: str) -> str:
+        """Return the session to end before `agent` opens another; '' where there is room.
+
+        Raises Rejected where all of them are in use.
+        """
+        mine = self._open.get(agent, {})
+        if len(mine) < MOST_EACH:
+            return ""
+        for session in mine:
+            if not self._in_use[session]:
+                return session
+        raise Rejected(429, f"{MOST_EACH} sessions of yours are in use. End one, then connect again.", agent)
+
+    def opened(self, agent: str, session: str) -> None:
+        self._open.setdefault(agent, {})[session] = None
+
+    def ended(self, agent: str, session: str) -> None:
+        self._open.get(agent, {}).pop(session, None)
+
+    @contextmanager
+    def used(self, agent: str, session: str) -> Iterator[None]:
+        """Keep a session from making room while one of its messages is answered."""
+        self._in_use[session] += 1
+        try:
+            yield
+        finally:
+            self._in_use[session] -= 1
+            if not self._in_use[session]:
+                del self._in_use[session]
+            mine = self._open.get(agent, {})
+            if session in mine:
+                # To the end: it was used last.
+                mine[session] = mine.pop(session)
