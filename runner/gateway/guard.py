@@ -258,8 +258,8 @@ class _Line:
         await self._send(message)
 
     async def finish(self) -> None:
-        """Complete a response that `hang_up` has cut."""
-        if self._hung_up.is_set() and self._started and not self._ended:
+        """Complete a response that was cut: by `hang_up`, or by the end of its session."""
+        if self._started and not self._ended:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
