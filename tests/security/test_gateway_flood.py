@@ -16,7 +16,11 @@ import pytest
 
 from runner.engine import refusals
 from runner.gateway import body, connection, sessions
+from runner.model.answer import Answer
+from runner.model.decision import Decider, Decision, Verdict
 from runner.model.events import CallsRefused
+from runner.model.request import Limits
+from runner.model.result import Meta, Outcome, Result
 from runner.system.tasks import spawn
 from tests.bench import hostile
 from tests.gateway.counter import Terms
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
+    from runner.approval.ticket import Ticket
     from tests.gateway.stage import Address, Stage
 
 pytestmark = pytest.mark.asyncio
@@ -151,6 +156,7 @@ async def test_a_name_given_twice_is_read_in_one_way(stage: Stage) -> None:
         assert (await post(http, stage, content)).status_code == 200
     (ticket,) = stage.counter.tickets.values()
     assert ticket.case.request.code == PRINT["code"]
+    assert b"import os" not in body.split(content).around
 
 
 # ---- many messages ----
@@ -276,6 +282,40 @@ async def until(true: Any) -> None:
     async with asyncio.timeout(10):
         while not true():
             await asyncio.sleep(0.01)
+
+
+async def test_a_refusal_while_closing_names_the_request(stage: Stage) -> None:
+    """Codex waits until its time limit for an answer with the id."""
+    long = call({**PRINT, "title": "x" * 20_000})
+    assert stage.gateway._guard is not None
+    stage.gateway._guard.hang_up()
+    async with stage.http() as http:
+        for content in (call(PRINT), long.replace(b'"id": 1, ', b"").replace(b"{", b'{"id": 1, ', 1)):
+            refused = await post(http, stage, content)
+            assert (refused.status_code, refused.json()["id"]) == (503, 1)
+
+
+# ---- what comes back ----
+
+
+@pytest.mark.parametrize("deep", [900, 5000])
+async def test_a_value_nested_too_deeply_arrives_as_text(stage: Stage, era: str, deep: int) -> None:
+    value: list[Any] = []
+    for _ in range(deep):
+        value = [value]
+
+    def ran(ticket: Ticket) -> None:
+        stage.counter.desk.withdraw(ticket.request_id, "")
+        decision = Decision(Verdict.APPROVED, Decider.PERSON, "", digest=ticket.case.request.digest)
+        result = Result(Outcome.OK, "4\n", "", 0, 0.1, value=value, meta=Meta(runtime="local", limits=Limits()))
+        ticket.case.answer.set_result(Answer(ticket.request_id, decision, result))
+
+    stage.counter.on_question = ran
+    async with stage.client(era) as client:
+        answer = await client.call_tool("code_execute", PRINT)
+    assert not answer.is_error
+    assert answer.structured_content is not None
+    assert "nested deeper than 64 levels" in answer.structured_content["result"]
 
 
 # ---- connections ----
