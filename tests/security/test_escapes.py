@@ -28,7 +28,6 @@ HELD_BYTES = (1 << 19) + (1 << 18)
 """What a transcript holds for live readers, and one chunk more."""
 TABLE = Path(__file__).resolve().parents[2] / "build" / "escapes.md"
 ENDED = {
-    ("gvisor", "keeps memory above the limit"): "out of memory",
     ("local", "keeps empty files without end"): "out of disk",
     ("docker", "keeps empty files without end"): "out of memory",
     ("gvisor", "keeps empty files without end"): "out of memory",
