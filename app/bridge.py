@@ -60,6 +60,8 @@ class EngineLink(QObject):
 
     happened = Signal(object)
     """tuple[Event, ...]: what happened since the last time, in order."""
+    silent = Signal(float)
+    """Seconds for which the engine has not answered; 0 when it answers again."""
     _rung = Signal()
     _returned = Signal(object, object)
 
@@ -156,6 +158,10 @@ class EngineLink(QObject):
     def try_history_again(self) -> Future[None]:
         """Look whether the history can be opened or written now."""
         return self.call(lambda engine: engine.history.try_again())
+
+    def end_runs(self) -> None:
+        """End every run of an engine that does not answer."""
+        self._host.end_runs()
 
     def reload_settings(self) -> Future[None]:
         """Take up saved settings that need no restart."""

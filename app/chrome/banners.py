@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.events import Event
 
-GRAVE = frozenset({"start", "ledger", "gateway", "sandbox", "isolation"})
+GRAVE = frozenset({"silent", "start", "ledger", "gateway", "sandbox", "isolation"})
 """While one of these is in trouble nothing can be run, or only some of it, or nothing unasked."""
 SHOWN = 1
 """Notices at a time: two took a sixth of a window 600 high from what is to be decided."""
@@ -30,6 +30,7 @@ ACTIONS = {
     "grants": "Rules",
     "secrets": "Doctor",
 }
+SILENT = "silent"
 RENEW = "Begin a new history"
 """The button of a ledger that is damaged: nothing else brings the history back to work."""
 
@@ -117,6 +118,18 @@ class Banners(QWidget):
                     self._tell_refused(event)
                 case _:
                     pass
+
+    @Slot(float)
+    def tell_silence(self, seconds: float) -> None:
+        """Say that the engine does not answer, until it does."""
+        if not seconds:
+            self.unsay(SILENT)
+            return
+        what = (
+            f"The engine of Assent has not answered for {seconds:.0f} s: agents wait and nothing can be decided or"
+            " stopped. If it does not come back, end the processes of all runs here, then quit and start Assent again."
+        )
+        self.say(SILENT, Tone.BAD, what, "Stop all processes", closable=False)
 
     def damaged(self, room: str) -> bool:
         """Whether a new file is the only remedy for what is said of `room`."""

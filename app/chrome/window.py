@@ -141,6 +141,8 @@ class Window(QWidget):
                 self.overall.ask_weaker()
             case "ledger":
                 self.overall.try_history_again()
+            case "silent":
+                self._bridge.end_runs()
             case "requests":
                 self.show_page("History")
             case "sandbox" | "secrets":
@@ -258,6 +260,7 @@ class Window(QWidget):
         self.overall.remarked.connect(self.toolbar.say)
         self.overall.failed.connect(self._failed)
         self.banners.wanted.connect(self._act)
+        self._bridge.silent.connect(self.banners.tell_silence)
         self.deciding.add_agent.connect(self.pages.show_add_agent)
         self.deciding.declined.connect(self._declined)
         self.deciding.review.remember_wanted.connect(self._remember_shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import sys
@@ -54,7 +55,7 @@ class Console(QObject):
         frame.setPalette(QPalette())
         app.setWindowIcon(QIcon(self.look.pixmap("shield-check", "accent", 64)))
         self.cases = Cards(self)
-        self.host = EngineThread(self._build, faults.engine_failed)
+        self.host = EngineThread(self._build, faults.engine_failed, self._engine_silent)
         self.bridge = EngineLink(self.host, faults.record, self)
         self.bridge.happened.connect(self.cases.take)
         self.window = Window(self.cases, self.bridge, self.look, places, frame)
@@ -109,6 +110,11 @@ class Console(QObject):
         engine = open_engine(self._places)
         engine.listen(self.bridge.hear)
         return engine
+
+    def _engine_silent(self, seconds: float) -> None:
+        """On the watchdog's thread; the object may be gone while the console closes."""
+        with contextlib.suppress(RuntimeError):
+            self.bridge.silent.emit(seconds)
 
     def _load_settings(self) -> Settings:
         from runner.settings.loading import load

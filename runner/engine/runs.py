@@ -10,7 +10,7 @@ from runner.model.lifecycle import Phase
 from runner.model.request import Language
 from runner.model.result import Meta, Outcome, Result
 from runner.requests.modules import imports
-from runner.sandbox.contract import Haltable, Job, NotPermitted
+from runner.sandbox.contract import Haltable, Job, Killable, NotPermitted
 from runner.sandbox.imports import binds
 from runner.sandbox.output import OutputBudget
 from runner.system.tasks import spawn
@@ -159,6 +159,13 @@ class Runs:
     def stop_all(self, why: str) -> None:
         for request_id in (*self._runs, *self._starting):
             self.stop(request_id, why)
+
+    def end_without_loop(self, why: str) -> None:
+        """End every run although the loop does not come round. May be called on any thread."""
+        for run in self._runs.copy().values():
+            run.stop(why)
+            if isinstance(run, Killable):
+                run.kill_now()
 
     def hold(self, request_id: str, held: bool) -> None:
         """Pause or resume a run, also one that is about to start; nothing where its sandbox cannot pause."""

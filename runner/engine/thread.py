@@ -8,6 +8,8 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from runner.engine.watchdog import Watchdog
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from concurrent.futures import Future
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from runner.engine.engine import Engine
 
 T = TypeVar("T")
+SILENT = "The engine of Assent did not answer for too long, so nobody watched over this run."
 log = logging.getLogger(__name__)
 
 
@@ -25,9 +28,16 @@ class EngineThread:
     `failed` is called in that thread with each error that no caller awaits.
     """
 
-    def __init__(self, build: Callable[[], Engine], failed: Callable[[BaseException, str], None] | None = None) -> None:
+    def __init__(
+        self,
+        build: Callable[[], Engine],
+        failed: Callable[[BaseException, str], None] | None = None,
+        silent: Callable[[float], None] = lambda _seconds: None,
+    ) -> None:
+        """`silent` is called on another thread with the seconds for which the loop has not come round; 0 at the end."""
         self._build = build
         self._failed = failed
+        self._silent = silent
         self._loop: asyncio.AbstractEventLoop | None = None
         self._engine: Engine | None = None
         self._ready = threading.Event()
@@ -68,6 +78,11 @@ class EngineThread:
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(work, self._engine)
 
+    def end_runs(self) -> None:
+        """End every run without the loop, as it does not come round. May be called on any thread."""
+        if self._engine is not None:
+            self._engine.runs.end_without_loop(SILENT)
+
     def close(self, why: str, timeout: float = 2.0) -> bool:
         """Close the engine and end the thread; return False where that took longer than `timeout` seconds."""
         if not self._thread.is_alive():
@@ -95,17 +110,26 @@ class EngineThread:
         self._loop.set_exception_handler(self._unhandled)
         self._stop = asyncio.Event()
         self._engine = self._build()
+        watchdog = Watchdog(self._loop, self._silent, self.end_runs)
+        watchdog.start()
         self._ready.set()
         try:
-            await self._engine.start()
+            await self._stay(self._engine, self._stop)
+        finally:
+            watchdog.close()
+
+    async def _stay(self, engine: Engine, stop: asyncio.Event) -> None:
+        """Start the engine, and close it when `stop` is set."""
+        try:
+            await engine.start()
         except Exception as error:
             # The loop continues: a person must be able to stop, lock down and close the parts that did start.
             from runner.engine.opening import SEE_FAULTS, fault_words
 
             self._report(error, "while starting")
-            self._engine.trouble("start", f"Assent has not started completely: {fault_words(error)}", SEE_FAULTS)
-        await self._stop.wait()
-        await self._engine.close(self._why)
+            engine.trouble("start", f"Assent has not started completely: {fault_words(error)}", SEE_FAULTS)
+        await stop.wait()
+        await engine.close(self._why)
 
     def _unhandled(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception") or RuntimeError(str(context.get("message")))

@@ -113,7 +113,10 @@ class Run(Protocol):
         ...
 
     def stop(self, why: str) -> None:
-        """Kill the whole process tree; the result says `killed` and `why`. Returns at once; harmless when over."""
+        """Kill the whole process tree; the result says `killed` and `why`. Returns at once; harmless when over.
+
+        May be called on any thread.
+        """
         ...
 
 
@@ -124,6 +127,15 @@ class Haltable(Run, Protocol):
     def pause(self) -> None: ...
 
     def resume(self) -> None: ...
+
+
+@runtime_checkable
+class Killable(Run, Protocol):
+    """A run whose `stop` needs the loop."""
+
+    def kill_now(self) -> None:
+        """Kill the process tree without the loop. Returns at once; may be called on any thread."""
+        ...
 
 
 class EntryKind(StrEnum):

@@ -155,3 +155,15 @@ def test_secrets_in_the_keyring_need_no_word(desk: Desk, monkeypatch: pytest.Mon
     monkeypatch.setattr(Secrets, "where", property(lambda self: Where(Vault.KEYRING, "In the keyring.")))
     desk.window.vault.look_again()
     desk.qtbot.waitUntil(lambda: not desk.window.banners.text("vault"))
+
+
+def test_an_engine_that_does_not_answer_is_said_with_what_to_do(desk: Desk) -> None:
+    banners = desk.window.banners
+    for seconds in (5.2, 6.2):
+        desk.bridge.silent.emit(seconds)
+    assert "has not answered for 6 s" in banners.text("silent")
+    assert banners._notices["silent"].isVisible()
+    banners._notices["silent"].action.click()
+    assert desk.bridge.calls == [("end_runs",)]
+    desk.bridge.silent.emit(0.0)
+    assert banners.text("silent") == ""

@@ -51,6 +51,10 @@ class EngineClient:
         """
         return await self._called(self._threads, function, seconds)
 
+    def submit(self, function: Callable[[Api], object]) -> None:
+        """Have `function` called on a thread, without a loop; nothing comes of it. May be called on any thread."""
+        self._threads.submit(partial(self._serve, _Pending(function), CALL_SECONDS))
+
     async def attach(self, container: str, *, errors: bool = True) -> AttachedStream:
         """Return the three streams of a container, or without that of `errors`. Raises as `call`."""
         params = {"stream": 1, "stdin": 1, "stdout": 1} | ({"stderr": 1} if errors else {})

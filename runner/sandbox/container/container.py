@@ -141,6 +141,10 @@ class Container:
                 # It may be the container alone that is stuck, as gVisor is with every process in use.
                 await self._client.call(lambda api: api.version(), LIVES_SECONDS)
 
+    def kill_now(self, name: str = "SIGKILL") -> None:
+        """Have it killed on a thread, without the loop. May be called on any thread."""
+        self._client.submit(lambda api: api.kill(self.id, name))
+
     async def pause(self, still: bool) -> None:
         """Halt every process, or let them go on. Raises EngineGone; harmless when it is so already."""
         with contextlib.suppress(Denied):

@@ -81,6 +81,9 @@ class ExecContainer(Container):
     async def signal(self, name: str) -> None:
         await super().signal(SIGNALS[name])
 
+    def kill_now(self, name: str = "SIGKILL") -> None:
+        super().kill_now(SIGNALS[name])
+
     async def status(self) -> tuple[int, bool]:
         """As that of a container; that memory ran out once in it is held against later runs that are killed."""
         try:

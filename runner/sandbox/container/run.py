@@ -91,6 +91,10 @@ class ContainerRun:
     def stop(self, why: str) -> None:
         self._on_loop(self._ask_to_stop, why)
 
+    def kill_now(self) -> None:
+        """Kill the container without the loop; what becomes of the run is known when the loop comes round."""
+        self._container.kill_now()
+
     @property
     def paused(self) -> bool:
         """Whether every process of the run is halted now."""
