@@ -120,6 +120,8 @@ class Meter:
         except Uncounted as why:
             self._uncounted = str(why)
             return
+        except OSError:  # the console's own want of descriptors, for one: what was counted last stays
+            return
         without_name = removed_files(self._child.processes(), path)
         if without_name.hidden and self._was_hidden:
             self._uncounted = "Holds removed files whose size cannot be counted (limit)"

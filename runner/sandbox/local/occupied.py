@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ DEEPEST = 100
 """Most folders within each other. Each that is open takes a descriptor of the console's."""
 MOST_DESCRIPTORS = 20_000
 """Most open files of all processes that are looked at: the time for it is the console's."""
+REPLACED = (errno.ENOTDIR, errno.ELOOP)
 BLOCK = 512
 """Bytes in a block of `st_blocks`."""
 
@@ -47,18 +49,26 @@ class RemovedFiles:
 def occupied(folder: str, most: int) -> Occupied:
     """Return what is below `folder`; what stands after the first `most` entries does not count.
 
-    Raises Uncounted for folders that are closed, or too deep to be looked into.
+    Raises Uncounted for folders that are closed, replaced, or too deep to be looked into, and OSError where this
+    machine keeps it from being counted.
     """
     total = seen = 0
     linked: set[int] = set()
-    for found in _entries(folder):
-        seen += 1
-        if found.st_nlink == 1 or stat.S_ISDIR(found.st_mode) or found.st_ino not in linked:
-            total += found.st_blocks * BLOCK
-        if found.st_nlink > 1:
-            linked.add(found.st_ino)
-        if seen > most:
-            break
+    try:
+        for found in _entries(folder):
+            seen += 1
+            if found.st_nlink == 1 or stat.S_ISDIR(found.st_mode) or found.st_ino not in linked:
+                total += found.st_blocks * BLOCK
+            if found.st_nlink > 1:
+                linked.add(found.st_ino)
+            if seen > most:
+                break
+    except PermissionError:
+        raise Uncounted("Closed a folder, so that its size cannot be counted (limit)") from None
+    except OSError as error:
+        if error.errno in REPLACED:
+            raise Uncounted("Replaced its workspace, so that its size cannot be counted (limit)") from None
+        raise
     return Occupied(total, seen)
 
 
@@ -88,10 +98,10 @@ def _below(name: str, above: list[_Open]) -> _Open:
         raise Uncounted(f"Made more than {DEEPEST} folders within each other (limit)")
     try:
         return _Open(os.open(name, FOLDER, dir_fd=above[-1].fd))
-    except PermissionError:
-        raise Uncounted("Closed a folder, so that its size cannot be counted (limit)") from None
-    except NotADirectoryError:
-        raise FileNotFoundError(name) from None  # something else stands there by now
+    except OSError as error:
+        if error.errno in REPLACED:
+            raise FileNotFoundError(name) from None  # something else stands there by now
+        raise
 
 
 class _Open:
@@ -99,7 +109,11 @@ class _Open:
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
-        self._names = iter(os.listdir(fd))
+        try:
+            self._names = iter(os.listdir(fd))
+        except OSError:
+            os.close(fd)
+            raise
 
     def next(self) -> str | None:
         return next(self._names, None)
@@ -110,7 +124,10 @@ class _Open:
 
 def removed_files(pids: list[int], folder: str) -> RemovedFiles:
     """Return the files on the disk of `folder` that these processes hold and that have no name."""
-    device = os.stat(folder).st_dev
+    try:
+        device = os.stat(folder).st_dev
+    except OSError:
+        return RemovedFiles(0, False)
     sizes: dict[int, int] = {}
     sent = looked = 0
     for pid in pids:

@@ -90,7 +90,7 @@ class LocalSession:
     def _write(self, path: str, data: bytes, executable: bool) -> None:
         try:
             taken = occupied(self._place.workspace, most_files(self._limits)).size
-        except Uncounted as why:
+        except (Uncounted, OSError) as why:
             raise KnownError(
                 f"There is no room for {path}: what the sandbox holds cannot be counted. {why}.",
                 "Remove such folders by running code, or create a new sandbox.",

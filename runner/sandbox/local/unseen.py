@@ -18,7 +18,8 @@ def in_sockets(pid: int) -> int:
 
     Counted where no descriptor leads to them as well: closed ones, those sent through another, those not accepted yet.
     """
-    counts = {line.split()[0]: line.split() for line in _read(f"/proc/{pid}/net/sockstat").decode().splitlines()}
+    lines = _read(f"/proc/{pid}/net/sockstat").decode("utf-8", "replace").splitlines()
+    counts = {line.split(" ")[0]: line.split() for line in lines}
     try:
         used = int(counts["sockets:"][2])
         streams, datagrams = int(counts["TCP:"][2]), int(counts["UDP:"][2])
