@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +16,17 @@ from runner.assembly import build
 from runner.audit.evidence import Evidence
 from runner.audit.search import Filter, History
 from runner.audit.verify import verify
+from runner.engine.run_files import RunFiles
 from runner.model.decision import Verdict
 from runner.model.events import RunFinished
 from runner.model.recorded import WHOLE
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.sandbox.local.sandbox import LocalSandbox
+from runner.sandbox.output import Stream
 from runner.settings.loading import load
 from runner.system.places import Places
+from tests.doubles import HeldSandbox
 
 if TYPE_CHECKING:
     from runner.engine.engine import Engine
@@ -89,3 +93,52 @@ def test_the_history_grows_by_its_setting_and_says_what_it_left_out(places: Plac
     assert stored["result"]["stdout"] == found.result.stdout
     evidence = Evidence(places)
     assert verify(places.ledger, evidence=evidence).ok
+
+
+def test_runs_share_one_budget_and_their_artifacts_are_made_one_at_a_time(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, most = 0, 0
+    lock, second = threading.Lock(), threading.Event()
+    store = RunFiles.store
+
+    def noted(self: RunFiles, *arguments: Any) -> dict[str, object]:
+        nonlocal inside, most
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        if inside > 1:
+            second.set()
+        second.wait(0.1)  # time for another one to come in, where it may
+        with lock:
+            inside -= 1
+        return store(self, *arguments)
+
+    monkeypatch.setattr(RunFiles, "store", noted)
+
+    async def body() -> None:
+        sandbox = HeldSandbox()
+        engine = build(places, load(places, {}), (sandbox,))
+        await engine.start(gateway=False)
+        try:
+            asked = [Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, f"print({n})") for n in range(3)]
+            tickets = [await engine.submit(one) for one in asked]
+            async with asyncio.timeout(10):
+                while len(engine.desk.waiting()) < len(asked):
+                    await asyncio.sleep(0.01)
+                for question in engine.desk.waiting():
+                    assert engine.answer(question.request_id, question.digest, Verdict.APPROVED, "") == ""
+                while len(sandbox.runs) < len(asked):
+                    await asyncio.sleep(0.01)
+                assert len({id(run.job.budget) for run in sandbox.runs}) == 1
+                assert sandbox.runs[0].job.budget is not None
+                for run in sandbox.runs:
+                    run.finish("hello")
+                for ticket in tickets:
+                    assert await ticket.answered(10) is not None
+            assert all(run.transcript.text(Stream.OUT)[0] == "" for run in sandbox.runs)
+        finally:
+            await engine.close("over")
+
+    asyncio.run(body())
+    assert most == 1

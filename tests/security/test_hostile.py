@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.model.request import Language
-from runner.model.result import Outcome
+from runner.model.answer import Answer
+from runner.model.codec import decode, encode
+from runner.model.decision import Decider, Decision, Verdict
+from runner.model.recorded import record_of
+from runner.model.request import Language, canonical
+from runner.model.result import Outcome, Result
 from runner.sandbox import report
 from runner.sandbox.contract import Bounds, Collect
 from tests.contract.conftest import job
@@ -16,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from runner.model.result import Result
     from runner.sandbox.contract import Sandbox
     from tests.contract.conftest import Lab
 
@@ -172,6 +176,14 @@ def test_hostile_programs_end_with_a_true_record(lab: Lab, tmp_path: Path) -> No
         assert (result.exit_code == 0) is (result.outcome is Outcome.OK), said
         assert 0 < result.duration < LONGEST, said
         assert len(result.files_left_out) < 20_000, said
+        # What the ledger holds is what was recorded, and the agent gets an answer of bounded size.
+        recorded, _ = record_of(result, 1 << 16)
+        body = canonical(encode(recorded))
+        assert len(body) < 1 << 21, said
+        assert decode(Result, json.loads(body)) == recorded, said
+        answer = Answer("r1", Decision(Verdict.APPROVED, Decider.PERSON, ""), result)
+        assert len(answer.text(10)) < 40_000, said
+        assert json.dumps(answer.bounded(20_480).structured(), allow_nan=False), said
     assert lab.run("print('works')").stdout == "works\n"
 
 
