@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import uvicorn
 from mcp.shared.exceptions import MCPError
 
 from runner.gateway import catalog, waiting
@@ -324,3 +325,17 @@ async def test_a_second_gateway_can_have_the_port_after_closing(tmp_path: Path) 
         port = first.port
     async with staged(tmp_path / "two", Terms(port=port)) as second, second.client("auto") as client:
         assert (await client.list_tools()).tools
+
+
+async def test_a_gateway_with_nothing_to_do_does_not_wake_up(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    woken: list[int] = []
+
+    async def on_tick(_server: uvicorn.Server, counter: int) -> bool:
+        woken.append(counter)
+        return False
+
+    async with stage.client("auto") as client:
+        await client.list_tools()
+    monkeypatch.setattr(uvicorn.Server, "on_tick", on_tick)
+    await asyncio.sleep(0.15)  # uvicorn itself looks around every 0.1 s
+    assert woken == []
