@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from runner.system.private import close_to_others
+
 
 def main() -> int:
     """Return the exit code of whatever the arguments ask for."""
+    close_to_others()
     arguments = sys.argv[1:]
     if not arguments:
         from app.start.opening import main as console

@@ -31,6 +31,9 @@ NAME = 16
 """Longest name of a value that is not searched: no token is that short, and field names must stay."""
 PREFIX = 7
 """A detector's group of so many characters or fewer may be a prefix such as `ghp`: the whole match is taken."""
+NAMED = "Secret Keyword"
+"""Kind of what stands under a telling name."""
+QUOTES = "'\"`"
 NOT_CREDENTIALS = frozenset({"Public IP (ipv4)"})
 LEFT_OUT = "[left out: too much to look through for credentials]"
 
@@ -42,6 +45,17 @@ _MORE = {
     "Google Key": r"\bAIza[0-9A-Za-z_-]{35}",
     "GitHub Fine-grained Token": r"\bgithub_pat_[0-9A-Za-z_]{22,}",
     "Hugging Face Token": r"\bhf_[A-Za-z0-9]{30,}",
+    "Assent Token": r"\bassent_[A-Za-z0-9_-]{20,}",
+    "Basic Credentials": r"(?i)\bauthorization['\"]?\s*[:=]\s*['\"]?basic\s+([a-z0-9+/]{8,}={0,2})",
+    "Vault Token": r"\bhv[sbr]\.[A-Za-z0-9_-]{20,}",
+    "npm Token": r"\bnpm_[A-Za-z0-9]{36}",
+    "Docker Token": r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}",
+    "PyPI Token": r"\bpypi-[A-Za-z0-9_-]{40,}",
+    "Age Key": r"\bAGE-SECRET-KEY-1[0-9A-Z]{50,}",
+    "AWS Secret Key": (
+        r"(?<![\w/+=-])(?=[A-Za-z0-9]{0,39}[/+])(?=[a-z0-9/+]{0,39}[A-Z])(?=[A-Z0-9/+]{0,39}[a-z])(?=[A-Za-z/+]{0,39}[0-9])"
+        r"[A-Za-z0-9/+]{40}(?![\w/+=-])"
+    ),
 }
 """Credentials of common services that detect-secrets 1.5 does not know, or knows in part.
 
@@ -116,25 +130,33 @@ class _Search:
             case _:
                 pass
 
-    def clean(self, data: Any) -> Any:
-        """`data` without what was found."""
+    def clean(self, data: Any, name: str = "") -> Any:
+        """`data` without what was found; `name` is its key in a mapping."""
         match data:
             case dict():
-                return {self.clean(key) if len(key) > NAME else key: self.clean(value) for key, value in data.items()}
+                return {
+                    self.clean(key) if len(key) > NAME else key: self.clean(value, key) for key, value in data.items()
+                }
             case list():
-                return [self.clean(value) for value in data]
+                return [self.clean(value, name) for value in data]
             case str() if data in self._too_late:
                 return LEFT_OUT
             case str():
-                return self._clean_text(data)
+                return self._clean_text(data, name in self._source)
             case _:
                 return data
 
-    def _clean_text(self, text: str) -> str:
+    def _clean_text(self, text: str, source: bool) -> str:
         try:
             for value in sorted(self.found, key=len, reverse=True):
                 self._check_time()
-                text = text.replace(value, f"[redacted: {self.found[value]}]")
+                kind = self.found[value]
+                if source and kind == NAMED:
+                    # Only as a whole string: code that calls something dangerous its password must not hide it.
+                    for quote in QUOTES:
+                        text = text.replace(f"{quote}{value}{quote}", f"{quote}[redacted: {kind}]{quote}")
+                else:
+                    text = text.replace(value, f"[redacted: {kind}]")
         except _OutOfTime:
             self._too_late.add(text)
             return LEFT_OUT
@@ -156,9 +178,9 @@ class _Search:
             if detectors.keywords.search(piece):
                 for line in _lines(piece):
                     self._check_time()
-                    met |= dict.fromkeys(detectors.named(line, quoted=name in self._source), "Secret Keyword")
+                    met |= dict.fromkeys(detectors.named(line, quoted=name in self._source), NAMED)
         if detectors.keywords.search(name) and len(text) < LINE:
-            met |= dict.fromkeys(detectors.named(f'{name} = "{text}"', quoted=True), "Secret Keyword")
+            met |= dict.fromkeys(detectors.named(f'{name} = "{text}"', quoted=True), NAMED)
         return {value: kind for value, kind in met.items() if len(value) >= SHORTEST}
 
 

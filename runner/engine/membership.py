@@ -31,7 +31,7 @@ class Membership:
         self._record = record
         self._withdraw_all = withdraw_all
         self._forget = forget
-        agents.listen(lambda _agent: record.publish(AgentsChanged()), self._revoked_elsewhere, self.report)
+        agents.listen(self._first_seen, self._revoked_elsewhere, self.report)
 
     def report(self) -> None:
         """Report as trouble that the list of agents cannot be read: no agent is known then."""
@@ -71,6 +71,12 @@ class Membership:
     def registered(self, agent: str) -> float:
         """Return when the agent was added, in seconds since the epoch; 0 for a name that is not registered."""
         return max((one.created_at for one in self._agents.all() if one.name == agent), default=0.0)
+
+    def _first_seen(self, agent: Agent) -> None:
+        """Record whose token was accepted: an agent may have been added by a command, or by hand."""
+        body = {"agent": agent.name, "token_sha256": agent.token_sha256, "added": agent.created_at}
+        spawn(f"seen {agent.name}", self._record.note("agent-seen", "", body))
+        self._record.publish(AgentsChanged())
 
     def _revoked_elsewhere(self, agent: Agent) -> None:
         """Withdraw the requests of an agent that `assent agents revoke` has revoked."""

@@ -1,8 +1,9 @@
-"""Keeps this process's memory to itself."""
+"""Keeps this process's memory and files to itself."""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 
 SET_DUMPABLE = 4
@@ -18,3 +19,8 @@ def keep_private() -> bool:
     if not sys.platform.startswith("linux"):
         return False
     return bool(ctypes.CDLL(None).prctl(SET_DUMPABLE, 0, 0, 0, 0) == 0)
+
+
+def close_to_others() -> None:
+    """Let no other account write to any file or folder that this process will make, whatever its umask was."""
+    os.umask(os.umask(0o077) | 0o022)

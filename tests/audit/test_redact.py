@@ -26,6 +26,17 @@ OPENAI = "sk-proj-" + "abcdefghijklmnopqrst" + "T3BlbkFJ" + "abcdefghijklmnopqrs
         (f"OPENAI_API_KEY={OPENAI}", OPENAI),
         ("Authorization: Bearer 0a1b2c3d4e5f60718293", "0a1b2c3d4e5f60718293"),
         ("login(user='me', password='hunter2hunter2')", "hunter2hunter2"),
+        (
+            "ASSENT " + "assent_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9f",
+            "fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9f",
+        ),
+        ("wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY", "bPxRfiCYEXAMPLEKEY"),
+        ("Authorization: Basic dXNlcjpodW50ZXIyaHVudGVyMg==", "dXNlcjpodW50ZXIyaHVudGVyMg"),
+        ("hvs." + "CAESIJ3k2l1m4n5o6p7q8r9s0t1u2v3w4x5y6z7", "CAESIJ3k2l1m4n5o6p7q8r9s0"),
+        ("npm_" + "abcdefghijklmnopqrstuvwxyz0123456789", "abcdefghijklmnopqrstuvwxyz0123456789"),
+        ("dckr_pat_" + "abcdefghijklmnopqrstuvwxyz0", "abcdefghijklmnopqrstuvwxyz0"),
+        ("pypi-" + "AgEIcHlwaS5vcmcCJGFiY2RlZmdoLTEyMzQtNTY3OC05MGFi", "AgEIcHlwaS5vcmcCJGFiY2RlZmdoLTEyMzQ"),
+        ("AGE-SECRET-KEY-1" + "Q" * 58, "Q" * 58),
         ("postgres://app:s3cr3tpassw0rd@db.local/x", "s3cr3tpassw0rd"),
         ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n-----END OPENSSH PRIVATE KEY-----", "b3BlbnNzaC1rZXk"),
         ("k = '-----BEGIN PRIVATE KEY-----\\nMIIEvQ\\n-----END PRIVATE KEY-----'", "MIIEvQ"),
@@ -52,6 +63,12 @@ def test_what_the_code_names_its_output_does_not_show() -> None:
     assert kept.data["result"]["stdout"] == "I am [redacted: Secret Keyword]."
 
 
+def test_what_code_calls_its_password_stays_visible_where_it_is_not_a_string_by_itself() -> None:
+    kept = redacted({"code": "password = 'rm -rf'\nlogin('rm -rf')\nos.system('rm -rf /home')"}).data["code"]
+    secret = "'[redacted: Secret Keyword]'"
+    assert kept == f"password = {secret}\nlogin({secret})\nos.system('rm -rf /home')"
+
+
 def test_values_under_a_telling_name() -> None:
     kept = redacted({"value": {"db_password": "hunter2", "rows": [{"api_key": "abcd1234"}]}, "n": 1, "none": None})
     assert kept.data["value"]["db_password"] == "[redacted: Secret Keyword]"
@@ -73,6 +90,9 @@ def test_unquoted_assignment_counts_in_output_but_not_in_quoting_languages() -> 
 
 
 ORDINARY = """
+commit = "Basic understanding of authorization: basic"
+path = /usr/lib/python3/dist-packages/requests/Session
+sha = 2fd4e1c67a2d28fced849ee1bb76e7391b93eb12
 import hashlib, json
 from pathlib import Path
 names = ["alpha", "beta", "gamma"]

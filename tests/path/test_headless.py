@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+import hashlib
+import json
+import sqlite3
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +18,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from runner.assembly import open_engine
 from runner.audit.search import History
 from runner.audit.verify import verify
+from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked
 from runner.system.places import Places
@@ -158,3 +162,17 @@ async def test_the_history_holds_the_whole_story(engine: Engine) -> None:
         [1],
     )
     assert record.decision.verdict is Verdict.APPROVED
+
+
+async def test_the_history_names_an_agent_that_was_added_elsewhere(engine: Engine) -> None:
+    """A name in agents.json, by `assent agents add` or by hand, is an agent at once; its first call is recorded."""
+    places = engine.parts.places
+    token = Agents(places).add("stranger")
+    http = create_mcp_http_client(headers={"Authorization": f"Bearer {token}"})
+    async with http, Client(streamable_http_client(engine.parts.address, http_client=http)) as client:
+        for _ in range(2):
+            await client.call_tool("code_sandbox_info", {})
+    with closing(sqlite3.connect(places.ledger)) as connection:
+        rows = connection.execute("SELECT data FROM entries JOIN bodies USING (seq) WHERE kind = 'agent-seen'")
+        (seen,) = (json.loads(data) for (data,) in rows)
+    assert (seen["agent"], seen["token_sha256"]) == ("stranger", hashlib.sha256(token.encode()).hexdigest())

@@ -59,3 +59,11 @@ def test_every_console_does_so_first(file: str) -> None:
     text = (ROOT / file).read_text("utf-8")
     body = text[text.index("\ndef main() -> int:") :]
     assert re.search(r"^    keep_private\(\)$", body[: body.index("return 0")], re.M)
+
+
+def test_nobody_else_can_write_to_what_a_command_makes(home: Path) -> None:
+    command = f"umask 000; exec {sys.executable} -m app agents add claude"
+    subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, check=True)
+    made = [home, *home.rglob("*")]
+    assert len(made) > 2
+    assert [path for path in made if path.stat().st_mode & 0o022] == []
