@@ -80,7 +80,10 @@ TOOLS: list[dict[str, Any]] = [
                 },
                 "context": {
                     "type": "object",
-                    "description": "JSON data handed to the code as variables, by name (Python only).",
+                    "description": (
+                        "JSON data handed to the code as variables, by name. For shell they are environment variables "
+                        "with names in lower case, or in upper case after INPUT_."
+                    ),
                 },
                 "stdin": {"type": "string", "description": "Text the code can read from standard input."},
                 "sandbox_id": {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.errors import Refused
 from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.model.variables import NAMES, is_harmless
 from runner.model.workspace import inside
 
 if TYPE_CHECKING:
@@ -220,6 +221,9 @@ def _context(submission: Submission, settings: Settings) -> str:
         text = json.dumps(dict(submission.context or {}), ensure_ascii=False, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
         raise Refused(f"context is not JSON data: {error}.", "Send numbers, texts, lists and objects.") from None
+    steering = [name for name in submission.context or {} if not is_harmless(name)]
+    if submission.language is Language.SHELL and steering:
+        raise Refused(f"{steering[0][:64]!a} of context cannot be an environment variable.", NAMES)
     return _bounded(text, "context", settings)
 
 

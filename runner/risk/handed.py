@@ -12,7 +12,9 @@ from tree_sitter import Parser
 
 from runner.model.assessment import Capability, Finding, Level, Span
 from runner.model.request import Language, Request
+from runner.model.variables import is_harmless
 from runner.risk.executing import executes
+from runner.risk.handed_paths import try_paths
 from runner.risk.javascript import syntax as javascript
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.syntax import Unparsed, parse
@@ -34,19 +36,6 @@ MOST_TEXTS = 40
 """Texts that are read as code one by one. Where code can run them the request is CRITICAL, however many there are."""
 LONGEST_TEXT = 60_000
 """Characters of a text among the variables, or of the input of code that runs only parts of it, read as code."""
-
-STEERING = re.compile(
-    r"LD_\w*|GCONV_PATH|LOCPATH|NLSPATH|GLIBC_TUNABLES|MALLOC_\w*|PATH|IFS|ENV|CDPATH|GLOBIGNORE|SHELL|SHELLOPTS|PS4"
-    r"|PROMPT_COMMAND|POSIXLY_CORRECT|BASH\w*|ZDOTDIR|HOME|TMPDIR|TEMP|TMP|XDG_\w*"
-    r"|NODE_\w*|NPM_\w*|npm_\w*|YARN_\w*|DENO_\w*|BUN_\w*|PYTHON\w*|PIP_\w*|UV_\w*|CONDA_\w*|VIRTUAL_ENV|PERL\w*|RUBY\w*"
-    r"|GEM_\w*|BUNDLE_\w*|PHP\w*|LUA_\w*|TCL\w*|R_\w*|JAVA_\w*|_JAVA_\w*|JDK_\w*|CLASSPATH|MAVEN_\w*|GRADLE_\w*|GO\w+"
-    r"|CGO_\w*|CARGO\w*|RUST\w*|CC|CXX|CPP|AR|AS|LD|CFLAGS|CXXFLAGS|LDFLAGS|GCC_\w*|COMPILER_PATH|LIBRARY_PATH|CPATH"
-    r"|MAKE\w*|MFLAGS|CMAKE_\w*|GIT_\w*|SSH_\w*|RSYNC_\w*|HG\w*|SVN_\w*|DOCKER_\w*|KUBE\w*|AWS_\w*"
-    r"|EDITOR|VISUAL|FCEDIT|\w*PAGER|LESS\w*|MORE|BROWSER|TERMINFO\w*|TERMCAP|INPUTRC"
-    r"|TAR_\w*|TAPE|GZIP|BZIP2?|XZ_\w*|ZSTD_\w*|ZIPOPT|UNZIP\w*|\w*_(?:OPTIONS?|OPTS|FLAGS|ARGS|COMMAND)|GREP_\w*"
-    r"|OPENSSL_\w*|SSL_\w*|CURL_\w*|WGETRC|(?i:\w*_proxy)|EXINIT|VIMINIT|GVIMINIT|PG\w+|MYSQL_\w*|SQLITE_\w*|ASSENT_\w*"
-)
-"""Names of environment variables that tell programs what to load, to start or to trust, and where to look for it."""
 
 PROGRAM = re.compile(
     r"(?:cat[ \t]*(?:-[ \t]*)?\|[ \t]*)?(?:(?:/usr)?/bin/)?"
@@ -87,9 +76,11 @@ def assess_handed(request: Request, handed: Handed, nested: Nested) -> Iterator[
 
     Where the code contains anything that runs texts or starts programs, what is handed in is read as code and the
     request is CRITICAL. The one exception is shell code that only runs all of its input as one program: that program
-    is assessed like code, under the same rule. Everywhere else it is data, and only tricks in its text count.
+    is assessed like code, under the same rule. Everywhere else it is data: tricks in its text count, and paths in it
+    where the code opens files whose path it does not say itself.
     """
     yield from _tricks(handed)
+    try_paths((handed.stdin, *handed.texts), nested.trail, nested.knowledge.targets)
     if request.language is Language.SHELL:
         yield from _steering(handed.names)
     language, code, acts = request.language, request.code, list(nested.trail.acts)
@@ -144,9 +135,9 @@ def _tricks(handed: Handed) -> Iterator[Finding]:
 
 
 def _steering(names: Iterable[str]) -> Iterator[Finding]:
-    reason = "A variable of this name changes which programs run, or what they run besides."
+    reason = "A variable of this name can change which programs run, or what they run besides."
     for name in names:
-        if STEERING.fullmatch(name):
+        if not is_harmless(name):
             yield Finding(
                 "variables.steering", Level.CRITICAL, Capability.STARTS_PROCESSES, WHOLE, name, reason, "T1574.007"
             )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import marshal
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.request import Language
+from runner.model.variables import NAMES, is_harmless
 from runner.sandbox.imports import hint
 from runner.sandbox.local.child import as_user
 from runner.sandbox.local.interpreters import SYSTEM
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 SUFFIXES = {Language.PYTHON: "py", Language.JAVASCRIPT: "js", Language.SHELL: "sh"}
 HEAP_SHARE = 0.75
 """Part of the memory limit that V8's old generation may take; the rest is for buffers, stacks and V8 itself."""
-RESERVED = re.compile(r"LD_\w*|PATH|HOME|TMPDIR|IFS|ENV|BASH\w*|SHELLOPTS|PS4|GCONV_PATH|ASSENT_\w*")
-"""Names of variables that would change how programs are started, not what they get as data."""
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class BadContext(ValueError):
@@ -117,7 +114,7 @@ def variables(job: Job) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for name, value in context(job).items():
         text = value if isinstance(value, str) else json.dumps(value)
-        if not VARIABLE.fullmatch(name) or RESERVED.fullmatch(name) or "\0" in text:
-            raise BadContext(f"{name!r} of the context cannot be an environment variable.")
+        if not is_harmless(name) or "\0" in text:
+            raise BadContext(f"{name!r} of the context cannot be an environment variable. {NAMES}")
         found[name] = text
     return found

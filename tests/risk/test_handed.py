@@ -116,7 +116,7 @@ READS_ONLY = {
         "import pandas as pd, sys\nprint(pd.read_csv(sys.stdin).describe())",
         "import re\nprint(re.compile(r'\\w+').findall(input()))",
         "with open('out.csv', 'w') as f:\n    f.write(input())",
-        "out = 'counts.csv'\nwith open(out, 'w') as f, open(input()) as g:\n    f.write(g.read())",
+        "out = 'counts.csv'\nwith open(out, 'w') as f, open('in.csv') as g:\n    f.write(g.read())",
         "f = open(f'{input()}.csv', 'w')",
         "from collections import Counter\nprint(Counter(input().split()).most_common(3))",
     ],
@@ -239,7 +239,7 @@ def test_a_variable_that_steers_programs_is_critical_in_the_environment(name: st
     assert judged(Language.PYTHON, "print(1)", **{name: "x"}).level is Level.HIGH, "there it is no environment"
 
 
-@pytest.mark.parametrize("name", ["NAME", "count", "INPUT_FILE", "ROWS", "label", "GREETING"])
+@pytest.mark.parametrize("name", ["name", "count", "INPUT_FILE", "INPUT_ROWS", "label", "greeting_2"])
 def test_ordinary_names_are_taken(name: str) -> None:
     assert judged(Language.SHELL, f'echo "${name}"', **{name: "x"}).level is Level.HIGH
 

@@ -104,7 +104,7 @@ def test_variables_of_shell(lab: Lab) -> None:
     assert result.stdout == 'a b;$(id)|3|[1, "x"]\n'
 
 
-@pytest.mark.parametrize("name", ["LD_PRELOAD", "PATH", "BASH_ENV", "a-b", "1x", "", "ASSENT_RUN", "IFS"])
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "PATH", "NODE_OPTIONS", "a-b", "1x", "", "PAGER", "https_proxy"])
 def test_names_that_cannot_be_variables_of_shell(bwrap: Lab, name: str) -> None:
     result = bwrap.run("echo ran", SHELL, context=f'{{"{name}": "x"}}')
     assert (result.outcome, result.stdout) == (Outcome.FAILED, "")

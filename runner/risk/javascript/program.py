@@ -64,11 +64,14 @@ class JavaScript(Walker):
     ignored = IGNORED | TYPES
     broken = False
     """Whether parts of the code could not be parsed."""
+    cut_off = False
+    """Whether there is no statement that could be."""
 
     def run(self, code: str) -> Value:
         """Go through a program, then through the functions that it does not call. Return its last value."""
         root = parse(code)
         self.broken = root.has_error
+        self.cut_off = root.has_error and all(one.has_error or one.is_extra for one in root.named_children)
         _note_obfuscated_names(self, root, code)
         value = self.block(root.named_children)
         self.leftovers()

@@ -55,6 +55,7 @@ KINDS = frozenset(
         "import",
         "install",
         "kill",
+        "left-out",
         "link",
         "listen",
         "listen-shell",

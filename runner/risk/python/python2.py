@@ -69,12 +69,15 @@ MAGIC = re.compile(rf"(?m)^({GAP})%{{1,2}}(\w++)([^\n]*+)$")
 PROMPT = re.compile(r"(?m)^(?:>>>|\.\.\.) ?")
 
 
-def modern(code: str) -> str:
-    """`code` with old statements rewritten and, where that is not enough, broken lines emptied."""
+def modern(code: str) -> tuple[str, bool]:
+    """Return `code` with old statements rewritten and, where that is not enough, broken lines emptied.
+
+    The second value says whether a line was emptied that is no statement by itself.
+    """
     if len(code) > LONGEST:
-        return code
+        return code, False
     if (magic := NOTEBOOK_SCRIPT.match(code)) is not None:
-        return f"__import__('os').system({magic.group(1)!r})"
+        return f"__import__('os').system({magic.group(1)!r})", False
     code = code.replace("\0", " ").replace("\f", " ")
     if code.lstrip().startswith(">>>"):
         code = "\n".join(line for line in code.split("\n") if line.startswith((">>>", "...")))
@@ -83,7 +86,7 @@ def modern(code: str) -> str:
     code = MAGIC.sub(lambda m: f"{m[1]}pass", code)
     candidate = _unindented(code.expandtabs(8) if "\t" in code else code)
     if _broken(candidate) == 0:
-        return candidate
+        return candidate, False
     for pattern, into in REPAIRS:
         candidate = pattern.sub(into, candidate)
     return _without_broken_lines(candidate)
@@ -97,9 +100,13 @@ def _unindented(code: str) -> str:
     return even if even[:1] not in (" ", "\t") else "if True:\n" + code
 
 
-def _without_broken_lines(code: str) -> str:
-    """Mend or empty the line of each syntax error in turn; given up, and returned as it is, after many."""
+def _without_broken_lines(code: str) -> tuple[str, bool]:
+    """Mend or empty the line of each syntax error in turn; given up, and returned as it is, after many.
+
+    The second value is that of `modern`.
+    """
     lines = code.split("\n")
+    left_out = False
     allowed = min(MOST_LINES_GIVEN_UP, max(2, len(lines) // 4))
     for _ in range(allowed):
         line = _broken("\n".join(lines))
@@ -111,8 +118,14 @@ def _without_broken_lines(code: str) -> str:
         if not _dedented(lines, at):
             indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
             kept = indent + "pass"
+            left_out = left_out or not _is_statement(lines[at].strip())
             lines[at] = "" if lines[at] == kept else kept
-    return "\n".join(lines)
+    return "\n".join(lines), left_out
+
+
+def _is_statement(line: str) -> bool:
+    """Return whether a line is valid by itself, so that only its indentation was wrong."""
+    return _broken(f"async def _():\n  while True:\n    {line}") == 0
 
 
 def _dedented(lines: list[str], at: int) -> bool:

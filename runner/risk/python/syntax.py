@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from runner.risk.model.value import UNKNOWN, Value
@@ -17,17 +18,28 @@ class Unparsed(Exception):
     """Not Python, not even of another version."""
 
 
-def parse(code: str) -> tuple[ast.Module, bool]:
-    """Return the tree of `code`, and whether it had to be made readable first (Python 2, a notebook cell).
+class Repair(IntEnum):
+    """What was done to code so that it could be parsed."""
+
+    NOTHING = 0
+    REWRITTEN = 1
+    """It is of another version of Python, a part of a file, or a cell of a notebook."""
+    LEFT_OUT = 2
+    """Lines were left out that are no statements of any version."""
+
+
+def parse(code: str) -> tuple[ast.Module, Repair]:
+    """Return the tree of `code`, and what had to be done to it first.
 
     Raises Unparsed.
     """
     try:
-        return _tree(code), False
+        return _tree(code), Repair.NOTHING
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         pass
     try:
-        return _tree(modern(code)), True
+        made, left_out = modern(code)
+        return _tree(made), Repair.LEFT_OUT if left_out else Repair.REWRITTEN
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise Unparsed(str(error)) from None
 

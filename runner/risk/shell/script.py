@@ -12,7 +12,7 @@ from runner.risk.shell.command import ShellContext, ShellState
 from runner.risk.shell.expansion import brace_words
 from runner.risk.shell.redirects import read_redirects, redirects_of, write_redirect
 from runner.risk.shell.simple import SimpleCommands, hides_name
-from runner.risk.shell.syntax import parse, place, source
+from runner.risk.shell.syntax import is_cut_off, parse, place, source
 from runner.risk.shell.words import ShellWords
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ class Shell:
         """`holes` are the labels of what stands at the holes of the script, put there by an outer program."""
         self.shell = ShellContext(trail, nested, state or ShellState(), holes, self._inner)
         self.broken = False
+        """Whether a part of the script could not be parsed."""
+        self.cut_off = False
+        """Whether a statement in such a part was not read at all."""
         self.words = ShellWords(self.shell, self.block)
         self.assignments = Assignments(self.words)
         self.simple = SimpleCommands(self.shell, self.statement)
@@ -48,6 +51,7 @@ class Shell:
         """Go through a script; return what it would print, as far as that is known."""
         root = parse(code)
         self.broken = root.has_error
+        self.cut_off = root.has_error and is_cut_off(root)
         result = self.block(root.named_children, stdin)
         state = self.shell.state
         for name, body in list(state.functions.items()):

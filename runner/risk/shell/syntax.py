@@ -41,6 +41,42 @@ def parse(code: str) -> Node:
     return root
 
 
+BEGINNINGS = frozenset(["if", "while", "until", "for", "case", "select", "{", "("])
+"""What a statement begins with, and what must follow."""
+MIDDLES = frozenset(["then", "elif", "else", "in", "do", "$("])
+"""What something must follow as well."""
+ENDS = frozenset(["fi", "done", "esac", ")"])
+
+
+def is_cut_off(root: Node) -> bool:
+    """Return whether statements were begun of which nothing could be read, or ended that were not begun.
+
+    The grammar does not know all of bash. Where it fails, the commands that it saw are followed all the same; this is
+    about what no shell takes either.
+    """
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.is_missing and node.type in ENDS:
+            return True
+        if node.type == "ERROR" and _is_cut_off([child for child in node.children if child.type != "comment"]):
+            return True
+        todo += (child for child in node.children if child.has_error or child.is_missing)
+    return False
+
+
+def _is_cut_off(parts: list[Node]) -> bool:
+    kinds = [part.type for part in parts]
+    if kinds == ["(", ")"]:
+        return False  # of a function whose body is no group, which the grammar does not know
+    for part, after in zip(parts, [*parts[1:], None], strict=True):
+        if part.type in BEGINNINGS | MIDDLES and (after is None or not (after.is_named or after.type in BEGINNINGS)):
+            return True
+        if part.type in ENDS or (part.type == "word" and source(part) in {"then", "do", *ENDS}):
+            return True
+    return False
+
+
 def _joined(match: re.Match[bytes]) -> bytes:
     """Return broken lines as one, with the same number of lines after them: what follows keeps its place."""
     whole = match[0].replace(b"\\\n", b"")

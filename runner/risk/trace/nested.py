@@ -9,7 +9,7 @@ from runner.risk.javascript.program import JavaScript
 from runner.risk.model import fold
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
 from runner.risk.python.program import Python
-from runner.risk.python.syntax import Unparsed, parse
+from runner.risk.python.syntax import Repair, Unparsed, parse
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.shell.script import Shell
 from runner.risk.trace.files import WrittenFiles, keys
@@ -69,7 +69,7 @@ class Nested:
         """Go through a Python program. Raises Unparsed."""
         tree, repaired = parse(code)
         if repaired:
-            self.trail.add("repaired", "python", {}, (1, 0, 1, 0))
+            self._repaired("python", repaired is Repair.LEFT_OUT)
         program = Python(self.knowledge.python, self.trail, self)
         program.lines = code.split("\n") if self.escapes else []
         return program.run(tree)
@@ -79,15 +79,21 @@ class Nested:
         program = Shell(self.trail, self, holes=holes)
         result = program.run(code, stdin)
         if program.broken and self.trail.depth == 0:
-            self.trail.add("repaired", "shell", {}, (1, 0, 1, 0))
+            self._repaired("shell", program.cut_off)
         return result
 
     def javascript(self, code: str) -> Value:
         program = JavaScript(self.knowledge.javascript, self.trail, self)
         result = program.run(code)
         if program.broken and self.trail.depth == 0:
-            self.trail.add("repaired", "javascript", {}, (1, 0, 1, 0))
+            self._repaired("javascript", program.cut_off)
         return result
+
+    def _repaired(self, language: str, left_out: bool) -> None:
+        """Note a program that is not valid; `left_out` says whether parts of it were not read at all."""
+        self.trail.add("repaired", language, {}, (1, 0, 1, 0))
+        if left_out and self.trail.depth == 0:
+            self.trail.add("left-out", language, {}, (1, 0, 1, 0))
 
     # Acts.
 

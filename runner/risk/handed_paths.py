@@ -1,0 +1,68 @@
+"""Tries what is handed to the code as the paths of which the code itself does not say what they are."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import HOLE, Value, text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from runner.risk.model.acts import Act, Trail
+    from runner.risk.rules.targets import Targets
+
+PIECE = re.compile(r"[^\s\"'`,;|=(){}\[\]<>]++")
+"""What may be a path in a text: in a list, a table, JSON or a line."""
+LIKELY = re.compile(r"[/~\\]|\.(?!\d)|id_")
+STREAMS = frozenset({"sys.stdin", "sys.__stdin__", "process.stdin", "open()"})
+"""Names of what is open already."""
+STEPS = 10
+"""What trying a path costs, in steps of the budget."""
+MOST_OF_A_KIND = 2
+"""Paths of the same kinds with which an act is tried."""
+FIELDS = ("path", "source")
+PLACES = frozenset({"absolute", "relative", "outside"})
+"""What every path is, one of them."""
+
+
+def try_paths(texts: Iterable[str], trail: Trail, targets: Targets) -> None:
+    """Repeat each act on a file of unknown path with every path in `texts` that matters. Raises TooMuch."""
+    acts = [(act, field) for act in trail.acts for field in FIELDS if _is_open(act, field)]
+    if not acts:
+        return
+    known = list(_known(texts, trail, targets))
+    for act, field in acts:
+        for path in known:
+            trail.budget.spend(STEPS)
+            whole = act.get(field).text.replace(HOLE, path) or path
+            fields = {**act.fields, field: text(whole, labels=act.get(field).labels)}
+            trail.add(act.kind, act.name, fields, act.place, act.labels)
+
+
+def _is_open(act: Act, field: str) -> bool:
+    """Return whether a part of the path is not known."""
+    path: Value | None = act.fields.get(field)
+    if path is None or path.items is not None or path.number is not None:
+        return False  # a list of paths has each of them, a number is of a file that is open
+    if path.name.removesuffix(".buffer") in STREAMS:
+        return False
+    return not path.texts or HOLE in path.text
+
+
+def _known(texts: Iterable[str], trail: Trail, targets: Targets) -> Iterator[str]:
+    """Yield the pieces of the texts that are paths of something that matters, a few of each kind."""
+    seen: set[str] = set()
+    found: Counter[frozenset[str]] = Counter()
+    for one in texts:
+        for piece in (one.strip(), *(match[0] for match in PIECE.finditer(one))):
+            if piece in seen or not LIKELY.search(piece):
+                continue
+            seen.add(piece)
+            trail.budget.spend(STEPS)
+            kinds = targets.of(piece)
+            found[kinds] += 1
+            if kinds - PLACES and found[kinds] <= MOST_OF_A_KIND:
+                yield piece
