@@ -37,9 +37,14 @@ SIZES = (1_500, 6_000, 24_000)
 TROUBLE = "runner/sandbox/images/trouble.py"
 STEEP = 2.7
 """Times the growth in size that the time may grow; where it is quadratic, it is four times."""
-QUICK = 0.02
-"""Seconds of processor time within which a look is not steep, whatever the one before it took."""
-SHORT = 0.002
+QUICK = 0.004
+"""Seconds of processor time within which a look is not steep, whatever the one before it took.
+
+An expression that takes this for the longest text would take 0.3 s for 200,000 characters, were it quadratic.
+"""
+QUICK_IF_SHORT = 0.02
+"""As QUICK, for an expression that only gets short texts: they cannot become longer."""
+SHORT = 0.0003
 """Seconds of processor time within which there is no need for a longer text."""
 CONFIRMED = 3
 """More looks of which the quickest counts before an expression is said to be steep: the machine may be busy."""
@@ -191,14 +196,15 @@ def seconds(one: Expression, text: str | bytes) -> float:
 def steep(one: Expression, text: Callable[[int], str | bytes], longest: int) -> str:
     """Return how the time grows with longer texts where that is too much, and otherwise ""."""
     sizes = [size * longest // SIZES[-1] for size in SIZES]
+    quick = QUICK if longest >= SIZES[-1] else QUICK_IF_SHORT
     first, small = seconds(one, text(sizes[0])), sizes[0]
     for size in sizes[1:]:
         second = seconds(one, text(size))
         limit = STEEP * size / small
         for _ in range(CONFIRMED):
-            if second > max(QUICK, limit * first):
+            if second > max(quick, limit * first):
                 first, second = min(first, seconds(one, text(small))), min(second, seconds(one, text(size)))
-        if second > max(QUICK, limit * first):
+        if second > max(quick, limit * first):
             return f"{first:.4f} s for {small:,} characters, {second:.4f} s for {size:,}"
         if second < SHORT:
             break
