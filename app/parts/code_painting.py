@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -142,10 +143,18 @@ class CodePainting:
 
     def _styles(self, line: int, start: int, end: int) -> list[Style]:
         shown = self._listing.shown(line)
-        spans = [(shown.place(one), shown.place(two), self._format(kind)) for one, two, kind in self._lexing.line(line)]
+        words = self._lexing.line(line)
+        within = slice(*(bisect_left(words, (shown.column(place),)) for place in (start, end)))
+        before = max(0, within.start - 1)
+        spans = [
+            (shown.place(one), shown.place(two), self._format(kind))
+            for one, two, kind in words[before : within.stop + 1]
+        ]
         for one, two, level in self._listing.marked(line):
             spans.append((shown.place(one), shown.place(two), self._format(f"mark {level.name.lower()}")))
-        spans += [(one, two, self._format("escape")) for one, two in shown.escapes]
+        first = bisect_left(shown.escapes, (start, start))
+        for one, two in shown.escapes[max(0, first - 1) : bisect_left(shown.escapes, (end, end))]:
+            spans.append((one, two, self._format("escape")))
         return [
             (max(one, start) - start, min(two, end) - start, style)
             for one, two, style in spans

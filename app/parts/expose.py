@@ -11,6 +11,8 @@ _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\u
 """Characters that count as letters, marks or signs and yet show nothing."""
 _SEEN = re.compile(f"[^{_BLANK}]*")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+WIDEST = len("\u2039U+10FFFF\u203a")
+"""Cells that one character takes at most."""
 _MARKS = 2
 """Marks stacked on one letter that are drawn as they are; real scripts need no more."""
 
@@ -60,16 +62,18 @@ def expose(line: str, tab: int = 4) -> Shown:
     narrow = True
     for character in line:
         starts.append(length)
-        marks = marks + 1 if _is_mark(character) else 0
+        is_mark, is_hidden, width = _facts(character)
+        marks = marks + 1 if is_mark else 0
         if character == "\t":
             part = " " * (tab - cells % tab)
-        elif hides(character) or marks > _MARKS:
+            width = len(part)
+        elif is_hidden or marks > _MARKS:
             part = _escape(character)
-            escapes.append((length, length + len(part)))
+            width = len(part)
+            escapes.append((length, length + width))
         else:
             part = character
-        width = len(part) if part is not character else _width(character)
-        narrow = narrow and (width == len(part))
+        narrow = narrow and width == len(part)
         parts.append(part)
         length += len(part)
         cells += width
@@ -96,6 +100,12 @@ def cells(text: str) -> int:
 
 
 @lru_cache(4096)
+def _facts(character: str) -> tuple[bool, bool, int]:
+    """Return whether it is a mark, whether it hides, and how many cells it takes."""
+    return _is_mark(character), hides(character), _width(character)
+
+
+@lru_cache(4096)
 def _width(character: str) -> int:
     if _is_mark(character):
         return 0
@@ -107,6 +117,7 @@ def _is_mark(character: str) -> bool:
     return combining(character) != 0 or category(character) in ("Mn", "Me")
 
 
+@lru_cache(4096)
 def _escape(character: str) -> str:
     return f"\u2039U+{ord(character):04X}\u203a"
 

@@ -12,16 +12,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pygments.lexer import Lexer
-
 _SLICE = 0.004
 """Seconds of work between two looks at the event queue."""
 
 _LONGEST_LINE = 50_000
 _SLOWEST_STEP = 0.05
 _MOST_WORK = 10.0
-"""Some made-up texts cost the lexers time that grows with the square of their length. Beyond these bounds
-(characters; seconds for one word; seconds in all) the rest of the text stays in one color."""
+"""Beyond these bounds (characters; seconds for one word; seconds in all) the rest of the text stays in one color."""
 
 Word = tuple[int, int, str]
 """(start, end, token of the theme) within one line of the source."""
@@ -49,7 +46,7 @@ class Lexing(QObject):
         self._work = self._lex(lines, language)
         self._timer.start()
         # At once as far as a moment goes, so that what is short is painted once and not twice.
-        if f"pygments.lexers.{language}" in sys.modules:
+        if "app.parts.bounded_lexers" in sys.modules:
             self._go_on()
 
     def line(self, line: int) -> list[Word]:
@@ -79,12 +76,12 @@ class Lexing(QObject):
     def _lex(self, lines: list[str], language: str) -> Iterator[None]:
         if max(map(len, lines)) > _LONGEST_LINE:
             return
-        lexer = _lexer(language)
-        if lexer is None:
-            return
+        # Imported when the first code is shown: the first paint of the window does without.
+        from app.parts.bounded_lexers import tokens
+
         column = 0
         self.words.append([])
-        for _, token, text in lexer.get_tokens_unprocessed("\n".join(lines)):
+        for token, text in tokens("\n".join(lines), language):
             kind = _kind(token)
             first, *more = text.split("\n")
             column = self._add(kind, column, first)
@@ -97,24 +94,6 @@ class Lexing(QObject):
         if kind and text:
             self.words[-1].append((column, column + len(text), kind))
         return column + len(text)
-
-
-def _lexer(language: str) -> Lexer | None:
-    # Imported when the first code is shown: the first paint of the window does without.
-    settings: dict[str, Any] = {"ensurenl": False, "stripnl": False, "stripall": False}
-    if language == "python":
-        from pygments.lexers.python import PythonLexer
-
-        return PythonLexer(**settings)
-    if language == "shell":
-        from pygments.lexers.shell import BashLexer
-
-        return BashLexer(**settings)
-    if language == "javascript":
-        from pygments.lexers.javascript import JavascriptLexer
-
-        return JavascriptLexer(**settings)
-    return None
 
 
 @lru_cache(256)

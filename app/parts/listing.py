@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.parts.expose import Shown, cells, expose, lines_of, plain, segments
+from app.parts.expose import WIDEST, Shown, cells, expose, lines_of, plain, segments
 from app.parts.rows import Rows
 from runner.model.assessment import Finding, Level
+from runner.model.shown import LONGEST_SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 LONGEST_ROW = 4096
 """Characters of a line shown in one row, however wide the window is."""
 _REMEMBERED = 4096
+_SHORT = 1000
+"""Characters of a plain line that is not worth remembering."""
 
 
 class CodeListing:
@@ -58,12 +61,12 @@ class CodeListing:
     def shown(self, line: int) -> Shown:
         """Return `line` as it is shown."""
         text = self.lines[line]
-        if plain(text):
+        if len(text) <= _SHORT and plain(text):
             return Shown(text)
         if line not in self._shown:
             if len(self._shown) >= _REMEMBERED:
                 self._shown.clear()
-            self._shown[line] = expose(text)
+            self._shown[line] = _exposed(text)
         return self._shown[line]
 
     def word_at(self, line: int, column: int) -> tuple[int, int]:
@@ -85,6 +88,17 @@ class CodeListing:
                 (finding.span.column, finding.span.end_column if one_line else len(self.lines[line]), finding.level)
             )
         return spans
+
+
+def _exposed(text: str) -> Shown:
+    """Return a line as it is shown: one that is not plain up to a bound, and how much more there is."""
+    if len(text) <= LONGEST_SHOWN or plain(text):
+        return expose(text)
+    shown = expose(text[:LONGEST_SHOWN])
+    more = f" \N{HORIZONTAL ELLIPSIS} {len(text) - LONGEST_SHOWN:,} more characters of this line"
+    end = len(shown.text)
+    starts = shown.starts or tuple(range(end + 1))
+    return Shown(shown.text + more, (*shown.escapes, (end, end + len(more))), starts, shown.narrow)
 
 
 def _in_word(character: str) -> bool:
@@ -111,7 +125,7 @@ class CodeLayout:
         self._below: dict[int, list[tuple[Level, str]]] = {}
         extra: dict[int, int] = {}
         for line, text in enumerate(listing.lines):
-            if not _surely_fits(text, self._columns):
+            if text and not _surely_fits(text, self._columns):
                 self._split(line)
         for line, pieces in self._pieces.items():
             extra[line] = len(pieces) - 1
@@ -164,6 +178,8 @@ class CodeLayout:
 
 def _surely_fits(text: str, columns: int) -> bool:
     """Return whether `text` surely fits, by a quick look; other lines are measured character by character."""
+    if len(text) * WIDEST <= columns:
+        return True
     if plain(text):
         return len(text) <= columns
     return len(text) + 3 * text.count("\t") <= columns and plain(text.replace("\t", ""))

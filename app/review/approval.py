@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from app.cards import Card
     from runner.model.decision import Decision
     from runner.model.events import EngineTroubled
+    from runner.model.request import Request
 
 STOPPERS = ("ledger", "sandbox")
 """Rooms whose trouble keeps everything from running."""
@@ -35,7 +36,17 @@ def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTrou
         return card.blocked
     if card.assessment is None:
         return "Not assessed yet."
-    return to_look_at(unseen)
+    return too_long(card.request) or to_look_at(unseen)
+
+
+def too_long(request: Request) -> str:
+    """Why `request` cannot be seen to its end, however one looks; empty where it can."""
+    part = next((part for part in request.parts if not part.is_shown_whole), None)
+    if part is None:
+        return ""
+    return (
+        f"{part.name}: a line is too long to be shown to its end. Deny it and ask for shorter lines, or edit the code."
+    )
 
 
 def to_look_at(unseen: Sequence[str]) -> str:

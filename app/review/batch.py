@@ -15,7 +15,7 @@ from app.parts.column import ScrollColumn
 from app.parts.fold import fit
 from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
-from app.review.approval import STOPPERS
+from app.review.approval import STOPPERS, too_long
 from app.review.buttons import DecisionButton
 from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.steady import Steady
@@ -200,8 +200,8 @@ def _skipped_because(card: Card, listed: int, by: ApproveBy) -> str:
         return "CRITICAL is approved one by one."
     if by.asks_word(card.level):
         return "It is approved by itself, with its word."
-    if card.blocked:
-        return card.blocked
+    if why := card.blocked or too_long(card.request):
+        return why
     return f"At most {SHOWN} at once." if listed >= SHOWN else ""
 
 
@@ -227,14 +227,16 @@ def _joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
         request = card.request
         title = phrases.title(request)
         lines.append("\N{BOX DRAWINGS HEAVY HORIZONTAL}" * 3 + f" {number} of {len(cards)}: {title}")
-        whole = _whole(card)
+        about = [f"{part.name}: {phrases.visible(part.text)}" for part in request.beside]
+        whole = "\n".join([*about, _whole(card)])
         if whole in first:
             lines += [f"The same as {first[whole]}.", ""]
             continue
         first[whole] = number
         for finding in card.assessment.findings if card.assessment else ():
             span = finding.span
-            moved = replace(span, line=span.line + len(lines), end_line=span.end_line + len(lines))
+            down = len(lines) + len(about)
+            moved = replace(span, line=span.line + down, end_line=span.end_line + down)
             findings.append(replace(finding, span=moved))
         lines += [*whole.split("\n"), ""]
     return "\n".join(lines), tuple(findings)

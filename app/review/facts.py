@@ -110,6 +110,8 @@ def _where(card: Card) -> list[tuple[str, str]]:
         pairs.append(("Kept as", f"{request.sandbox}, with what earlier calls left in it"))
     if request.files:
         pairs.append(("Files", _listed(request.files)))
+    if request.executable:
+        pairs.append(("Executable", "May be started as a program"))
     if request.packages:
         pairs.append(("Packages", _listed(request.packages)))
     return pairs

@@ -9,6 +9,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from runner.model.shown import cut_lines
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -89,6 +91,11 @@ class Part:
     name: str
     text: str
 
+    @property
+    def is_shown_whole(self) -> bool:
+        """Whether every line is shown to its end."""
+        return next(cut_lines(self.text), None) is None
+
 
 CODE, VARIABLES, INPUT = "Code", "Variables", "Input"
 """Names of the parts."""
@@ -139,10 +146,22 @@ class Request:
     def parts(self) -> tuple[Part, ...]:
         """Every text in the digest; a person has seen each to its end before the request is approved.
 
-        The rest of `deciding` is a few words each, shown beside them.
+        The rest of `deciding` is a few words each, shown beside them: `beside`, limits and sandbox.
         """
         variables = "" if self.context == "{}" else self.context
         named = ((CODE, self.code), (VARIABLES, variables), (INPUT, self.stdin))
+        return tuple(Part(name, text) for name, text in named if text)
+
+    @property
+    def beside(self) -> tuple[Part, ...]:
+        """The short values in the digest that say what would be done and to what, where they say anything."""
+        named = (
+            ("File", ", ".join(self.files)),
+            ("May be started as a program", "yes" if self.executable else ""),
+            ("Kept sandbox", self.sandbox),
+            ("Packages", ", ".join(self.packages)),
+            ("Domains", ", ".join(self.domains)),
+        )
         return tuple(Part(name, text) for name, text in named if text)
 
     def deciding(self) -> dict[str, object]:

@@ -153,7 +153,11 @@ def _raised(rule: Rule | None, level: Level) -> Level:
 
 
 def parameters(request: Request) -> dict[str, object]:
-    """Return the parameters of a request by the names that rules use, those of the tools' arguments."""
+    """Return the parameters of a request by the names that rules use, those of the tools' arguments.
+
+    `path` is another name of `file_path`. What is written to a file is `content`, and `code` as well.
+    """
+    path = "".join(request.files)
     return {
         "tool": request.tool.value,
         "agent": request.agent,
@@ -161,6 +165,12 @@ def parameters(request: Request) -> dict[str, object]:
         "code": request.code,
         "stdin": request.stdin,
         "context": request.context,
+        "file_path": path,
+        "path": path,
+        "content": request.code if request.tool is Tool.CODE_WRITE_FILE else "",
+        "executable": request.executable,
+        "sandbox_id": request.sandbox,
+        "max_memory_mb": request.limits.memory_mb,
         "timeout": request.limits.seconds,
         "network_enabled": request.network is not NetworkMode.NONE,
         "allowed_domains": list(request.domains),

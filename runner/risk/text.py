@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability, Finding, Level
+from runner.model.shown import cut_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,6 +137,12 @@ TRICKS = (
         "Many empty lines push the code behind them out of sight.",
     ),
     Trick(
+        "text.long-line",
+        Level.CRITICAL,
+        cut_lines,
+        "This line is too long to be shown to its end.",
+    ),
+    Trick(
         "text.surrogate",
         Level.CRITICAL,
         _matches("[\ud800-\udfff]+"),
@@ -152,7 +159,7 @@ def tricks(lines: Lines) -> Iterator[Finding]:
     text = lines.text
     plain = ODD.search(text) is None
     for trick in TRICKS:
-        if plain and trick.id not in ("text.padding", "text.empty-lines"):
+        if plain and trick.id not in ("text.padding", "text.empty-lines", "text.long-line"):
             continue
         for start, end in itertools.islice(trick.find(text), MOST_PER_TRICK):
             yield _finding(trick, start, end, lines)

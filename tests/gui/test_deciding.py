@@ -21,6 +21,7 @@ from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.difference import difference
 from runner.model.events import ApprovalArmed, ApprovalSpent, QuestionPaused, RequestEdited
+from runner.model.request import Tool
 from runner.system.clock import since_boot
 from tests.audit import story
 from tests.gui import feed, record
@@ -390,6 +391,17 @@ def test_a_batch_shows_every_part_that_decides_and_waits_for_its_end(desk: Desk)
     assert not found.yes.isEnabled()
     found.code.verticalScrollBar().setValue(found.code.verticalScrollBar().maximum())
     desk.qtbot.waitUntil(found.yes.isEnabled)
+
+
+def test_a_batch_names_the_file_that_would_be_written(desk: Desk) -> None:
+    plain = feed.request("x", title="Notes", language=None, sandbox="3f9c", files=("tools/run.sh",), executable=True)
+    written = [desk.ask(replace(plain, id=f"w{n}", code=f"a{n}", tool=Tool.CODE_WRITE_FILE)) for n in range(2)]
+    desk.window.deciding.queue.bar.mark.click()
+    desk.window.deciding.queue.model.marked.update(one.id for one in written)
+    found = batch(desk)
+    found.code.select_all()
+    shown = found.code.selected_text()
+    assert shown.count("File: tools/run.sh\nMay be started as a program: yes\nKept sandbox: 3f9c\na") == 2
 
 
 def test_what_changes_while_the_batch_is_open_leaves_it(desk: Desk) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decision, Verdict
-from runner.model.request import Isolation, Language, NetworkMode, Request, Tool
+from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
 from runner.policy.decide import Policy
 from runner.policy.rulefile import read
 from runner.policy.rules import Action
@@ -160,6 +160,33 @@ def test_nothing_is_approved_as_plain_processes_unless_the_settings_say_so() -> 
     vouched = Policy(Settings(weakest_isolation_high="process", weakest_isolation_medium="process"), Rules())
     assert [vouched.blocked(plain, level) for level in (Level.LOW, Level.MEDIUM, Level.HIGH)] == ["", "", ""]
     assert vouched.blocked(plain, Level.CRITICAL)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        r"{param: file_path, matches: '\.sh$'}",
+        r"{param: path, equals: tools/run.sh}",
+        "{param: content, matches: 'rm -rf'}",
+        "{param: code, matches: 'rm -rf'}",
+        "{param: executable, equals: true}",
+        "{param: sandbox_id, equals: 3f9c}",
+    ],
+)
+def test_rules_see_files(tmp_path: Path, condition: str) -> None:
+    found = policy(rules(tmp_path, f"rules: [{{action: deny, conditions: [{condition}]}}]"))
+    assert not found.asks_everything
+    other = Request("1", "a", Tool.CODE_WRITE_FILE, 0.0, code="x", files=("notes.txt",), sandbox="77aa")
+    write = replace(other, code="rm -rf build", files=("tools/run.sh",), sandbox="3f9c", executable=True)
+    decided = found.decide(write, HIGH)
+    assert isinstance(decided, Decision) and decided.verdict is Verdict.DENIED
+    assert isinstance(found.decide(other, HIGH), Ask)
+
+
+def test_rules_see_the_memory_that_is_asked_for(tmp_path: Path) -> None:
+    found = policy(rules(tmp_path, "rules: [{action: deny, conditions: [{param: max_memory_mb, equals: 4096}]}]"))
+    assert isinstance(found.decide(replace(CODE, limits=Limits(memory_mb=4096)), HIGH), Decision)
+    assert isinstance(found.decide(CODE, HIGH), Ask)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,121 @@
+"""No text of an agent makes the window stop: code, input or variables of a megabyte, however they are made."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from app.parts.bounded_lexers import tokens
+from app.parts.code import CodeView
+from app.review import approval
+from app.review.batch import Batch
+from runner.model.assessment import Level
+from runner.model.request import Language, Request, Tool
+from runner.model.shown import LONGEST_SHOWN, cut_lines
+from runner.risk.assess import assess
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from app.look.look import Look
+    from tests.gui.conftest import Desk
+
+MEGABYTE = 1 << 20
+STALL = 0.5
+"""Seconds of processor time for showing a text, where most take some hundredths; it was 4 to 60 s."""
+STEP = 0.2
+"""Seconds of processor time for one step of a lexer; it was up to 140 s."""
+
+
+def _filled(piece: str, size: int = MEGABYTE) -> str:
+    return piece * (size // len(piece.encode()))
+
+
+SHOWN = {
+    "letters": _filled("a"),
+    "bidi controls": _filled("\u202e"),
+    "marks": "a" + _filled("\u0301"),
+    "zero-width": _filled("\u200b"),
+    "emoji families": _filled("\U0001f468\u200d\U0001f469\u200d\U0001f467"),
+    "tabs": _filled("\t"),
+    "letters from right to left": _filled("\u0627"),
+    "empty lines": _filled("\n"),
+    "many words": _filled("'", 40_000),
+    "many short lines": _filled("\u0627\n", 300_000),
+}
+LEXED = {
+    "here-document": ("shell", "cat <<" + "a" * 24_000),
+    "here-documents": ("shell", "cat <<a\n" * 2_000),
+    "long words of here-documents": ("shell", ("cat <<" + "a" * 1_900 + "\n") * 10),
+    "format": ("python", '"%' + "0" * 20_000),
+    "quotes": ("python", '"""' * 3_000),
+    "templates": ("javascript", "`${" * 3_000),
+    "comments": ("javascript", "/*" * 10_000),
+    "substitutions": ("shell", "$(" * 5_000),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_a_megabyte_is_shown_without_a_stall(look: Look, qtbot: QtBot, name: str) -> None:
+    view = CodeView(look)
+    qtbot.addWidget(view)
+    view.resize(800, 600)
+    view.show()
+    qtbot.waitExposed(view)
+    began = time.thread_time()
+    view.set_code(SHOWN[name], "shell")
+    view.grab()
+    assert time.thread_time() - began < STALL
+
+
+@pytest.mark.parametrize("name", LEXED)
+def test_no_step_of_a_lexer_takes_long(name: str) -> None:
+    language, text = LEXED[name]
+    pieces: list[str] = []
+    worst, before = 0.0, time.thread_time()
+    for _, piece in tokens(text, language):
+        now = time.thread_time()
+        worst, before = max(worst, now - before), now
+        pieces.append(piece)
+    assert worst < STEP
+    assert "".join(pieces) == text
+
+
+LONG = "\u00e9" * (LONGEST_SHOWN + 5)
+PARTS = {
+    "code": {"code": f"print('{LONG}')"},
+    "variables": {"context": json.dumps({"a": LONG}, ensure_ascii=False)},
+    "input": {"stdin": f"one\n{LONG}\nthree"},
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_line_that_is_not_shown_whole_cannot_be_approved(desk: Desk, look: Look, part: str) -> None:
+    one = desk.ask(replace(feed.request("print(1)"), **PARTS[part]))
+    card = desk.cases.card(one.id)
+    assert card is not None
+    assert "too long to be shown" in approval.why_not(card, [], {})
+    assert assess(one).level is Level.CRITICAL
+    batch = Batch(desk.window, desk.cases, lambda *_: None, look, [one.id])
+    assert not batch.listed and "too long to be shown" in batch.skipped[0][1]
+
+
+def test_what_is_left_out_of_a_line_is_counted(look: Look, qtbot: QtBot) -> None:
+    view = CodeView(look)
+    qtbot.addWidget(view)
+    view.set_code(f"a\n{LONG}\nb", "")
+    shown = view._listing.shown(1).text
+    assert shown == f"{LONG[:LONGEST_SHOWN]} \N{HORIZONTAL ELLIPSIS} 5 more characters of this line"
+    assert view._listing.shown(2).text == "b"
+
+
+@pytest.mark.parametrize("line", ["a" * 100_000, "\u00e9" * LONGEST_SHOWN, "x = 1"])
+def test_a_line_that_is_shown_whole_raises_nothing(line: str) -> None:
+    text = f"# {line[2:]}\nprint(1)"
+    assert list(cut_lines(text)) == []
+    assert assess(Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, text)).level is Level.HIGH
