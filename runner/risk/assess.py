@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span
 from runner.model.request import Language, Request
 from runner.risk.handed import Handed, assess_handed, size
+from runner.risk.kept import unread
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.syntax import Unparsed
@@ -60,6 +61,8 @@ class Classifier:
             nested.finish()
             if (handed := Handed.to(request)) is not None:
                 findings += assess_handed(request, handed, nested)
+            if request.sandbox:
+                findings += unread(request.language, trail, lines)
         except TooMuch:
             findings.append(_unread(TOO_LARGE, "risk.too-large"))
         except (TooDeep, RecursionError):

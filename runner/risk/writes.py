@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,21 @@ LANGUAGES = {
     ".js": Language.JAVASCRIPT,
     ".mjs": Language.JAVASCRIPT,
     ".cjs": Language.JAVASCRIPT,
+    ".jsx": Language.JAVASCRIPT,
+    ".ts": Language.JAVASCRIPT,
+    ".tsx": Language.JAVASCRIPT,
+    ".mts": Language.JAVASCRIPT,
+    ".cts": Language.JAVASCRIPT,
 }
+MAKEFILE = re.compile(r"(?i)(?:.*/)?(?:gnu)?makefile\Z|.*\.mk\Z")
+PROGRAMS = re.compile(
+    r"(?i).*\.(?:rb|pl|pm|php|lua|tcl|r|jl|awk|ps1|bat|cmd|vbs|pth|so|node|wasm|jar|class|exe|dll|service|timer|desktop"
+    r"|gradle|ipynb|zsh|fish|csh|ksh|command)\Z"
+    r"|(?:.*/)?(?:package\.json|composer\.json|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|noxfile|justfile|rakefile"
+    r"|gemfile|jenkinsfile|dockerfile|containerfile|vagrantfile|procfile|\.envrc|\.gitattributes|\.gitmodules"
+    r"|\.pre-commit-config\.yaml)\Z|(?:.*/)?\.git/.*"
+)
+"""Files that interpreters and tools run, or take commands from."""
 INTERPRETERS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "sh": Language.SHELL}
 """By a part of the first line, `#!...`."""
 
@@ -41,14 +56,19 @@ def assess_write(
     """
     findings = list(_place(path))
     language = language_of(path, content)
+    code = content
+    if MAKEFILE.match(path):
+        language, code = Language.SHELL, _recipes(content)
+    elif language is None and executable and not content.startswith(("#!", "\x7fELF")):
+        language = Language.SHELL  # what a shell takes it for
     touch = Touch(files=(path,))
     level = Level.MEDIUM
-    if language is not None or executable or content.startswith("#!"):
+    if language is not None or executable or content.startswith("#!") or PROGRAMS.match(path):
         level = Level.HIGH
         reason = "This file can be started as a program."
         findings.append(Finding("write.program", Level.HIGH, Capability.FILES, WHOLE, path[:200], reason, "T1059"))
     if language is not None:
-        inside = classify(Request("", "", Tool.CODE_EXECUTE, 0.0, language, content))
+        inside = classify(Request("", "", Tool.CODE_EXECUTE, 0.0, language, code))
         findings += inside.findings
         found = inside.touch
         touch = Touch((path, *found.files), found.hosts, found.processes, found.credentials, found.packages)
@@ -71,6 +91,11 @@ def language_of(path: str, content: str) -> Language | None:
     if not first.startswith("#!"):
         return None
     return next((language for word, language in INTERPRETERS.items() if word in first), None)
+
+
+def _recipes(makefile: str) -> str:
+    """Return what the rules of a makefile run, in the lines where it stands."""
+    return "\n".join(line[1:].lstrip("@-+ ") if line.startswith("\t") else "" for line in makefile.split("\n"))
 
 
 def _place(path: str) -> Iterator[Finding]:

@@ -207,7 +207,7 @@ async def test_nothing_done_in_a_kept_sandbox_is_remembered(house: House) -> Non
     """The same code may meet other files the next time."""
     id = await house.create()
     house.says = None
-    given = {"language": Language.SHELL, "code": "sh run.sh", "sandbox_id": id}
+    given = {"language": Language.SHELL, "code": "cat run.sh", "sandbox_id": id}
     ticket = await house.engine.submit(Submission("claude", Tool.CODE_EXECUTE, **given))  # type: ignore[arg-type]
     await house.until(house.engine.desk.waiting)
     question = house.engine.desk.waiting()[0]

@@ -31,6 +31,11 @@ print(sys.argv, __file__, sys.path[0], sorted(n for n in globals() if not n.star
     assert result.stdout == wanted
 
 
+def test_the_code_that_was_shown_runs_whatever_encoding_it_declares(bwrap: Lab) -> None:
+    assert bwrap.run("# coding: utf-7\nprint('+AGE-')\n# +AAo-print(1)").stdout == "+AGE-\n"
+    assert bwrap.run("\ufeffprint('\u00e9')").stdout == "\u00e9\n"
+
+
 def test_variables_in_and_result_out(lab: Lab) -> None:
     result = lab.run("result = {'sum': sum(numbers), 'name': name, 'none': nothing}",
                      context='{"numbers": [1, 2.5], "name": "Zoë", "nothing": null}')  # fmt: skip

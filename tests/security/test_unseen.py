@@ -12,6 +12,7 @@ from runner.model.request import Isolation, Language, Request, Tool
 from runner.model.submission import Submission
 from runner.requests import intake
 from runner.risk.assess import assess
+from runner.risk.writes import assess_write
 from runner.settings.loading import Settings
 
 PYTHON, SHELL, JAVASCRIPT = Language.PYTHON, Language.SHELL, Language.JAVASCRIPT
@@ -181,3 +182,112 @@ def test_what_cannot_be_parsed_is_critical(language: Language, code: str) -> Non
 @pytest.mark.parametrize(("language", "code"), OTHER_SYNTAX)
 def test_what_only_the_parser_does_not_know_is_not(language: Language, code: str) -> None:
     assert judged(language, code).level is Level.HIGH
+
+
+STARTS_FILES = [
+    *(
+        (SHELL, one)
+        for one in ("bash notes.txt", "python3 data.json", ". ./env", "source env", "./x", "sh < x", "node x.js")
+    ),
+    *(
+        (SHELL, one)
+        for one in ("cat x | sh", 'bash -c "$(cat x)"', 'eval "$(cat x)"', "xargs -a x sh -c", "awk -f x a")
+    ),
+    *((SHELL, one) for one in ("make", "git status", "pytest", "npm test", "python3 -m helper", "env python3 main.py")),
+    *(
+        (SHELL, one)
+        for one in ("python3 -c 'import helper'", 'f=notes.txt; bash "$f"', "bash *.txt", "chmod +x x; ./x")
+    ),
+    (PYTHON, "import helper"),
+    (PYTHON, "from . import helper"),
+    (PYTHON, "exec(open('x').read())"),
+    (PYTHON, "import runpy\nrunpy.run_path('x')"),
+    (PYTHON, "import subprocess\nsubprocess.run(['bash', 'notes.txt'])"),
+    (PYTHON, "import os\nos.system('. ./env')"),
+    (PYTHON, "import importlib\nimportlib.import_module(name)"),
+    (JAVASCRIPT, "require('./x')"),
+    (JAVASCRIPT, "import x from './x.mjs'"),
+    (JAVASCRIPT, "import('./x.mjs')"),
+    (JAVASCRIPT, "require('helper')"),
+    (JAVASCRIPT, "eval(require('fs').readFileSync('x', 'utf8'))"),
+]
+STARTS_NONE = [
+    (SHELL, "wc -l *.csv | sort -n"),
+    (SHELL, "printf 'echo hi\\n' > x.sh; sh x.sh"),
+    (SHELL, "bash -c 'echo hi'"),
+    (SHELL, "python3 -c 'import json; print(1)'"),
+    (SHELL, "awk -F, '{print $2}' in.csv"),
+    (PYTHON, "import csv, json\nprint(json.dumps(list(csv.reader(open('in.csv')))))"),
+    (PYTHON, "import os\nprint(os.listdir('.'))"),
+    (JAVASCRIPT, "const fs = require('node:fs'); console.log(fs.readFileSync('in.csv', 'utf8').length)"),
+]
+
+
+def in_kept_sandbox(language: Language, code: str) -> Assessment:
+    return assess(Request("1", "agent", Tool.CODE_EXECUTE, 0.0, language, code, sandbox="3f9c"))
+
+
+@pytest.mark.parametrize(("language", "code"), STARTS_FILES)
+def test_files_of_a_kept_sandbox_that_were_not_read_are_critical_to_start(language: Language, code: str) -> None:
+    found = in_kept_sandbox(language, code)
+    assert found.level is Level.CRITICAL
+    assert "kept.unread" in {finding.id for finding in found.findings}
+    assert "kept.unread" not in {finding.id for finding in judged(language, code).findings}
+
+
+@pytest.mark.parametrize(("language", "code"), STARTS_NONE)
+def test_a_run_in_a_kept_sandbox_that_starts_no_file_is_as_elsewhere(language: Language, code: str) -> None:
+    assert in_kept_sandbox(language, code).level is Level.HIGH
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "printf 'import os\\nos.system(\"cat /etc/shadow\")' > data.json; python3 data.json",
+        "echo 'cat /etc/shadow' > notes.txt; bash notes.txt",
+        "echo 'cat /etc/shadow' > env; . ./env",
+        'echo \'require("child_process").execSync("cat /etc/shadow")\' > a.txt; node a.txt',
+    ],
+)
+def test_a_file_that_the_code_writes_is_read_in_the_language_that_starts_it(code: str) -> None:
+    assert judged(SHELL, code).level is Level.CRITICAL
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "rot13", "hz", "raw_unicode_escape", "shift_jis", "iso2022_jp", "idna"])
+@pytest.mark.parametrize("first", ["", "#!/usr/bin/env python3\n", "\n"])
+def test_code_that_python_would_read_in_another_encoding_is_critical(first: str, encoding: str) -> None:
+    assert judged(PYTHON, f"{first}# -*- coding: {encoding} -*-\nprint(1)\n# +AAo-import os").level is Level.CRITICAL
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "UTF_8", "ascii", "latin-1", "iso-8859-15", "cp1252", "windows-1251"])
+def test_encodings_that_change_no_code_are_not(encoding: str) -> None:
+    assert judged(PYTHON, f"# vim: set fileencoding={encoding} :\nprint('hi')").level is Level.HIGH
+
+
+PROGRAMS = [
+    *("a.rb", "a.pl", "a.php", "a.lua", "a.pth", "a.so", "a.service", "a.ps1", "Jenkinsfile", "Dockerfile", ".envrc"),
+    *("package.json", "sub/package.json", "pyproject.toml", ".git/config", ".gitattributes", "build.gradle", "a.ipynb"),
+    *("a.ts", "Makefile", "rules.mk", "a.py", "a.PY", "a.sh", "a.mjs"),
+]
+
+
+@pytest.mark.parametrize("path", PROGRAMS)
+def test_a_file_that_tools_run_is_no_ordinary_file(path: str) -> None:
+    assert assess_write(path, "x\n").level >= Level.HIGH
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "executable"),
+    [
+        ("run", ID, True),
+        ("Makefile", f"all:\n\t@{ID}\n", False),
+        ("a.ts", "const n: number = 1\nrequire('child_process').execSync('cat /etc/shadow')", False),
+    ],
+)
+def test_a_file_is_read_in_the_language_in_which_it_would_be_run(path: str, content: str, executable: bool) -> None:
+    assert assess_write(path, content, executable=executable).level is Level.CRITICAL
+
+
+@pytest.mark.parametrize("path", ["notes.txt", "data/sales.csv", "README.md", "a.json", ".gitignore", "a.html"])
+def test_ordinary_files_stay_ordinary(path: str) -> None:
+    assert assess_write(path, ID).level is Level.MEDIUM

@@ -76,6 +76,7 @@ KINDS = frozenset(
         "read",
         "receive",
         "record",
+        "recoded",
         "redirect",
         "reduce",
         "registry",

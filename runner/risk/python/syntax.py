@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -16,6 +17,24 @@ if TYPE_CHECKING:
 
 class Unparsed(Exception):
     """Not Python, not even of another version."""
+
+
+CODING = re.compile(r"[ \t\f]*+#.*?coding[:=][ \t]*+([-\w.]++)")
+"""A declaration of the encoding, as PEP 263 has it: in one of the first two lines."""
+PLAIN_CODINGS = re.compile(
+    r"(?i)utf-?8(?:-sig)?|(?:us-)?ascii|latin-?1|(?:iso-?)?8859-?\d+|(?:cp|windows-?)125\d|koi8-[ru]"
+)
+"""Encodings in which every ASCII character stands for itself and nothing else does."""
+
+
+def recoded(code: str) -> str:
+    """Return the encoding in which Python would read something else than is shown; '' where it reads what is shown."""
+    for line in code.split("\n", 2)[:2]:
+        if (found := CODING.match(line)) is not None:
+            return "" if PLAIN_CODINGS.fullmatch(found[1].replace("_", "-")) else found[1]
+        if line.strip() and not line.lstrip().startswith("#"):
+            break
+    return ""
 
 
 class Repair(IntEnum):

@@ -9,7 +9,7 @@ from runner.risk.javascript.program import JavaScript
 from runner.risk.model import fold
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
 from runner.risk.python.program import Python
-from runner.risk.python.syntax import Repair, Unparsed, parse
+from runner.risk.python.syntax import Repair, Unparsed, parse, recoded
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.shell.script import Shell
 from runner.risk.trace.files import WrittenFiles, keys
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 DEEPEST = 6
 """Languages inside languages that are followed; one more is a finding."""
 LONGEST_EVIDENCE = 200
+LONGEST_STARTED = 100_000
+"""Characters of a file that is started, beyond which it is not followed."""
+FIRST_LINES = {"python": "python", "node": "javascript", "perl": "perl", "ruby": "ruby", "php": "php", "sh": "shell"}
+"""Languages by a word of the first line, `#!...`."""
 
 ESCAPED = re.compile(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]|\\u\{[2-7][0-9a-fA-F]\}){8,}")
 """Printable characters in a row, each written as its number: nobody does that to be read."""
@@ -67,6 +71,8 @@ class Nested:
 
     def python(self, code: str) -> Value:
         """Go through a Python program. Raises Unparsed."""
+        if encoding := recoded(code):
+            self.trail.add("recoded", encoding, {}, (1, 0, 1, 0))
         tree, repaired = parse(code)
         if repaired:
             self._repaired("python", repaired is Repair.LEFT_OUT)
@@ -140,17 +146,20 @@ class Nested:
             else:
                 self._other(language, code)
 
-    def started(self, path: Value, labels: frozenset[str], place: Place) -> None:
-        """A program file is started, by its name or by its interpreter."""
+    def started(self, path: Value, labels: frozenset[str], place: Place, language: str = "") -> None:
+        """Follow a program file that is started, by its name or by the interpreter of `language`."""
         act = self.trail.add("start", path.text, {"path": path}, place, labels)
         self.done(act)
-        content = self.content(path)
-        if content.exact is not None and self.trail.depth < DEEPEST and len(content.exact) < 100_000:
-            with self.trail.inside(place, content.exact[:LONGEST_EVIDENCE], "shell"):
-                if path.text.endswith(".py"):
-                    self._quietly_python(content.exact)
-                elif not re.search(r"\.(js|exe|pl|rb|php)$", path.text):
-                    self.shell(content.exact)
+        code = self.content(path).exact
+        language = language or _language_of(path.text, code or "")
+        if code is None or not language or self.trail.depth >= DEEPEST or len(code) > LONGEST_STARTED:
+            return
+        act.fields["followed"] = text("yes")
+        with self.trail.inside(place, code[:LONGEST_EVIDENCE], language):
+            if language == "shell":
+                self.shell(code)
+            else:
+                self._other(language, code)
 
     # Starting processes from other languages.
 
@@ -274,6 +283,15 @@ class Nested:
             finally:
                 self.trail.evaluated -= 1
         return result
+
+
+def _language_of(path: str, code: str) -> str:
+    """Return the language of a file that is started by its name; '' where it is not known."""
+    ending = re.search(r"\.\w+\Z", path.lower())
+    if ending is not None and ending[0] in (*SCRIPTS, ".exe", ".pl", ".rb", ".php"):
+        return SCRIPTS.get(ending[0], "")
+    first = code.partition("\n")[0] if code.startswith("#!") else ""
+    return next((language for word, language in FIRST_LINES.items() if word in first), "shell")
 
 
 def _set_up(act: Act) -> None:

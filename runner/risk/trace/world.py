@@ -63,8 +63,8 @@ class World(Protocol):
     def content(self, path: Value) -> Value:
         """Return what the program has written to `path`, where that is known."""
 
-    def started(self, path: Value, labels: frozenset[str], place: Place) -> None:
-        """Follow a program file that is started, by its name or by its interpreter."""
+    def started(self, path: Value, labels: frozenset[str], place: Place, language: str = "") -> None:
+        """Follow a program file that is started, by its name or by the interpreter of `language`."""
 
     def shell_text(self, command: ShellCaller, code: Value, arguments: Sequence[Value], stdin: Value) -> Value:
         """Follow a script inside a script; return what it prints."""

@@ -77,7 +77,8 @@ def _compiled(path: str) -> "Any":
     with open(path, "rb") as file:
         source = file.read()
     try:
-        return compile(source, path, "exec", dont_inherit=True)
+        # As text: what runs is what was shown, whatever encoding the code says it has.
+        return compile(source.decode("utf-8-sig"), path, "exec", dont_inherit=True)
     except ValueError as error:  # NUL bytes: a ValueError until Python 3.12, although the fault is in the text
         raise SyntaxError(str(error)) from None
 

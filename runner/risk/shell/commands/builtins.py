@@ -27,7 +27,7 @@ def source(command: Command) -> Value | None:
     if target.text == "/dev/stdin":
         command.act("execute", code=command.stdin, language=text("shell"))
         return command.script(command.stdin)
-    command.shell.nested.started(target, command.labels, command.place)
+    command.shell.nested.started(target, command.labels, command.place, "shell")
     return UNKNOWN
 
 

@@ -40,7 +40,7 @@ def shell(command: Command) -> Value | None:
         content = (operands[0].fields or {}).get("content")
         if content is not None:
             return _run(command, content, operands[1:])
-        command.shell.nested.started(operands[0], command.labels, command.place)
+        command.shell.nested.started(operands[0], command.labels, command.place, "shell")
         return UNKNOWN
     if command.stdin is not UNKNOWN:
         return _run(command, command.stdin)
@@ -159,7 +159,7 @@ def _program_file(command: Command, language: str, arguments: list[Value]) -> Va
         return command.code(language, content)
     if command.name in ("deno", "bun") and target.text == "run" and len(arguments) > 1:
         target = arguments[1]
-    command.shell.nested.started(target, command.labels, command.place)
+    command.shell.nested.started(target, command.labels, command.place, language)
     return Value(labels=labels_of((command.stdin,)))
 
 
@@ -181,7 +181,7 @@ def powershell(command: Command) -> Value | None:
     for at, argument in enumerate(arguments[:-1]):
         option = argument.text.lower().lstrip("-/")
         if option and "file".startswith(option):
-            command.shell.nested.started(arguments[at + 1], command.labels, command.place)
+            command.shell.nested.started(arguments[at + 1], command.labels, command.place, "powershell")
         if (option and "encodedcommand".startswith(option)) or option in ("ec", "enc"):
             code = each(
                 arguments[at + 1], lambda known: fold.coded(fold.base64_text(known), "utf-16-le"), labels=fold.DECODED
