@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span
 from runner.model.request import Language, Request
-from runner.risk.handed import Handed, assess_handed, size
+from runner.risk.handed import Handed, assess_handed, size, variables
 from runner.risk.kept import unread
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
@@ -80,6 +80,7 @@ class Classifier:
         nested = Nested(self._knowledge, trail)
         nested.escapes = ESCAPED.search(request.code) is not None
         nested.mentions = self._knowledge.rules.mentioned(request.code)
+        nested.given = variables(request)
         match request.language:
             case Language.PYTHON:
                 nested.python(request.code)

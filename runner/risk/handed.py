@@ -17,6 +17,8 @@ from runner.risk.executing import executes
 from runner.risk.handed_paths import try_paths
 from runner.risk.javascript import syntax as javascript
 from runner.risk.model.lines import Lines, shorten
+from runner.risk.model.value import HOLE, UNKNOWN, Value, text
+from runner.risk.model.value import MOST_TEXTS as MOST_TEXTS_FOLLOWED
 from runner.risk.python.syntax import Unparsed, parse
 from runner.risk.shell import syntax as shell
 from runner.risk.text import tricks
@@ -36,6 +38,9 @@ MOST_TEXTS = 40
 """Texts that are read as code one by one. Where code can run them the request is CRITICAL, however many there are."""
 LONGEST_TEXT = 60_000
 """Characters of a text among the variables, or of the input of code that runs only parts of it, read as code."""
+
+MOST_VARIABLES = 1_000
+DEEPEST_VALUE = 4
 
 PROGRAM = re.compile(
     r"(?:cat[ \t]*(?:-[ \t]*)?\|[ \t]*)?(?:(?:/usr)?/bin/)?"
@@ -69,6 +74,34 @@ class Handed:
 def size(request: Request) -> int:
     """Return the number of characters to be assessed."""
     return len(request.code) + len(request.stdin) + len(request.context)
+
+
+def variables(request: Request) -> dict[str, Value]:
+    """Return what is known of the variables of a request, by name; long lists and those nested deeply are left out."""
+    try:
+        data = json.loads(request.context or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(data, dict) or len(data) > MOST_VARIABLES:
+        return {}
+    values = ((name, _value(one, DEEPEST_VALUE)) for name, one in data.items())
+    return {name: value for name, value in values if not value.unknown}
+
+
+def _value(data: object, deepest: int) -> Value:
+    match data:
+        case str() if len(data) <= LONGEST_TEXT and HOLE not in data:
+            return text(data)
+        case bool():
+            return UNKNOWN
+        case int() | float():
+            return Value(number=data)
+        case list() if deepest and len(data) <= MOST_TEXTS_FOLLOWED:
+            return Value(items=[_value(one, deepest - 1) for one in data])
+        case dict() if deepest and len(data) <= MOST_TEXTS_FOLLOWED:
+            return Value(fields={str(name): _value(one, deepest - 1) for name, one in data.items()})
+        case _:
+            return UNKNOWN
 
 
 def assess_handed(request: Request, handed: Handed, nested: Nested) -> Iterator[Finding]:

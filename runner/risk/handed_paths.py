@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from runner.risk.model.value import HOLE, Value, text
+from runner.risk.model.value import HOLE, MOST_TEXTS, Value, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from runner.risk.rules.targets import Targets
 
 PIECE = re.compile(r"[^\s\"'`,;|=(){}\[\]<>]++")
-"""What may be a path in a text: in a list, a table, JSON or a line."""
+"""What may be a path, or a part of one, in a text: in a list, a table, JSON or a line."""
 LIKELY = re.compile(r"[/~\\]|\.(?!\d)|id_")
+"""What a whole path that matters has."""
 STREAMS = frozenset({"sys.stdin", "sys.__stdin__", "process.stdin", "open()"})
 """Names of what is open already."""
 STEPS = 10
@@ -33,12 +34,15 @@ def try_paths(texts: Iterable[str], trail: Trail, targets: Targets) -> None:
     acts = [(act, field) for act in trail.acts for field in FIELDS if _is_open(act, field)]
     if not acts:
         return
-    known = list(_known(texts, trail, targets))
+    pieces = list(_pieces(texts))
+    known: dict[str, list[str]] = {}
     for act, field in acts:
-        for path in known:
+        pattern = act.get(field).text if HOLE in act.get(field).text else HOLE
+        if pattern not in known:
+            known[pattern] = list(_known(pattern, pieces, trail, targets))
+        for path in known[pattern]:
             trail.budget.spend(STEPS)
-            whole = act.get(field).text.replace(HOLE, path) or path
-            fields = {**act.fields, field: text(whole, labels=act.get(field).labels)}
+            fields = {**act.fields, field: text(path, labels=act.get(field).labels)}
             trail.add(act.kind, act.name, fields, act.place, act.labels)
 
 
@@ -49,20 +53,27 @@ def _is_open(act: Act, field: str) -> bool:
         return False  # a list of paths has each of them, a number is of a file that is open
     if path.name.removesuffix(".buffer") in STREAMS:
         return False
-    return not path.texts or HOLE in path.text
+    return not path.texts or HOLE in path.text or len(path.texts) >= MOST_TEXTS
 
 
-def _known(texts: Iterable[str], trail: Trail, targets: Targets) -> Iterator[str]:
-    """Yield the pieces of the texts that are paths of something that matters, a few of each kind."""
+def _pieces(texts: Iterable[str]) -> Iterator[str]:
     seen: set[str] = set()
-    found: Counter[frozenset[str]] = Counter()
     for one in texts:
         for piece in (one.strip(), *(match[0] for match in PIECE.finditer(one))):
-            if piece in seen or not LIKELY.search(piece):
-                continue
-            seen.add(piece)
-            trail.budget.spend(STEPS)
-            kinds = targets.of(piece)
-            found[kinds] += 1
-            if kinds - PLACES and found[kinds] <= MOST_OF_A_KIND:
+            if piece not in seen:
+                seen.add(piece)
                 yield piece
+
+
+def _known(pattern: str, pieces: Iterable[str], trail: Trail, targets: Targets) -> Iterator[str]:
+    """Yield the paths that matter where a piece stands at the holes of `pattern`, a few of each kind."""
+    found: Counter[frozenset[str]] = Counter()
+    for piece in pieces:
+        if pattern == HOLE and not LIKELY.search(piece):
+            continue
+        trail.budget.spend(STEPS)
+        whole = pattern.replace(HOLE, piece)
+        kinds = targets.of(whole)
+        found[kinds] += 1
+        if kinds - PLACES and found[kinds] <= MOST_OF_A_KIND:
+            yield whole

@@ -57,13 +57,26 @@ OPENS = [
     (PYTHON, "import shutil\nshutil.rmtree(p)", "/"),
     (PYTHON, "print(open(p).read())", "/etc/shadow"),
     (PYTHON, "from pathlib import Path\nprint(Path(p).read_text())", "~/.ssh/id_rsa"),
-    (PYTHON, "open(p, 'a').write('x')", "/root/.bashrc"),
     (SHELL, 'cat "$p"', "/etc/shadow"),
     (SHELL, 'rm -rf "$p"', "/"),
     (SHELL, 'cp a "$p"', "/root/.bashrc"),
     (SHELL, 'echo x >> "$p"', "/root/.bashrc"),
     (JAVASCRIPT, "require('fs').rmSync(p, {recursive: true, force: true})", "/"),
     (JAVASCRIPT, "console.log(require('fs').readFileSync(p, 'utf8'))", "/etc/shadow"),
+]
+PUT_TOGETHER = [
+    (PYTHON, "open(p, 'a').write('x')", {"p": "/root/.bashrc"}),
+    (PYTHON, "print(open(a + b).read())", {"a": "/etc/", "b": "shadow"}),
+    (PYTHON, "print(open('/etc/' + b).read())", {"b": "shadow"}),
+    (PYTHON, "print(open('/etc/' + b[0]).read())", {"b": ["shadow"] * 50}),
+    (PYTHON, "print(open('/' + '/'.join(p)).read())", {"p": ["etc", "shadow"]}),
+    (PYTHON, "print(open(p[::-1]).read())", {"p": "wodahs/cte/"}),
+    (PYTHON, "import base64\nprint(open(base64.b64decode(p).decode()).read())", {"p": "L2V0Yy9zaGFkb3c="}),
+    (PYTHON, "for p in ps: print(open(p).read())", {"ps": [f"{n}.csv" for n in range(50)] + ["/etc/shadow"]}),
+    (PYTHON, "print(open(config['files']['in']).read())", {"config": {"files": {"in": "/etc/shadow"}}}),
+    (SHELL, 'cat "$a$b"', {"a": "/etc/", "b": "shadow"}),
+    (SHELL, 'cat "/etc/$b"', {"b": "shadow"}),
+    (JAVASCRIPT, "console.log(require('fs').readFileSync(a + b, 'utf8'))", {"a": "/etc/", "b": "shadow"}),
 ]
 OPENS_INPUT = [
     (PYTHON, "print(open(input()).read())", "/etc/shadow\n"),
@@ -137,10 +150,16 @@ def test_code_that_runs_a_variable_is_critical(language: Language, code: str, va
 
 @pytest.mark.parametrize(("language", "code", "path"), OPENS)
 def test_a_path_among_the_variables_counts_as_if_it_stood_in_the_code(language: Language, code: str, path: str) -> None:
-    for variables in ({"p": path}, {"p": "a.csv", "other": [{"deep": path}]}):
-        found = judged(language, code, **variables)
-        assert found.level is Level.CRITICAL
+    assert judged(language, code, p=path, q=[1] * 50).level is Level.CRITICAL
     assert judged(language, code).level is Level.HIGH
+    assert judged(language, code, p="a.csv", q=path).level is Level.HIGH, "this path is not the one that is opened"
+
+
+@pytest.mark.parametrize(("language", "code", "variables"), PUT_TOGETHER)
+def test_a_path_that_is_put_together_from_variables_counts_too(
+    language: Language, code: str, variables: dict[str, object]
+) -> None:
+    assert judged(language, code, **variables).level is Level.CRITICAL
 
 
 @pytest.mark.parametrize(("language", "code", "stdin"), OPENS_INPUT)

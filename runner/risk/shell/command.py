@@ -199,6 +199,7 @@ class Command:
             return content
         if path.text == "-":
             return self.stdin
+        path = self.placed(path)
         given = self.act("read", path=path)
         return self.shell.nested.content(path).labelled(given.labels | (path.labels & {"found"}))
 

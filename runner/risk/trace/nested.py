@@ -15,7 +15,7 @@ from runner.risk.shell.script import Shell
 from runner.risk.trace.files import WrittenFiles, keys
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.rules.knowledge import Knowledge
@@ -54,6 +54,8 @@ class Nested:
         self.files = WrittenFiles(trail, knowledge.targets)
         self.escapes = False
         """Whether the code has literals whose letters are written as numbers."""
+        self.given: Mapping[str, Value] = {}
+        """Variables that are handed to the program."""
         self.mentions: Search | None = None
         """What to look for in texts, when it is anywhere in the code."""
 
@@ -78,11 +80,15 @@ class Nested:
             self._repaired("python", repaired is Repair.LEFT_OUT)
         program = Python(self.knowledge.python, self.trail, self)
         program.lines = code.split("\n") if self.escapes else []
+        if self.trail.depth == 0:
+            program.scope.names.update(self.given)
         return program.run(tree)
 
     def shell(self, code: str, stdin: Value = UNKNOWN, holes: frozenset[str] = NO_LABELS) -> Value:
         """Go through a shell script; `holes` are the labels of what is not known in it."""
         program = Shell(self.trail, self, holes=holes)
+        if self.trail.depth == 0:
+            program.shell.state.variables.update(self.given)
         result = program.run(code, stdin)
         if program.broken and self.trail.depth == 0:
             self._repaired("shell", program.cut_off)
@@ -90,6 +96,8 @@ class Nested:
 
     def javascript(self, code: str) -> Value:
         program = JavaScript(self.knowledge.javascript, self.trail, self)
+        if self.trail.depth == 0:
+            program.scope.names.update(self.given)
         result = program.run(code)
         if program.broken and self.trail.depth == 0:
             self._repaired("javascript", program.cut_off)
