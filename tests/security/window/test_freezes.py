@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from tests.gui.conftest import Desk
 
 MEGABYTE = 1 << 20
-STALL = 0.5
+STALL = 0.3
 """Seconds of processor time for showing a text, where most take some hundredths; it was 4 to 60 s."""
+DRAWN = 0.2
+"""Seconds of processor time for drawing a screen of code again; it was 0.5 s and more."""
 STEP = 0.2
 """Seconds of processor time for one step of a lexer; it was up to 140 s."""
 
@@ -45,7 +47,6 @@ SHOWN = {
     "tabs": _filled("\t"),
     "letters from right to left": _filled("\u0627"),
     "empty lines": _filled("\n"),
-    "many words": _filled("'", 40_000),
     "many short lines": _filled("\u0627\n", 300_000),
 }
 LEXED = {
@@ -71,6 +72,21 @@ def test_a_megabyte_is_shown_without_a_stall(look: Look, qtbot: QtBot, name: str
     view.set_code(SHOWN[name], "shell")
     view.grab()
     assert time.thread_time() - began < STALL
+
+
+@pytest.mark.parametrize("line", ["'" * 40_000, "\u202e" * LONGEST_SHOWN])
+def test_a_row_is_drawn_by_what_stands_in_it_alone(look: Look, qtbot: QtBot, line: str) -> None:
+    """However many words or hidden characters the whole line has."""
+    view = CodeView(look)
+    qtbot.addWidget(view)
+    view.resize(800, 600)
+    view.show()
+    view.set_code(line, "shell")
+    qtbot.waitUntil(lambda: view._lexing._work is None)
+    view._painting.restyle()
+    began = time.thread_time()
+    view.grab()
+    assert time.thread_time() - began < DRAWN
 
 
 @pytest.mark.parametrize("name", LEXED)
