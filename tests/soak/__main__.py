@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from runner.audit.verify import verify
-from tests.soak.judge import LEAST_SAMPLES, Judged, Sample, judged
+from tests.soak.judge import LEAST_SAMPLES, Judged, Sample, judged, ledger
 from tests.soak.stage import House, wait_until_gone
 
 SECONDS = 600.0
@@ -48,9 +48,9 @@ async def soak(house: House, seconds: float, seed: int) -> list[Judged]:
         pid, begun = house.process.pid, time.monotonic()
         async with house.asking(seed):
             while (now := time.monotonic() - begun) < seconds:
-                samples.append(Sample.of(pid, now, house.told.total(), house.places.ledger))
+                samples.append(Sample.of(pid, now, house.told.total()))
                 await asyncio.sleep(max(seconds / MOST_SAMPLES, min(1.0, seconds / LEAST_SAMPLES / 2)))
-            samples.append(Sample.of(pid, seconds, house.told.total(), house.places.ledger))
+            samples.append(Sample.of(pid, seconds, house.told.total()))
         code = await asyncio.to_thread(house.quit)
     finally:
         house.end()
@@ -61,6 +61,7 @@ async def soak(house: House, seconds: float, seed: int) -> list[Judged]:
     left = [*await wait_until_gone(pid), *(str(path) for path in house.temporary.rglob("run-*"))]
     return [
         *judged(samples),
+        ledger(house.places.ledger, house.told.total()),
         Judged("answers that are wrong", len(house.surprises), 0, ""),
         Judged("exit code of the console", code, 0, ""),
         Judged("history that does not verify", not verdict.ok, 0, "", verdict.what),

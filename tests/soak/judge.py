@@ -31,21 +31,17 @@ class Sample:
     """Megabytes of it that are in memory."""
     descriptors: int
     threads: int
-    ledger: float
-    """Kilobytes, its journal among them."""
 
     @staticmethod
-    def of(pid: int, seconds: float, calls: int, ledger: Path) -> Sample:
+    def of(pid: int, seconds: float, calls: int) -> Sample:
         """Return what process `pid` holds now. Raises OSError where it is gone."""
         process = Path(f"/proc/{pid}")
-        parts = [ledger.with_name(ledger.name + suffix) for suffix in ("", "-wal")]
         return Sample(
             seconds,
             calls,
             int((process / "statm").read_text("ascii").split()[1]) * PAGE_MB,
             len(list((process / "fd").iterdir())),
             len(list((process / "task").iterdir())),
-            sum(part.stat().st_size for part in parts if part.exists()) / 1024,
         )
 
 
@@ -85,6 +81,9 @@ def judged(samples: Sequence[Sample]) -> Iterator[Judged]:
     for name, most in (("descriptors", MOST_DESCRIPTORS), ("threads", MOST_THREADS)):
         before, after = (min(getattr(one, name) for one in part) for part in (early, late))
         yield Judged(f"{name}, more at the end", after - before, most, "", f"{before} before, {after} after")
-    calls = samples[-1].calls - samples[0].calls
-    grown = samples[-1].ledger - samples[0].ledger
-    yield Judged("ledger, each call", grown / max(1, calls), MOST_LEDGER_KB, "KB", f"{calls} calls")
+
+
+def ledger(path: Path, calls: int) -> Judged:
+    """Judge the size of a ledger that was closed after so many calls."""
+    size = path.stat().st_size / 1024
+    return Judged("ledger, each call", size / max(1, calls), MOST_LEDGER_KB, "KB", f"{size / 1024:.1f} MB")

@@ -13,7 +13,7 @@ import pytest
 from tests.audit.story import approved, denied, request, write
 from tests.components import require
 from tests.soak.__main__ import soak
-from tests.soak.judge import Sample, judged
+from tests.soak.judge import Sample, judged, ledger
 from tests.soak.kills import _left, _wrong, kills
 from tests.soak.stage import House, wait_until_gone
 
@@ -26,7 +26,7 @@ NOBODY = 2**22 + 1
 
 def grown(**each: float) -> set[str]:
     """Which figures are broken where what is named grows by so much with each of a thousand calls."""
-    start = {"memory": 100.0, "descriptors": 40.0, "threads": 9.0, "ledger": 50.0}
+    start = {"memory": 100.0, "descriptors": 40.0, "threads": 9.0}
     samples = [
         Sample(n / 10, n, **{name: value + n * each.get(name, 0.0) for name, value in start.items()})  # type: ignore[arg-type]
         for n in range(1000)
@@ -36,11 +36,17 @@ def grown(**each: float) -> set[str]:
 
 def test_what_grows_with_the_calls_is_found() -> None:
     assert grown() == set()
-    assert grown(memory=0.02, ledger=8.0) == set()
+    assert grown(memory=0.02) == set()
     assert grown(memory=0.05) == {"memory, more at the end"}
     assert grown(descriptors=0.05) == {"descriptors, more at the end"}
     assert grown(threads=0.05) == {"threads, more at the end"}
-    assert grown(ledger=30.0) == {"ledger, each call"}
+
+
+def test_a_ledger_that_grows_too_much_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    path.write_bytes(bytes(100 << 10))
+    assert ledger(path, 10).held
+    assert not ledger(path, 5).held
 
 
 @pytest.fixture
