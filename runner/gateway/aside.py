@@ -40,6 +40,6 @@ class Aside:
             return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def close(self) -> None:
-        """Start no more work; what runs is not waited for."""
+        """Start no more work; what was started ends by itself."""
         self._closed = True
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False)

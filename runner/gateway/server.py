@@ -133,6 +133,7 @@ class Gateway:
         self._waiting.close(why)
         await self._guard.idle(ANSWER_SECONDS)
         self._guard.hang_up()
+        self._aside.close()
         if self._acceptor is not None:
             self._acceptor.stop()
         server.end()
@@ -142,7 +143,6 @@ class Gateway:
             if self._acceptor is not None:
                 self._acceptor.connections.abort()
             await asyncio.wait({self._serving}, timeout=STOP_SECONDS)
-        self._aside.close()
 
     def _doorway(self, port: int) -> Doorway:
         return Doorway(

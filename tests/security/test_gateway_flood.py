@@ -466,6 +466,10 @@ async def test_one_agent_at_its_worst(tmp_path: Path) -> None:
     """Every kind of flood at once, from another process: another agent is answered, and Lockdown works."""
     async with opened(tmp_path) as house:
         calm = await house.engine.membership.add("calm")
+        async with gaps() as floor, house.client("auto", calm) as client:
+            begun = time.perf_counter()
+            await client.call_tool("code_sandbox_info", {})
+            usual = time.perf_counter() - begun
         flood = await asyncio.create_subprocess_exec(*hostile.command(house), stdin=PIPE)
         assert flood.stdin is not None
         flood.stdin.write(hostile.messages(house))
@@ -485,9 +489,9 @@ async def test_one_agent_at_its_worst(tmp_path: Path) -> None:
             flood.kill()
             await flood.wait()
         # Generous, for machines that do other work; `make bench ARGS=hostile` holds the goals themselves.
-        assert took < 4 * CALL_SECONDS
-        assert locked < 4 * LOCKDOWN_SECONDS
-        assert found.worst < 4 * LOCKDOWN_SECONDS
+        assert took < 4 * CALL_SECONDS + 10 * usual
+        assert locked < 4 * LOCKDOWN_SECONDS + 10 * floor.worst
+        assert found.worst < 4 * LOCKDOWN_SECONDS + 10 * floor.worst
 
 
 async def test_the_person_is_told_once_and_not_a_thousand_times(
