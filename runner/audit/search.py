@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import threading
@@ -116,7 +117,9 @@ class History:
 
     def interrupt(self) -> None:
         """Make the query that runs in another thread end at once, with Interrupted."""
-        self._connection.interrupt()
+        # Another thread may have closed it just now.
+        with contextlib.suppress(sqlite3.ProgrammingError):
+            self._connection.interrupt()
 
     def page(self, wanted: Filter = ANYTHING, before: int | None = None, limit: int = 200) -> list[Row]:
         """Return the readable ones of `lines`."""

@@ -15,6 +15,7 @@ from runner.audit.search import History, LeftOpen
 from runner.audit.tables import LedgerDamaged
 from runner.identity import signer
 from runner.model.errors import KnownError
+from runner.system.tasks import in_daemon
 
 if TYPE_CHECKING:
     from runner.audit.captures import Captures
@@ -133,9 +134,9 @@ class OpenLedger:
         The keyring may be slow, so nothing waits for this. Raises KnownError where there is no key.
         """
         ledger = self._ledger
-        key = await asyncio.to_thread(signer.signing_key, self._secrets)
+        key = await in_daemon("signing key", partial(signer.signing_key, self._secrets))
         try:
-            doubt = await asyncio.to_thread(self._difference)
+            doubt = await in_daemon("signed head", self._difference)
         except KnownError as error:
             doubt = error
         if ledger is None or ledger is not self._ledger:

@@ -173,6 +173,7 @@ def test_a_closed_reader_says_so(path: Path) -> None:
     history.close()
     with pytest.raises(Interrupted, match="closed"):
         history.page()
+    history.interrupt()
     history.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,25 @@ def test_a_port_that_is_taken_is_reported_with_its_holder(home: Path) -> None:
             works(host, heard)
     assert heard.trouble("gateway").startswith(f"Port {port} is taken by ")
     assert heard.faults == []
+
+
+def test_a_keyring_that_asks_for_its_password_does_not_hold_the_end(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answered = threading.Event(), threading.Event()
+
+    def wait(_secrets: object) -> bytes:
+        asked.set()
+        assert answered.wait(SECONDS)
+        return b"x" * 32
+
+    monkeypatch.setattr("runner.identity.signer.signing_key", wait)
+    try:
+        with thread(home) as (host, _heard):
+            assert asked.wait(SECONDS)
+            assert host.close("The test is over.", 5.0), "the console would be ended with a failure"
+    finally:
+        answered.set()
 
 
 @pytest.mark.errors_expected
