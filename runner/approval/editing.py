@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from runner.approval.desk import Desk
     from runner.approval.door import Door
     from runner.audit.row import Row
+    from runner.audit.search import CaseRecord
     from runner.model.assessment import Assessment
     from runner.model.difference import DiffLine
     from runner.model.request import Limits, Request
@@ -160,9 +161,14 @@ class Editing:
             history.close()
         if row is None or record is None:
             return None
-        edits = [step.body for step in record.steps if step.entry.kind == EDITED]
-        code = str(edits[-1]["code"]) if edits else record.request.code
-        return row.decided_at or row.arrived_at, code
+        return row.decided_at or row.arrived_at, approved_code(record)
+
+
+def approved_code(record: CaseRecord) -> str:
+    """Return the code that was approved: a person's version only where the decision is for that one."""
+    approved = "" if record.decision is None else record.decision.digest
+    edits = (step.body for step in record.steps if step.entry.kind == EDITED)
+    return next((str(body["code"]) for body in edits if body["digest"] == approved), record.request.code)
 
 
 def _same_purpose(row: Row, request: Request) -> bool:
