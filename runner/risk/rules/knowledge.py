@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 # libyaml is ten times as fast; it is part of every wheel of PyYAML, but not of every build.
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+MOST_DEPTH = 32
+"""Of a person's file; rules have four levels."""
+
 
 class RulesUnreadable(KnownError):
     """A rule file cannot be read; nothing may be approved by rule until it can."""
@@ -73,6 +76,18 @@ def bundled() -> Knowledge:
 def extended(knowledge: Knowledge, rules: Sequence[DangerRule]) -> Knowledge:
     """`knowledge` with more rules."""
     return replace(knowledge, rules=DangerRules([*knowledge.rules.all, *rules], knowledge.targets))
+
+
+def check_depth(path: Path) -> None:
+    """Raise RulesUnreadable for a person's file that is nested so deeply that libyaml would end the process."""
+    depth = 0
+    try:
+        for event in yaml.parse(path.read_text("utf-8"), Loader):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MOST_DEPTH:
+                raise RulesUnreadable(f"{path.name} is nested too deeply.", "Correct the file.")
+    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        return  # `read` says what is wrong with it
 
 
 def read(path: Path) -> dict[str, object]:
