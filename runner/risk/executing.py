@@ -41,27 +41,30 @@ LOADED = re.compile(r"\.(?:py\w?|pth|so|sh|bash|js|cjs|mjs|node|wasm|pl|rb|php|e
 """Files that interpreters load or start by themselves, or that have no ending to tell."""
 
 
-def executes(language: Language | None, code: str, acts: Iterable[Act]) -> str:
-    """Return what in `code` can run a text that it gets; `acts` are those that following it has found. Never raises."""
+def executes(language: Language | None, code: str, acts: Iterable[Act], *, writes: bool = True) -> str:
+    """Return what in `code` can run a text that it gets; `acts` are those that following it has found. Never raises.
+
+    With `writes`, writing a file that may be a program counts as well.
+    """
     try:
         match language:
             case Language.SHELL:
                 return _shell(code)
             case Language.PYTHON:
-                return _of_acts(acts) or _python(code)
+                return _of_acts(acts, writes) or _python(code, writes)
             case Language.JAVASCRIPT:
-                return _of_acts(acts) or of_javascript(code)
+                return _of_acts(acts, writes) or of_javascript(code)
             case _:
                 return "its language is not known"
     except RecursionError:
         return "it is nested too deeply"
 
 
-def _of_acts(acts: Iterable[Act]) -> str:
+def _of_acts(acts: Iterable[Act], writes: bool) -> str:
     for act in acts:
         if act.kind in ACTS:
             return act.name[:60] or act.kind
-        if act.kind in PUTS:
+        if writes and act.kind in PUTS:
             path = act.get("path").text.rpartition(HOLE)[2] if act.get("path").texts else ""
             if LOADED.search(path.rpartition("/")[2]):
                 return f"{act.name[:60]} to a file that may be a program"
@@ -90,7 +93,7 @@ BY_NAME = frozenset({"getattr", "setattr", "delattr"})
 PYTHON_PREFIXES = ("exec", "spawn", "fork", "_posix")
 
 
-def _python(code: str) -> str:
+def _python(code: str, writes: bool) -> str:
     try:
         tree, repaired = parse(code)
     except Unparsed:
@@ -99,7 +102,7 @@ def _python(code: str) -> str:
         return "it is not Python 3"
     asked, called, fixed = 0, 0, _fixed_texts(tree)
     for node in ast.walk(tree):
-        if found := _of_python(node) or _writes(node, fixed):
+        if found := _of_python(node) or (_writes(node, fixed) if writes else ""):
             return found
         asked += isinstance(node, ast.Name) and node.id in BY_NAME
         called += isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_NAME
@@ -223,6 +226,14 @@ PLAIN_NODES = _words(
 ARITHMETIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 FIXED_NODES = frozenset({"word", "raw_string", "number", "ansi_c_string"})
 SIMPLE_EXPANSION = re.compile(rb"\$\{#?\w+(?::?[-=+?][\w ./-]*)?\}")
+
+
+def steered(code: str) -> list[str]:
+    """Return the variables that shell code sets and that tell programs what to load or start."""
+    root = Parser(BASH).parse(code.encode("utf-8", "surrogatepass")).root_node
+    assigned = (node.child_by_field_name("name") for node in walk(root) if node.type == "variable_assignment")
+    names = ((name.text or b"").decode("utf-8", "replace") for name in assigned if name is not None)
+    return [name for name in names if STEERED.fullmatch(name)]
 
 
 def _shell(code: str) -> str:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability, Finding, Level
 from runner.model.request import Language
+from runner.risk.executing import executes, steered
 from runner.risk.model.value import HOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from runner.risk.model.acts import Act, Trail
+    from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.model.lines import Lines
 
 MOST = 10
 """Findings of this kind in one request."""
 LONGEST = 120
+WHOLE: Place = (1, 0, 1, 0)
 SYSTEM = re.compile(r"/(?:usr|bin|sbin|lib|opt)/(?!.*\.\.)")
 """What an absolute path begins with that no run can write to."""
 
@@ -36,30 +39,43 @@ RUNNERS = _words(
     "make gmake cmake ninja meson scons just npm npx pnpm yarn pytest tox nox coverage pre-commit cargo go gradle "
     "gradlew mvn ant sbt rake bundle gem composer artisan phpunit git hg svn vim vi nvim emacs ed ex screen tmux gdb "
     "lldb jupyter invoke fab waf bazel buck m4 sqlite3 psql mysql R Rscript julia octave gnuplot java ldd parallel "
-    "direnv crontab at batch"
+    "direnv crontab at batch enable ssh scp rsync"
 )
 """Programs that run, or can run, what they find in the folder where they are started or in a file that they get."""
-SCRIPTED = _words("awk gawk mawk sed bc dc")
-"""Programs that can get their script from a file."""
-FILE = re.compile(r"\s(?:-\w*f|--file|-x)")
+SCRIPTED = {
+    **dict.fromkeys(("awk", "gawk", "mawk", "sed", "bc", "dc"), re.compile(r"\s(?:-\w*f|--file|-x)")),
+    "tar": re.compile(r"\s(?:--(?:checkpoint-a|to-c|use-c|rsh|info-s|new-v)|-\w*[IF])"),
+    "alias": re.compile(HOLE),
+    "trap": re.compile(HOLE),
+}
+"""What is in the words of a program where they let it run a file, or what it has read of one."""
 
 
 def unread(language: Language | None, trail: Trail, lines: Lines) -> Iterator[Finding]:
-    """Findings about what code of `language` in a kept sandbox starts of the files that lie in it."""
-    count = 0
+    """Findings about what code of `language` in a kept sandbox starts of the files that lie in it.
+
+    Where no act shows it, Python and JavaScript that may run what they read count as doing so.
+    """
+    found = list(itertools.islice(_named(language, trail), MOST))
+    if language is Language.SHELL:
+        found += [(name, WHOLE) for name in steered(lines.text)[:MOST]]
+    elif not found and (how := executes(language, lines.text, trail.acts, writes=False)):
+        found = [(how, WHOLE)]
+    for name, place in found:
+        shown = name[:LONGEST]
+        reason = f"Runs, or may run, what lies in the kept sandbox and was not read with this request: {shown}."
+        span = lines.place(place)
+        yield Finding("kept.unread", Level.CRITICAL, Capability.STARTS_PROCESSES, span, shown, reason, "T1059")
+
+
+def _named(language: Language | None, trail: Trail) -> Iterator[tuple[str, Place]]:
     for act in trail.acts:
         if act.kind == "import":
             name = _imported(act, act.language or (language or ""))
         else:
             name = CHECKS[act.kind](act) if act.kind in CHECKS else ""
-        if not name:
-            continue
-        reason = f"Runs what lies in the kept sandbox and was not read with this request: {name[:LONGEST]}."
-        span = lines.place(act.place)
-        yield Finding("kept.unread", Level.CRITICAL, Capability.STARTS_PROCESSES, span, name[:LONGEST], reason, "T1059")
-        count += 1
-        if count == MOST:
-            return
+        if name:
+            yield name, act.place
 
 
 def _started(act: Act) -> str:
@@ -91,7 +107,7 @@ def _is_standard(name: str) -> bool:
 
 
 def _command(act: Act) -> str:
-    scripted = act.name in SCRIPTED and FILE.search(act.get("line").text) is not None
+    scripted = (sign := SCRIPTED.get(act.name)) is not None and sign.search(act.get("line").text) is not None
     return act.name if act.name in RUNNERS or scripted else ""
 
 

@@ -217,6 +217,20 @@ STARTS_FILES = [
         (SHELL, one)
         for one in ("python3 -c 'import helper'", 'f=notes.txt; bash "$f"', "bash *.txt", "chmod +x x; ./x")
     ),
+    *(
+        (SHELL, one)
+        for one in ("LD_PRELOAD=./x.so ls", "PATH=.:$PATH ls", "export PATH=$PWD; foo", "enable -f ./x.so x")
+    ),
+    *(
+        (SHELL, one)
+        for one in ("tar --checkpoint-action=exec=x cf a b", 'trap "$(cat x)" EXIT', 'alias ls="$(cat x)"; ls')
+    ),
+    *((PYTHON, one) for one in ("import pickle\npickle.load(open('x', 'rb'))", "import shelve\nshelve.open('x')['a']")),
+    *(
+        (PYTHON, one)
+        for one in ("import zipimport\nzipimport.zipimporter('a.zip')", "import os\nos.execv('./x', ['x'])")
+    ),
+    (JAVASCRIPT, "WebAssembly.instantiate(require('fs').readFileSync('x.wasm'))"),
     (PYTHON, "import helper"),
     (PYTHON, "from . import helper"),
     (PYTHON, "exec(open('x').read())"),
@@ -237,7 +251,7 @@ STARTS_NONE = [
     (SHELL, "python3 -c 'import json; print(1)'"),
     (SHELL, "awk -F, '{print $2}' in.csv"),
     (PYTHON, "import csv, json\nprint(json.dumps(list(csv.reader(open('in.csv')))))"),
-    (PYTHON, "import os\nprint(os.listdir('.'))"),
+    (PYTHON, "import os\nprint(os.listdir('.'))\nopen('busy', 'w')\nos.remove('busy')"),
     (JAVASCRIPT, "const fs = require('node:fs'); console.log(fs.readFileSync('in.csv', 'utf8').length)"),
 ]
 
