@@ -59,7 +59,7 @@ def test_result_comes_out_and_output_is_not_taken_for_it(lab: Lab) -> None:
     assert lab.run("result = {1, 2}").value == "{1, 2}"
     large = lab.run("result = 'x' * 9_000_000")
     assert large.value is None
-    assert "larger than 8 MB" in large.stderr
+    assert "larger than 1 MB" in large.stderr
 
 
 def test_it_is_the_main_module_in_its_workspace(lab: Lab) -> None:

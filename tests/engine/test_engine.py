@@ -175,7 +175,7 @@ async def test_a_stale_digest_approves_nothing(stage: Stage) -> None:
 
 
 async def test_critical_cannot_be_approved_for_the_local_sandbox(stage: Stage) -> None:
-    ticket = await stage.asked(replace(HELLO, network_enabled=True))
+    ticket = await stage.asked(replace(HELLO, code="import shutil\nshutil.rmtree('/')"))
     why = stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
     assert "CRITICAL may not run on the local sandbox" in why
     assert stage.sandbox.runs == []

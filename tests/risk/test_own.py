@@ -130,7 +130,7 @@ def test_the_other_files_still_count(tmp_path: Path) -> None:
 def test_a_mistake_means_that_everything_is_asked(tmp_path: Path) -> None:
     places = Places.under(tmp_path)
     (places.config / own.FOLDER).mkdir(parents=True)
-    configuration = Configuration(places, load(places, {}))
+    configuration = Configuration(places, load(places, {}), lambda _isolation: "")
     info = Request("id", "agent", Tool.CODE_SANDBOX_INFO, 0.0)
     assert isinstance(configuration.policy.decide(info, configuration.dangers.assess(info)), Decision)
 
