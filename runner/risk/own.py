@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.request import Language, Request, Tool
 from runner.risk.assess import Classifier
-from runner.risk.rules.knowledge import Knowledge, RulesUnreadable, bundled, check_depth, extended, line_of, read_rules
+from runner.risk.rules.knowledge import Knowledge, RulesUnreadable, bundled, extended, line_of, read_rules
 from runner.risk.rules.rule import linear
 from runner.risk.tools import weigh
 
@@ -45,7 +45,6 @@ def read(folder: Path) -> Own:
     problems: list[str] = []
     for path in paths:
         try:
-            check_depth(path)
             rules = read_rules(path, base.targets, linear)
         except RulesUnreadable as error:
             problems.append(f"{FOLDER}/{error.what}")

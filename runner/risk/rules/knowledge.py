@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 MOST_DEPTH = 32
-"""Of a person's file; rules have four levels."""
+"""Lists and mappings within each other in a file; rules have four levels."""
 
 
 class RulesUnreadable(KnownError):
@@ -78,30 +78,18 @@ def extended(knowledge: Knowledge, rules: Sequence[DangerRule]) -> Knowledge:
     return replace(knowledge, rules=DangerRules([*knowledge.rules.all, *rules], knowledge.targets))
 
 
-def check_depth(path: Path) -> None:
-    """Raise RulesUnreadable for a person's file that is nested so deeply that libyaml would end the process."""
-    depth = 0
-    try:
-        for event in yaml.parse(path.read_text("utf-8"), Loader):
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > MOST_DEPTH:
-                raise RulesUnreadable(f"{path.name} is nested too deeply.", "Correct the file.")
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
-        return  # `read` says what is wrong with it
-
-
 def read(path: Path) -> dict[str, object]:
     """Return a rule file as data. Raises RulesUnreadable."""
     try:
-        data = yaml.load(read_file(path).decode("utf-8"), Loader)
+        text = read_file(path).decode("utf-8")
+        _check_depth(path, text)
+        data = yaml.load(text, Loader)
     except OSError as error:
         raise RulesUnreadable(
             f"{path.name} cannot be read: {error.strerror}.", "Check the file and its rights."
         ) from None
     except UnicodeDecodeError as error:
         raise RulesUnreadable(f"{path.name} is not UTF-8 at byte {error.start}.", "Save it as UTF-8.") from None
-    except RecursionError:
-        raise RulesUnreadable(f"{path.name} is nested too deeply.", "Correct the file.") from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}" if mark is not None else ""
@@ -110,6 +98,15 @@ def read(path: Path) -> dict[str, object]:
     if not isinstance(data, dict) or data.get("schema") != 1:
         raise RulesUnreadable(f"{path.name} has no `schema: 1`.", "Put it into the first line.")
     return data
+
+
+def _check_depth(path: Path, text: str) -> None:
+    """Raise RulesUnreadable for a text that is nested so deeply that libyaml would end the process, or YAMLError."""
+    depth = 0
+    for event in yaml.parse(text, Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MOST_DEPTH:
+            raise RulesUnreadable(f"{path.name} is nested too deeply.", "Correct the file.")
 
 
 def _section(path: Path, name: str) -> Mapping[str, Sequence[str]]:
