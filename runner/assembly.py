@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
+from runner.approval.approvals import Approvals
+from runner.approval.circumstances import Circumstances
 from runner.approval.deciders import in_order
 from runner.approval.desk import Desk
 from runner.approval.door import Door
@@ -61,76 +64,61 @@ class Assembly:
     def __init__(self, parts: Parts) -> None:
         self.parts = parts
         self.configuration = parts.configuration
-        self.bulletin, self.closing, self.cases, self.desk = Bulletin(), Closing(), Cases(), Desk()
+        self.bulletin, self.closing, self.cases = Bulletin(), Closing(), Cases()
         self.recorder = Recorder(parts.ledger, self.bulletin)
         self.opener = Opener(self.bulletin)
         self.membership = Membership(parts.agents, self.recorder, self.withdraw_all, self.forget)
-        barred = self.membership.barred
-        self.modes = Modes(self.recorder, self.policy, barred, self.deny_all)
-        self.late = LateApprovals(self.recorder, self.cases, self.modes, self.policy, barred)
-        moved = parts.sandboxes.moved
-        self.door = Door(
-            self.desk, self.cases, self.modes, self.policy, barred, self.unwritable, self.why_closing, moved
-        )
-        self.remembering = Remembering(
-            self.recorder,
-            self.configuration.grants,
-            parts.assessor,
-            self.membership.registered,
-            self.policy,
-            lambda: self.hindsight,
-            lambda: self.engine.reload(),
-        )
-        self.deciders = in_order(self.modes, self.policy, self.late, self.remembering, self.desk, self.why_closing)
-        self.hindsight = self.make_hindsight()
-        revoked = self.remembering.revoke_for
+        self.circumstances = self.make_circumstances()
+        self.approvals = self.make_approvals()
+        revoked = self.approvals.remembering.revoke_for
         self.sandboxes = KeptSandboxes(self.recorder, parts.sandboxes, self.settings, revoked)
-        self.runs = Runs(parts, self.recorder, self.door, self.sandboxes)
-        self.path = Path(
-            parts,
-            self.recorder,
-            self.cases,
-            self.desk,
-            self.door,
-            self.deciders,
-            self.runs,
-            self.sandboxes,
-            self.assess,
-        )
+        self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes)
+        self.path = Path(parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.assess)
         self.engine = self.make_engine()
 
-    def make_hindsight(self) -> Hindsight:
-        return Hindsight(
-            self.cases,
-            self.configuration.grants,
-            self.parts.assessor,
-            self.membership.registered,
-            self.deciders,
-            lambda request: self.assess(request, person=True),
-            self.settings,
-            self.policy,
-            self.parts.sandboxes.where,
-            self.parts.places.ledger,
+    def make_circumstances(self) -> Circumstances:
+        return Circumstances(
+            policy=self.policy,
+            settings=self.settings,
+            registered=self.membership.registered,
+            barred=self.membership.barred,
+            moved=self.parts.sandboxes.moved,
+            where=self.parts.sandboxes.where,
+            unwritable=self.unwritable,
+            closing=lambda: self.closing.why,
         )
 
+    def make_approvals(self) -> Approvals:
+        record, cases, circumstances = self.recorder, self.cases, self.circumstances
+        grants, assessor, ledger = self.configuration.grants, self.parts.assessor, self.parts.places.ledger
+        desk = Desk()
+        modes = Modes(record, circumstances, self.deny_all)
+        door = Door(desk, cases, modes, circumstances)
+        late = LateApprovals(record, cases, modes, circumstances)
+        remembering = Remembering(
+            record,
+            grants,
+            assessor,
+            circumstances,
+            lambda: self.approvals.hindsight,
+            lambda: self.engine.reload(),
+        )
+        deciders = in_order(modes, late, remembering, desk, circumstances)
+        assess = partial(self.assess, person=True)
+        hindsight = Hindsight(cases, grants, assessor, deciders, assess, circumstances, ledger)
+        editing = Editing(cases, desk, door, assess, assessor, circumstances, ledger)
+        return Approvals(desk, door, modes, late, remembering, deciders, hindsight, editing)
+
     def make_engine(self) -> Engine:
-        parts, settings, policy = self.parts, self.settings, self.policy
-        ledger = parts.places.ledger
-        watch = SandboxWatch(parts.sandboxes, self.recorder, self.opener, self.why_closing)
-        editing = Editing(self.cases, self.desk, self.door, self.assess, parts.assessor, settings, policy, ledger)
+        parts, closing = self.parts, self.circumstances.closing
+        watch = SandboxWatch(parts.sandboxes, self.recorder, self.opener, closing)
         return Engine(
             parts=parts,
             bulletin=self.bulletin,
             recorder=self.recorder,
             closing=self.closing,
             cases=self.cases,
-            desk=self.desk,
-            door=self.door,
-            modes=self.modes,
-            late=self.late,
-            remembering=self.remembering,
-            hindsight=self.hindsight,
-            editing=editing,
+            approvals=self.approvals,
             sandboxes=self.sandboxes,
             runs=self.runs,
             membership=self.membership,
@@ -138,7 +126,7 @@ class Assembly:
             path=self.path,
             watch=watch,
             history=self.make_history(),
-            timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
+            timekeeping=Timekeeping(self.approvals.awoke, self.configuration.grants.note_time),
             opener=self.opener,
         )
 
@@ -160,26 +148,16 @@ class Assembly:
         assessment = await self.parts.assess(request, person=person)
         return self.policy().weigh(request, assessment)  # by the rules in force now, not those before the await
 
-    def why_closing(self) -> str:
-        """Return why the console is closing; empty while it is open."""
-        return self.closing.why
-
     def unwritable(self) -> str:
         """Return why the ledger cannot be written; empty where it can."""
         trouble = self.bulletin.standing("ledger")
         return "" if trouble is None else f"{trouble.what} {trouble.remedy}"
 
-    def awoke(self) -> None:
-        """End what would have ended while the machine slept."""
-        self.modes.awoke()
-        self.late.awoke()
-        self.desk.awoke()
-
     def deny_all(self, why: str) -> None:
         """Deny all undecided requests, and revoke late approvals."""
         self.path.end_assessing()
-        self.desk.clear(why)
-        self.late.drop(why)
+        self.approvals.desk.clear(why)
+        self.approvals.late.drop(why)
 
     def withdraw_all(self, agent: str, why: str) -> None:
         """Withdraw the requests of a revoked agent."""
@@ -187,7 +165,7 @@ class Assembly:
 
     async def forget(self, agent: str) -> None:
         """Revoke the grants of a revoked agent and remove its kept sandboxes. Raises KnownError."""
-        self.late.drop("the agent was revoked", agent)
-        self.modes.forget(agent)
+        self.approvals.late.drop("the agent was revoked", agent)
+        self.approvals.modes.forget(agent)
         await self.sandboxes.remove_of(agent, "The agent was revoked.")
-        await self.remembering.revoke_of(agent)
+        await self.approvals.remembering.revoke_of(agent)

@@ -10,15 +10,13 @@ from runner.model.lifecycle import Phase
 from runner.policy.explain import Foreseeing, Foresight, Step, foresee_question, foresee_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from runner.approval.circumstances import Circumstances
     from runner.approval.desk import Desk
     from runner.approval.late_approval import LateApprovals
     from runner.approval.modes import Modes
     from runner.approval.remembering import Remembering
     from runner.model.assessment import Assessment
     from runner.model.request import Request
-    from runner.policy.decide import Policy
     from runner.policy.grants import Outline
     from runner.requests.case import Case
 
@@ -57,15 +55,15 @@ class RulesDecider:
 
     unasked = False
 
-    def __init__(self, policy: Callable[[], Policy]) -> None:
-        self._policy = policy
+    def __init__(self, circumstances: Circumstances) -> None:
+        self._circumstances = circumstances
 
     async def decide(self, case: Case, _ask: Ask) -> Decision | Ask:
         assert case.assessment is not None
-        return self._policy().decide(case.request, case.assessment)
+        return self._circumstances.policy().decide(case.request, case.assessment)
 
     def foresee(self, request: Request, assessment: Assessment, _ask: Ask, _outline: Outline) -> Foresight:
-        return foresee_rules(self._policy(), request, assessment)
+        return foresee_rules(self._circumstances.policy(), request, assessment)
 
 
 class TrustDecider:
@@ -90,15 +88,15 @@ class PersonDecider:
 
     unasked = False
 
-    def __init__(self, desk: Desk, modes: Modes, closing: Callable[[], str]) -> None:
+    def __init__(self, desk: Desk, modes: Modes, circumstances: Circumstances) -> None:
         self._desk = desk
         self._modes = modes
-        self._closing = closing
+        self._circumstances = circumstances
 
     async def decide(self, case: Case, ask: Ask) -> Decision:
         """Open a question and return its first answer. Raises LedgerFailed."""
         request = case.request
-        if why := self._closing():
+        if why := self._circumstances.closing():
             return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)
         if case.gone:
             return Decision(Verdict.WITHDRAWN, Decider.AGENT, case.gone, digest=request.digest)
@@ -120,19 +118,14 @@ class PersonDecider:
 
 
 def in_order(
-    modes: Modes,
-    policy: Callable[[], Policy],
-    late: LateApprovals,
-    remembering: Remembering,
-    desk: Desk,
-    closing: Callable[[], str],
+    modes: Modes, late: LateApprovals, remembering: Remembering, desk: Desk, circumstances: Circumstances
 ) -> tuple[RequestDecider, ...]:
     """Return all deciders: first those that forbid, then earlier choices of a person, last the person."""
     return (
         LockdownDecider(modes),
-        RulesDecider(policy),
+        RulesDecider(circumstances),
         late,
         remembering,
         TrustDecider(modes),
-        PersonDecider(desk, modes, closing),
+        PersonDecider(desk, modes, circumstances),
     )

@@ -16,14 +16,12 @@ from runner.model.decision import Decider, Decision, Verdict
 from runner.sandbox.contract import NotPermitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from runner.approval.circumstances import Circumstances
     from runner.approval.desk import Desk
     from runner.approval.draft import Draft
     from runner.approval.modes import Modes
     from runner.model.assessment import Assessment
     from runner.model.request import Request
-    from runner.policy.decide import Policy
     from runner.requests.case import Case
     from runner.requests.cases import Cases
 
@@ -41,29 +39,11 @@ MEANING = {
 class Door:
     """The check of approvals. Every method is called on the engine's loop and never suspends."""
 
-    def __init__(
-        self,
-        desk: Desk,
-        cases: Cases,
-        modes: Modes,
-        policy: Callable[[], Policy],
-        barred: Callable[[str, float], str],
-        unwritable: Callable[[], str],
-        closing: Callable[[], str],
-        moved: Callable[[Request], str],
-    ) -> None:
-        """`barred(agent, since)` returns why an agent's request of that time may not continue, `unwritable` why the
-        ledger cannot be written, `closing` why the console is closing, `moved` why a request cannot start in the
-        sandbox that it was shown for; each '' where there is no such reason.
-        """
+    def __init__(self, desk: Desk, cases: Cases, modes: Modes, circumstances: Circumstances) -> None:
         self._desk = desk
         self._cases = cases
         self._modes = modes
-        self._policy = policy
-        self._barred = barred
-        self._unwritable = unwritable
-        self._closing = closing
-        self._moved = moved
+        self._circumstances = circumstances
 
     @property
     def generation(self) -> int:
@@ -81,9 +61,9 @@ class Door:
         if question.digest != digest:
             return MEANING[Taken.STALE]
         if verdict is Verdict.APPROVED:
-            if why := self._unwritable():
+            if why := self._circumstances.unwritable():
                 return f"Not approved: {why}"
-            if why := self._moved(case.request):
+            if why := self._circumstances.moved(case.request):
                 # No answer to this question can be valid any more; what the agent asks again is shown as it would run.
                 self._desk.deny(request_id, why)
                 return f"Not approved: {why}"
@@ -118,7 +98,7 @@ class Door:
         request = case.request
         if case.gone:
             return Decision(Verdict.WITHDRAWN, Decider.AGENT, case.gone, digest=request.digest)
-        if why := self._closing() or self._modes.overruled(case.generation, by_trust=False):
+        if why := self._circumstances.closing() or self._modes.overruled(case.generation, by_trust=False):
             return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest)
         return None
 
@@ -138,19 +118,19 @@ class Door:
             return replace(ended, digest=request.digest)
         if by_trust and (why := self._modes.overruled(case.generation, by_trust=True)):
             return denied(why)
-        if why := self._barred(request.agent, request.received_at):
+        if why := self._circumstances.barred(request.agent, request.received_at):
             return Decision(Verdict.WITHDRAWN, Decider.AGENT, why, digest=request.digest)
-        if why := self._moved(request):
+        if why := self._circumstances.moved(request):
             return denied(why)
         if assessment is None:
             return denied("It was never assessed.")
-        settled = self._policy().decide(request, assessment)
+        settled = self._circumstances.policy().decide(request, assessment)
         if isinstance(settled, Decision):
             return settled if settled.verdict is Verdict.DENIED else None
         if settled.blocked:
             return denied(settled.blocked)
         # Approved without asking; the present policy may no longer allow that.
         if by_trust or (approval is not None and approval.by is Decider.GRANT):
-            why = self._policy().closed_to_grants(request, assessment.level)
+            why = self._circumstances.policy().closed_to_grants(request, assessment.level)
             return denied(f"{why} {RULES_CHANGED}") if why else None
         return denied(RULES_CHANGED) if approval is not None and approval.by is Decider.RULE else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from runner.approval.desk import Taken
 from runner.approval.door import MEANING
@@ -17,9 +17,10 @@ from runner.model.errors import Refused
 from runner.requests import bounds, intake
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from runner.approval.circumstances import Circumstances
     from runner.approval.desk import Desk
     from runner.approval.door import Door
     from runner.audit.row import Row
@@ -27,11 +28,9 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment
     from runner.model.difference import DiffLine
     from runner.model.request import Limits, Request
-    from runner.policy.decide import Policy
     from runner.requests.case import Case
     from runner.requests.cases import Cases
     from runner.risk.worker.assessor import Assessor
-    from runner.settings.loading import Settings
 
 EDITED = "edited"
 """Kind of the entry that holds the person's version."""
@@ -39,12 +38,6 @@ LOOKED_AT = 200
 """Number of approved requests of the agent that are searched for an earlier version."""
 GONE = MEANING[Taken.UNKNOWN]
 CHANGED = "Not accepted: what was on screen is not what would run. Look at it again."
-
-
-class AssessRequest(Protocol):
-    """Assess a request and apply the rules. `person`: a person's own version, which is assessed first."""
-
-    async def __call__(self, request: Request, *, person: bool = False) -> Assessment: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,19 +78,18 @@ class Editing:
         cases: Cases,
         desk: Desk,
         door: Door,
-        assess: AssessRequest,
+        assess: Callable[[Request], Awaitable[Assessment]],
         assessor: Assessor,
-        settings: Callable[[], Settings],
-        policy: Callable[[], Policy],
+        circumstances: Circumstances,
         ledger: Path,
     ) -> None:
+        """`assess` applies the rules, and reads a person's version before what agents sent."""
         self._cases = cases
         self._desk = desk
         self._door = door
         self._assess = assess
         self._assessor = assessor
-        self._settings = settings
-        self._policy = policy
+        self._circumstances = circumstances
         self._ledger = ledger
 
     async def draft(self, request_id: str, code: str, limits: Limits | None = None) -> Draft:
@@ -108,12 +100,12 @@ class Editing:
         case = self._open(request_id)
         if case is None:
             raise Refused(GONE)
-        settings = self._settings()
+        settings = self._circumstances.settings()
         request = intake.edited(case.request, code, settings)
         if limits is not None:
             request = replace(request, limits=bounds.checked(case.request, limits, settings))
-        assessment = await self._assess(request, person=True)
-        settled = self._policy().decide(request, assessment)
+        assessment = await self._assess(request)
+        settled = self._circumstances.policy().decide(request, assessment)
         if isinstance(settled, Decision):
             blocked = settled.reason if settled.verdict is Verdict.DENIED else ""
         else:

@@ -21,17 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
+    from runner.approval.circumstances import Circumstances
     from runner.audit.search import CaseRecord
     from runner.model.assessment import Assessment
-    from runner.model.request import Isolation, Request
+    from runner.model.request import Request
     from runner.model.submission import Submission
-    from runner.policy.decide import Policy
     from runner.policy.explain import Explanation, Foreseeing
     from runner.policy.grantfile import Grants
     from runner.policy.grants import Choice, Grant, Outline
     from runner.requests.cases import Cases
     from runner.risk.worker.assessor import Assessor
-    from runner.settings.loading import Settings
 
 LOOKED_AT = 200
 """Number of past requests that a preview covers (console.md, *Remembering*)."""
@@ -85,27 +84,18 @@ class Hindsight:
         cases: Cases,
         grants: Grants,
         assessor: Assessor,
-        registered: Callable[[str], float],
         deciders: Sequence[Foreseeing],
         assess: Callable[[Request], Awaitable[Assessment]],
-        settings: Callable[[], Settings],
-        policy: Callable[[], Policy],
-        where: Callable[[], Awaitable[tuple[Isolation, tuple[str, ...]]]],
+        circumstances: Circumstances,
         ledger: Path,
     ) -> None:
-        """`registered(agent)` returns when it was added, in seconds since the epoch. `assess` applies the rules.
-
-        `where()` returns the kind and the protections of the sandbox in which code would run now.
-        """
+        """`assess` applies the rules, and reads for a person before it reads what agents sent."""
         self._cases = cases
         self._grants = grants
         self._assessor = assessor
-        self._registered = registered
         self._deciders = deciders
         self._assess = assess
-        self._settings = settings
-        self._policy = policy
-        self._where = where
+        self._circumstances = circumstances
         self._ledger = ledger
 
     async def preview(self, request_id: str, choice: Choice) -> Preview:
@@ -122,13 +112,13 @@ class Hindsight:
     async def explain_past(self, request_id: str) -> Explanation:
         """Return what would happen to the same call today. Raises KnownError where there is no such request."""
         request, _ = await self.about(request_id)
-        isolation, protections = await self._where()
+        isolation, protections = await self._circumstances.where()
         return await self._explain(replace(request, isolation=isolation, protections=protections))
 
     async def explain_program(self, submission: Submission) -> Explanation:
         """Return what would happen to a given call. Raises Refused for arguments out of bounds."""
-        isolation, protections = await self._where()
-        request = intake.request(submission, self._settings(), isolation, protections=protections)
+        isolation, protections = await self._circumstances.where()
+        request = intake.request(submission, self._circumstances.settings(), isolation, protections=protections)
         return await self._explain(request)
 
     async def suggestions(self) -> tuple[Suggestion, ...]:
@@ -153,7 +143,7 @@ class Hindsight:
         code = ""
         if choice.subject is Subject.SHAPE:
             code = await self._assessor.outline(request.language, request.code)
-        if why := self._policy().closed_to_grants(request, assessment.level):
+        if why := self._circumstances.policy().closed_to_grants(request, assessment.level):
             raise KnownError(why, "Approve it each time.")
         grants = self._grants
         return make(request, assessment, choice, grants.now(), grants.session, lambda _request: code)
@@ -166,7 +156,7 @@ class Hindsight:
         record = await asyncio.to_thread(self._past_case, request_id)
         if record is None or record.assessment is None:
             raise KnownError("There is no such request in the history.", "Choose another one.")
-        return record.request, self._policy().weigh(record.request, record.assessment)
+        return record.request, self._circumstances.policy().weigh(record.request, record.assessment)
 
     # ---- on a thread: two hundred requests of a megabyte take long ----
 
@@ -177,7 +167,7 @@ class Hindsight:
     def _covered(self, grant: Grant, record: CaseRecord, outline: Outline) -> bool:
         if record.assessment is None:
             return False
-        weighed = self._policy().weigh(record.request, record.assessment)
+        weighed = self._circumstances.policy().weigh(record.request, record.assessment)
         return grant.covers(record.request, weighed, outline)
 
     def _often(self) -> list[list[CaseRecord]]:
@@ -193,7 +183,7 @@ class Hindsight:
 
     def _remembered(self, record: CaseRecord, outline: Outline) -> bool:
         assert record.assessment is not None
-        registered = self._registered(record.request.agent)
+        registered = self._circumstances.registered(record.request.agent)
         return self._grants.find(record.request, record.assessment, registered, outline) is not None
 
     def _past_case(self, request_id: str) -> CaseRecord | None:

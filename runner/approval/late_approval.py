@@ -16,11 +16,11 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from runner.approval.circumstances import Circumstances
     from runner.approval.modes import Modes
     from runner.model.assessment import Assessment
     from runner.model.record import Record
     from runner.model.request import Request
-    from runner.policy.decide import Policy
     from runner.policy.grants import Outline
     from runner.requests.case import Case
     from runner.requests.cases import Cases
@@ -56,16 +56,13 @@ class LateApprovals:
         record: Record,
         cases: Cases,
         modes: Modes,
-        policy: Callable[[], Policy],
-        barred: Callable[[str, float], str],
+        circumstances: Circumstances,
         clock: Callable[[], float] = since_boot,
     ) -> None:
-        """`barred(agent, since)` returns why an agent's request of that time may not continue."""
         self._record = record
         self._cases = cases
         self._modes = modes
-        self._policy = policy
-        self._barred = barred
+        self._circumstances = circumstances
         self._clock = clock
         self._armed: dict[tuple[str, str], Armed] = {}
         self._claimed: set[tuple[str, str]] = set()
@@ -159,14 +156,14 @@ class LateApprovals:
             return "Not accepted: what was on screen is not the request that expired. Look at it again."
         if self._modes.overruled(generation, by_trust=False):
             return OVERRULED
-        if why := self._barred(request.agent, request.received_at):
+        if why := self._circumstances.barred(request.agent, request.received_at):
             return why
         for other in self._cases.active():
             if other.request.agent == request.agent and other.request.digest == digest and other.decision is None:
                 return "The agent has asked for this again: answer it in the queue."
         if case.assessment is None:
             return "It was never assessed."
-        settled = self._policy().decide(request, case.assessment)
+        settled = self._circumstances.policy().decide(request, case.assessment)
         if isinstance(settled, Decision):
             return settled.reason if settled.verdict is Verdict.DENIED else ""
         return settled.blocked

@@ -17,11 +17,11 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from runner.approval.circumstances import Circumstances
     from runner.model.assessment import Assessment
     from runner.model.decision import Ask
     from runner.model.record import Record
     from runner.model.request import Request
-    from runner.policy.decide import Policy
 
 LONGEST_TRUST = 3600.0
 """Seconds (console.md, *Modes*)."""
@@ -61,15 +61,13 @@ class Modes:
     def __init__(
         self,
         record: Record,
-        policy: Callable[[], Policy],
-        barred: Callable[[str, float], str],
+        circumstances: Circumstances,
         deny_all: Callable[[str], None],
         clock: Callable[[], float] = since_boot,
     ) -> None:
-        """`barred(agent, since)` returns why an agent may not be trusted; `deny_all(why)` denies all open requests."""
+        """`deny_all(why)` denies all open requests."""
         self._record = record
-        self._policy = policy
-        self._barred = barred
+        self._circumstances = circumstances
         self._deny_all = deny_all
         self._clock = clock
         self._timer: asyncio.TimerHandle | None = None
@@ -109,7 +107,7 @@ class Modes:
         if generation != self.generation:
             await self._note("changed while it was recorded")
             raise KnownError("The mode was changed meanwhile, and that counts.", "Choose again if you still want to.")
-        if why := self._barred(agent, float("inf")):
+        if why := self._circumstances.barred(agent, float("inf")):
             await self._note(why)
             raise KnownError(why, "Nothing of it can be trusted.")
         self._become(Standing(Mode.TRUST, agent, self._clock() + seconds))
@@ -127,7 +125,7 @@ class Modes:
         if now.mode is not Mode.TRUST or now.agent != request.agent or self._clock() >= now.deadline:
             return None
         # The same reasons exclude a grant and a trust window.
-        if ask.blocked or self._policy().closed_to_grants(request, assessment.level):
+        if ask.blocked or self._circumstances.policy().closed_to_grants(request, assessment.level):
             return None
         reason = "Approved without asking: a person trusts this agent for now."
         return Decision(Verdict.APPROVED, Decider.RULE, reason, TRUST_RULE, digest=request.digest)

@@ -15,12 +15,12 @@ from runner.policy.grants import Subject
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from runner.approval.circumstances import Circumstances
     from runner.approval.hindsight import Hindsight
     from runner.model.assessment import Assessment
     from runner.model.decision import Ask
     from runner.model.record import Record
     from runner.model.request import Request
-    from runner.policy.decide import Policy
     from runner.policy.grantfile import Grants
     from runner.policy.grants import Choice, Grant, Outline
     from runner.requests.case import Case
@@ -40,20 +40,15 @@ class Remembering:
         record: Record,
         grants: Grants,
         assessor: Assessor,
-        registered: Callable[[str], float],
-        policy: Callable[[], Policy],
+        circumstances: Circumstances,
         hindsight: Callable[[], Hindsight],
         reload: Callable[[], None],
     ) -> None:
-        """`registered(agent)` returns when it was added, in seconds since the epoch.
-
-        `reload` is called when an unreadable grants file was moved aside.
-        """
+        """`reload` is called when an unreadable grants file was moved aside."""
         self._record = record
         self._grants = grants
         self._assessor = assessor
-        self._registered = registered
-        self._policy = policy
+        self._circumstances = circumstances
         self._hindsight = hindsight
         self._reload = reload
 
@@ -66,9 +61,9 @@ class Remembering:
         """
         request, assessment = case.request, case.assessment
         assert assessment is not None
-        if self._policy().closed_to_grants(request, assessment.level):
+        if self._circumstances.policy().closed_to_grants(request, assessment.level):
             return None
-        registered, outline = self._registered(request.agent), Outlines(self._assessor, request.agent)
+        registered, outline = self._circumstances.registered(request.agent), Outlines(self._assessor, request.agent)
         self._grants.find(request, assessment, registered, outline)
         while await outline.learn():
             self._grants.find(request, assessment, registered, outline)
@@ -78,7 +73,7 @@ class Remembering:
             self._record.trouble("grants", failure.what, f"{failure.remedy} Until then you are asked.")
             return None
         # Checked again: rules may have changed since the await.
-        if grant is None or self._policy().closed_to_grants(request, assessment.level):
+        if grant is None or self._circumstances.policy().closed_to_grants(request, assessment.level):
             return None
         self._record.clear("grants")
         use = {"grant": grant.name, "use": grant.used, "of": grant.uses}
@@ -89,8 +84,9 @@ class Remembering:
         return Decision(Verdict.APPROVED, Decider.GRANT, reason, grant.name, 0.0, request.digest)
 
     def foresee(self, request: Request, assessment: Assessment, _ask: Ask, outline: Outline) -> Foresight:
-        closed = self._policy().closed_to_grants(request, assessment.level)
-        grant = None if closed else self._grants.find(request, assessment, self._registered(request.agent), outline)
+        closed = self._circumstances.policy().closed_to_grants(request, assessment.level)
+        registered = self._circumstances.registered(request.agent)
+        grant = None if closed else self._grants.find(request, assessment, registered, outline)
         if grant is None:
             return Foresight((Step("Remembered", closed or "Nothing that you remembered covers it."),))
         said = f"{grant.name} covers it; used {grant.used} of {grant.uses} times."

@@ -20,13 +20,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.approval.desk import Desk
-    from runner.approval.door import Door
-    from runner.approval.editing import Editing
-    from runner.approval.hindsight import Hindsight
-    from runner.approval.late_approval import LateApprovals
-    from runner.approval.modes import Modes
-    from runner.approval.remembering import Remembering
+    from runner.approval.approvals import Approvals
     from runner.engine.bulletin import Bulletin
     from runner.engine.closing import Closing
     from runner.engine.entrance import Entrance
@@ -65,13 +59,7 @@ class Engine:
         recorder: Recorder,
         closing: Closing,
         cases: Cases,
-        desk: Desk,
-        door: Door,
-        modes: Modes,
-        late: LateApprovals,
-        remembering: Remembering,
-        hindsight: Hindsight,
-        editing: Editing,
+        approvals: Approvals,
         sandboxes: KeptSandboxes,
         runs: Runs,
         membership: Membership,
@@ -83,12 +71,12 @@ class Engine:
         opener: Opener,
     ) -> None:
         self.parts = parts
-        self.desk = desk
-        self.modes = modes
-        self.late = late
-        self.remembering = remembering
-        self.hindsight = hindsight
-        self.editing = editing
+        self.desk = approvals.desk
+        self.modes = approvals.modes
+        self.late = approvals.late
+        self.remembering = approvals.remembering
+        self.hindsight = approvals.hindsight
+        self.editing = approvals.editing
         self.sandboxes = sandboxes
         self.runs = runs
         self.membership = membership
@@ -98,7 +86,7 @@ class Engine:
         self._recorder = recorder
         self._closing = closing
         self._cases = cases
-        self._door = door
+        self._door = approvals.door
         self._entrance = entrance
         self._path = path
         self._watch = watch

@@ -24,9 +24,7 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from runner.approval.deciders import RequestDecider
-    from runner.approval.desk import Desk
-    from runner.approval.door import Door
+    from runner.approval.approvals import Approvals
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.parts import Parts
     from runner.engine.recorder import Recorder
@@ -52,9 +50,7 @@ class Path:
         parts: Parts,
         record: Recorder,
         cases: Cases,
-        desk: Desk,
-        door: Door,
-        deciders: tuple[RequestDecider, ...],
+        approvals: Approvals,
         runs: Runs,
         sandboxes: KeptSandboxes,
         assess: Callable[[Request], Coroutine[None, None, Assessment]],
@@ -62,9 +58,9 @@ class Path:
         self._parts = parts
         self._record = record
         self._cases = cases
-        self._desk = desk
-        self._door = door
-        self._deciders = deciders
+        self._desk = approvals.desk
+        self._door = approvals.door
+        self._deciders = approvals.deciders
         self._runs = runs
         self._sandboxes = sandboxes
         self._assess = assess
