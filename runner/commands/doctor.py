@@ -20,6 +20,7 @@ from runner.model.request import Isolation, Language
 from runner.policy.rulefile import read
 from runner.risk import own
 from runner.sandbox import available
+from runner.sandbox.choose import AUTO, NAMES
 from runner.sandbox.container.failures import Denied
 from runner.sandbox.images import build, here, recipe
 from runner.sandbox.images.rootfs import Here
@@ -51,7 +52,9 @@ WINDOW_LIBRARIES = {
 
 IMAGES_SECONDS = 4.0
 """Time limit for the list of the engine's images."""
-NO_CLOUD = "The settings name it, and Assent has none yet: every request to run code is refused."
+NO_CLOUD = "The settings name it, and Assent has none yet: "
+INSTEAD = "code runs in the strongest sandbox that works here instead."
+NOT_USED = "Not used, as the settings have it."
 GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
 PLAIN = "Without bubblewrap, code runs as plain processes, which the settings call process: weaker than local."
 
@@ -151,25 +154,35 @@ async def _sandboxes(loaded: Loaded) -> list[Check]:
     checked = [(sandbox, await sandbox.check()) for sandbox in all_of_them]
     await asyncio.gather(*(sandbox.close() for sandbox in all_of_them))
     found = {sandbox.isolation: ready for sandbox, ready in checked}  # certain only after the check
-    checks = [_container(isolation, found[isolation], settings.sandbox_type) for isolation in (GVISOR, DOCKER)]
+    checks = [_container(isolation, found[isolation], settings) for isolation in (GVISOR, DOCKER)]
     protected = Isolation.LOCAL in found
     local = found[Isolation.LOCAL if protected else Isolation.PROCESS]
     if settings.sandbox_type == "e2b":
-        checks.insert(0, Check("Cloud sandbox", State.BAD, NO_CLOUD, "Set SANDBOX_TYPE=auto."))
-    return [*checks, *_local(local, settings.supported_languages, protected=protected)]
+        instead = settings.sandbox_fallback
+        state, what = (State.WARN, INSTEAD) if instead else (State.BAD, "every request to run code is refused.")
+        checks.insert(0, Check("Cloud sandbox", state, f"{NO_CLOUD}{what}", "Set SANDBOX_TYPE=auto."))
+    return [*checks, *_local(local, settings, protected=protected)]
 
 
-def _container(isolation: Isolation, ready: Readiness, wanted: str) -> Check:
+def _may_be_used(isolation: Isolation, settings: Settings) -> bool:
+    wanted = settings.sandbox_type
+    return wanted == AUTO or settings.sandbox_fallback or isolation in NAMES[wanted]
+
+
+def _container(isolation: Isolation, ready: Readiness, settings: Settings) -> Check:
     name = {GVISOR: "gVisor", DOCKER: "Docker"}[isolation]
+    wanted = settings.sandbox_type
     if ready.ready:
+        if not _may_be_used(isolation, settings):
+            return Check(name, State.OK, NOT_USED)
         if ready.missing:
             what = f"Works, but not for every language: {'; '.join(ready.missing)}."
             return Check(name, State.WARN, what, ready.remedy)
         return Check(name, State.OK, f"Active: {'; '.join(ready.protections)}.")
     if wanted == isolation.value:
         return Check(name, State.BAD, ready.problem, ready.remedy)
-    if wanted != "auto":
-        return Check(name, State.OK, f"Not used, as the settings have it. {ready.problem}")
+    if wanted != AUTO:
+        return Check(name, State.OK, f"{NOT_USED} {ready.problem}")
     return Check(name, State.WARN, f"Code runs in a weaker sandbox meanwhile. {ready.problem}", ready.remedy)
 
 
@@ -194,9 +207,12 @@ async def _images(settings: Settings) -> Check:
     return Check("Images", State.WARN, " ".join(parts), f"assent images {' '.join([*missing, *old])}", (*missing, *old))
 
 
-def _local(ready: Readiness, wanted: tuple[str, ...], *, protected: bool) -> list[Check]:
+def _local(ready: Readiness, settings: Settings, *, protected: bool) -> list[Check]:
+    if not _may_be_used(Isolation.LOCAL, settings):
+        return [Check("Local sandbox", State.OK, NOT_USED)]
     if not ready.ready:
         return [Check("Local sandbox", State.BAD, ready.problem, ready.remedy)]
+    wanted = settings.supported_languages
     absent = tuple(line for line in ready.missing if line.split(":")[0] not in list(Language))
     what = "" if protected else f"{PLAIN} "
     what += f"Active: {'; '.join(ready.protections)}." + (f" Not to be had: {'; '.join(absent)}." if absent else "")

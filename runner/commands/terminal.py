@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from runner.approval.deliberate import ApproveBy, new_word
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
+from runner.model.errors import KnownError
 from runner.model.events import (
     EngineTroubled,
     GatewayOpened,
@@ -66,10 +67,11 @@ def _decides(request: Request) -> Iterator[str]:
             yield f"  {name.replace('_', ' ')}: {json.dumps(value, ensure_ascii=False)}"
 
 
-def _invitation(approval: str) -> str:
+def _invitation(approval: str, acceptance: str = "") -> str:
     if not approval:
         return f"{MOUSE_ONLY} Type 'deny' and a reason."
-    return f"Type '{approval}' to run it, or 'deny' and a reason."
+    usual = f" Type '{acceptance}' to take this weaker sandbox for the usual one from now on." if acceptance else ""
+    return f"Type '{approval}' to run it, or 'deny' and a reason.{usual}"
 
 
 class Terminal:
@@ -120,13 +122,16 @@ class Terminal:
     async def _put(self, question: QuestionAsked) -> None:
         request, assessment = self._requests[question.request_id], self._assessments[question.request_id]
         approval = self._approval(request.agent, assessment.level)
-        self._show(request, assessment, question, approval)
+        acceptance = self._acceptance(request) if approval else ""
+        self._show(request, assessment, question, approval, acceptance)
         self._forget_typed()
         while self._engine.desk.position(request.id):
             answer = await self._line(request.id)
             if answer is None:
                 break
-            if said := self._take(request, approval, answer):
+            if acceptance and answer.strip() == acceptance:
+                self._say(await self._accept(request))
+            elif said := self._take(request, approval, answer):
                 self._say(said)
 
     def _approval(self, agent: str, level: Level) -> str:
@@ -135,6 +140,19 @@ class Terminal:
         if by is ApproveBy.MOUSE:
             return ""
         return new_word() if by.asks_word(level) else agent if level is Level.CRITICAL else "approve"
+
+    def _acceptance(self, request: Request) -> str:
+        """Return what accepts the sandbox of `request`; empty where it is as strong as last time."""
+        weaker = self._engine.parts.configuration.policy.weaker(request)
+        return f"accept {request.isolation.label}" if weaker else ""
+
+    async def _accept(self, request: Request) -> str:
+        """Accept the weaker sandbox of `request`; return what to say. The question stays open."""
+        try:
+            await self._engine.accept_sandbox(request.isolation)
+        except KnownError as error:
+            return f"Not accepted: {error}"
+        return f"{request.isolation.label} is the usual sandbox now. This question still waits for its answer."
 
     def _take(self, request: Request, approval: str, answer: str) -> str:
         word, _, reason = answer.strip().partition(" ")
@@ -164,7 +182,9 @@ class Terminal:
         if self._source.isatty():
             termios.tcflush(self._source.fileno(), termios.TCIFLUSH)
 
-    def _show(self, request: Request, assessment: Assessment, question: QuestionAsked, approval: str) -> None:
+    def _show(
+        self, request: Request, assessment: Assessment, question: QuestionAsked, approval: str, acceptance: str = ""
+    ) -> None:
         where = f"{request.isolation} sandbox, {request.limits.seconds:g} s, {request.limits.memory_mb} MB"
         lines = [
             f"\n{assessment.level.name}  {request.agent} asks for {request.tool} ({request.language})",
@@ -175,7 +195,7 @@ class Terminal:
         ]
         if question.blocked:
             lines.append(f"Cannot be approved: {question.blocked}")
-        lines.append(_invitation(approval))
+        lines.append(_invitation(approval, acceptance))
         self._say("\n".join(lines))
 
     def _say(self, text: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.request import Isolation
 from runner.system.durable import replace_file
+from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +28,7 @@ class LastIsolation:
         A file that cannot be read may not hide that the sandbox is a weaker one now: it counts as gVisor.
         """
         try:
-            with self._path.open("rb") as file:
-                return Isolation(json.loads(file.read(MOST_BYTES))[NAME])
+            return Isolation(json.loads(read_file(self._path, MOST_BYTES))[NAME])
         except FileNotFoundError:
             return None
         except (OSError, ValueError, LookupError, TypeError, RecursionError):

@@ -65,8 +65,14 @@ def test_a_sandbox_that_assent_does_not_have_yet_is_reported(places: Places) -> 
     check = examined(places, {"SANDBOX_TYPE": "e2b"})["Settings"]
     assert check.state is State.WARN
     assert "no cloud sandbox yet" in check.what
-    cloud = examined(places, {"SANDBOX_TYPE": "e2b"})["Cloud sandbox"]
+    checks = examined(places, {"SANDBOX_TYPE": "e2b"})
+    cloud = checks["Cloud sandbox"]
     assert (cloud.state, "every request to run code is refused" in cloud.what) == (State.BAD, True)
+    for name in ("gVisor", "Docker", "Local sandbox"):
+        assert checks[name].what.startswith("Not used, as the settings have it."), "nothing is active beside it"
+    instead = examined(places, {"SANDBOX_TYPE": "e2b", "ASSENT_SANDBOX_FALLBACK": "true"})
+    assert (instead["Cloud sandbox"].state, "instead" in instead["Cloud sandbox"].what) == (State.WARN, True)
+    assert "Active" in instead["Local sandbox"].what
 
 
 def test_every_command_in_a_fix_is_one_that_there_is(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,12 @@ from runner.model.assessment import Assessment, Level
 from runner.model.events import QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
 from runner.model.request import Language, NetworkMode, Request, Tool
 from runner.settings.declared import Settings
+from runner.system.places import Places
+from runner.system.tasks import spawn
 from tests.components import require
+from tests.doubles import HeldSandbox
+from tests.engine.test_engine import HELLO
+from tests.engine.test_sandbox_watch import staged
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -109,6 +114,27 @@ def test_where_only_the_mouse_approves_no_word_does() -> None:
     request = Request("1", "claude", Tool.CODE_EXECUTE, 0.0)
     for answer in ("approve", "", "claude"):
         assert terminal._take(request, "", answer).startswith("Only the mouse approves")
+
+
+@pytest.mark.asyncio
+async def test_a_weaker_sandbox_is_accepted_with_the_words_that_the_question_names(tmp_path: Path) -> None:
+    places = Places.under(tmp_path)
+    places.make()
+    places.last_isolation.write_text('{"isolation": "gvisor"}')
+    async with staged(tmp_path, HeldSandbox()) as stage:
+        sink = io.StringIO()
+        terminal = Terminal(stage.engine, io.StringIO(), sink)
+        stage.engine.listen(terminal.hear)
+        await stage.asked()
+        asking = spawn("terminal", terminal._put(await terminal._questions.get()))
+        await stage.until(lambda: "Type 'accept local' to take this weaker sandbox" in sink.getvalue())
+        terminal._lines.put_nowait("accept local\n")
+        await stage.until(lambda: "local is the usual sandbox now. This question still waits" in sink.getvalue())
+        terminal._lines.put_nowait("deny Not today.\n")
+        await asking
+        ticket = await stage.asked(replace(HELLO, title="again"))
+        assert terminal._acceptance(ticket.case.request) == ""
+    assert json.loads(places.last_isolation.read_text()) == {"isolation": "local"}
 
 
 class Talk:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -219,6 +220,14 @@ async def test_a_memory_that_cannot_be_read_hides_no_step_down(tmp_path: Path, t
     places.make()
     places.last_isolation.write_text(text)
     async with staged(tmp_path, Engine()) as stage:
+        assert troubles(stage, "isolation")
+
+
+async def test_a_pipe_in_place_of_the_memory_holds_nobody_and_hides_no_step_down(tmp_path: Path) -> None:
+    places = Places.under(tmp_path)
+    places.make()
+    os.mkfifo(places.last_isolation)
+    async with asyncio.timeout(10), staged(tmp_path, Engine()) as stage:
         assert troubles(stage, "isolation")
 
 
