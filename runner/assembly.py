@@ -126,7 +126,7 @@ class Assembly:
             path=self.path,
             watch=watch,
             history=self.make_history(),
-            timekeeping=Timekeeping(self.approvals.awoke, self.configuration.grants.note_time),
+            timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
         )
 
@@ -152,6 +152,11 @@ class Assembly:
         """Return why the ledger cannot be written; empty where it can."""
         trouble = self.bulletin.standing("ledger")
         return "" if trouble is None else f"{trouble.what} {trouble.remedy}"
+
+    def awoke(self) -> None:
+        """End what would have ended while the machine slept."""
+        self.approvals.awoke()
+        self.sandboxes.awoke()
 
     def deny_all(self, why: str) -> None:
         """Deny all undecided requests, and revoke late approvals."""

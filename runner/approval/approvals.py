@@ -31,7 +31,7 @@ class Approvals:
     editing: Editing
 
     def awoke(self) -> None:
-        """End what would have ended while the machine slept."""
+        """End what was given until a time that passed while the machine slept."""
         self.modes.awoke()
         self.late.awoke()
         self.desk.awoke()

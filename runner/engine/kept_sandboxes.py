@@ -18,6 +18,7 @@ from runner.model.kept_sandbox import Kept
 from runner.model.request import Tool
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.contract import Lasting, NotPermitted
+from runner.system.clock import since_boot
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -44,7 +45,11 @@ class _Open:
     kept: Kept
     session: Session
     ends_for_good: float
-    """On the clock of `time.monotonic()`."""
+    """On the clock of `since_boot`."""
+    ends: float = 0.0
+    """When it is removed unless it is used, on the same clock."""
+    why: str = ""
+    """Why it is removed then."""
     timer: asyncio.TimerHandle | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -58,12 +63,14 @@ class KeptSandboxes:
         chosen: SandboxChoice,
         settings: Callable[[], Settings],
         removed: Callable[[str], Awaitable[None]],
+        clock: Callable[[], float] = since_boot,
     ) -> None:
         """`removed(id)` revokes the grants for a sandbox that was removed; it may raise KnownError."""
         self._record = record
         self._chosen = chosen
         self._settings = settings
         self._removed = removed
+        self._clock = clock
         self._open: dict[str, _Open] = {}
         self._making: Counter[str] = Counter()
         """Number of sandboxes being created, by agent: they count against the limits already."""
@@ -159,6 +166,11 @@ class KeptSandboxes:
         mine = [id for id, one in self._open.items() if one.kept.agent == agent]
         await asyncio.gather(*(self.remove(id, why) for id in mine))
 
+    def awoke(self) -> None:
+        """Remove what is over after the machine has slept; the loop's timers stood still meanwhile."""
+        for one in self._open.values():
+            self._set_timer(one)
+
     async def close(self, why: str) -> None:
         """Remove all; one that is being created is removed once it is open, as the console is closing."""
         # One whose engine hangs is left to its sandbox, which closes next: the ledger must be sealed all the same.
@@ -218,22 +230,28 @@ class KeptSandboxes:
             limits=request.limits,
             title=request.title,
         )
-        one = _Open(kept, session, time.monotonic() + self._settings().sandbox_lifetime_seconds)
+        one = _Open(kept, session, self._clock() + self._settings().sandbox_lifetime_seconds)
         self._open[kept.id] = one
         return one
 
     def _wind(self, one: _Open, *, in_use: bool) -> None:
         """Restart the timer that removes it; while it is in use only its longest lifetime counts."""
+        now = self._clock()
+        unused = now + self._settings().sandbox_unused_seconds
+        one.ends, one.why = one.ends_for_good, TOO_OLD
+        if not in_use and unused < one.ends_for_good:
+            one.ends, one.why = unused, UNUSED
+        one.kept = replace(one.kept, ends_at=time.time() + max(0.0, one.ends - now))
+        self._set_timer(one)
+        self._publish()
+
+    def _set_timer(self, one: _Open) -> None:
         if one.timer is not None:
             one.timer.cancel()
-        lasts = max(0.0, one.ends_for_good - time.monotonic())
-        unused = self._settings().sandbox_unused_seconds
-        seconds, why = (unused, UNUSED) if not in_use and unused < lasts else (lasts, TOO_OLD)
-        one.kept = replace(one.kept, ends_at=time.time() + seconds)
+        left = max(0.0, one.ends - self._clock())
         one.timer = asyncio.get_running_loop().call_later(
-            seconds, lambda: spawn("remove a sandbox", self.remove(one.kept.id, why))
+            left, lambda: spawn("remove a sandbox", self.remove(one.kept.id, one.why))
         )
-        self._publish()
 
     def _publish(self) -> None:
         self._record.publish(SandboxesChanged(self.listed()))

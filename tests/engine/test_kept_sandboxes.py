@@ -22,6 +22,7 @@ from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
+from runner.system.clock import since_boot
 from runner.system.places import Places
 
 if TYPE_CHECKING:
@@ -271,6 +272,16 @@ async def test_it_is_removed_when_its_time_is_over_whatever_runs_in_it(house: Ho
     answer = await ticket.answered(10)
     assert answer is not None and answer.status is Status.FAILED
     assert answer.result is not None and "destroyed" in answer.result.error
+    await house.until(lambda: not house.engine.sandboxes.listed())
+
+
+async def test_time_in_which_the_machine_sleeps_counts(house: House) -> None:
+    id = await house.create()
+    house.engine.sandboxes._clock = lambda: since_boot() + 20 * 60
+    house.engine._timekeeping._awoke()
+    await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
+    house.engine.sandboxes._clock = lambda: since_boot() + 51 * 60
+    house.engine._timekeeping._awoke()
     await house.until(lambda: not house.engine.sandboxes.listed())
 
 
