@@ -6,8 +6,10 @@ Run: make gallery, or python -m tests.gui.gallery [part of a name]
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 import time
+from contextlib import closing
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,20 +17,38 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtWidgets import QApplication
 
 from app.chrome.palette import Palette
+from app.history.panel import HistoryPanel
 from app.parts.notice import Tone
 from app.remembering.dialog import RememberDialog
+from runner.approval.deliberate import ApproveBy
+from runner.engine import history_opening, sandbox_watch
 from runner.identity.agents import Agent
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
-from runner.model.events import ApprovalArmed
+from runner.model.events import ApprovalArmed, EngineTroubled
+from runner.model.recorded import record_of
 from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from runner.system.places import Places
+from tests.audit import story
 from tests.gui import feed, record
-from tests.gui.shots import SCENES, Scene, draw, page, remembering, settle, waiting
+from tests.gui.loop import in_loop
+from tests.gui.shots import (
+    SCENES,
+    Scene,
+    critical,
+    draw,
+    kept,
+    long,
+    page,
+    remembering,
+    settle,
+    until,
+    waiting,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,16 +133,16 @@ def history_none(scene: Scene) -> None:
     panel.filters.text.setText("nothing has this in it")
 
 
-def history_of(scene: Scene, name: str, ledger: bytes) -> None:
-    """A page of the history that reads a ledger of its own."""
-    from app.history.panel import HistoryPanel
-
+def history_of(scene: Scene, name: str, fill: Callable[[Places], object]) -> HistoryPanel:
+    """Show a page of the history that reads a ledger of its own, which `fill` writes once."""
     places = Places.under(scene.window._places.state / name)
-    places.make()
-    if ledger:
-        places.ledger.write_bytes(ledger)
-    scene.window.pages.add("History", HistoryPanel(scene.cases, scene.window._look, places))
+    if not places.state.exists():
+        places.make()
+        fill(places)
+    panel = HistoryPanel(scene.cases, scene.window._look, places)
+    scene.window.pages.add("History", panel)
     scene.window.show_page("History")
+    return panel
 
 
 def agents_many(scene: Scene) -> None:
@@ -158,6 +178,137 @@ def refused(scene: Scene) -> None:
     scene.bridge.fail("remember", why)
 
 
+def troubled(*events: EngineTroubled, opened: bool = False) -> Callable[[Scene], None]:
+    """Return a scene with what the engine says of `events`, all notices shown where `opened`."""
+
+    def show(scene: Scene) -> None:
+        waiting(scene)
+        scene.hear(events)
+        if opened:
+            scene.window.banners._more.click()
+
+    return show
+
+
+WEAKER = EngineTroubled(
+    "isolation",
+    "Weaker than last time: local instead of gVisor. The strongest that works here. gvisor and docker: Docker daemon"
+    " not available.",
+    sandbox_watch.REMEDY,
+)
+BUSY = EngineTroubled(
+    "ledger",
+    "Another program is using the ledger /home/someone/.local/share/assent/ledger.sqlite3.",
+    "Close it and try again.",
+)
+BROKEN = EngineTroubled(
+    "ledger",
+    "The ledger /home/someone/.local/share/assent/ledger.sqlite3 is damaged (database disk image is malformed).",
+    "Begin a new history. The old one is kept beside it.",
+    damaged=True,
+)
+LEFTOVERS = EngineTroubled(
+    "leftovers",
+    "What an earlier run left could not be removed: /home/someone/.cache/assent/runs/run-4711-1 (Permission denied).",
+    "It takes disk space and nothing else. Remove it by hand, and start Assent again.",
+)
+UNREAD = EngineTroubled(
+    "requests",
+    "Request 9f01 was left open and cannot be read: its body is damaged. There are 2 more.",
+    history_opening.LEFT,
+)
+
+
+def silent(scene: Scene) -> None:
+    waiting(scene)
+    scene.window.banners.tell_silence(34.0)
+
+
+def handed(scene: Scene) -> None:
+    """A request with input and variables, the input on the screen."""
+    context = '{"greeting": "hello", "rows": [1, 2, 3], "path": "/data/sales.csv"}'
+    stdin = "".join(f"{number}\tline of the input\n" for number in range(60))
+    one = feed.request("read -r first\necho $greeting\n", language=Language.SHELL, stdin=stdin, context=context)
+    scene.hear(feed.asked(one, feed.assessment(Level.HIGH)))
+    reading = scene.window.deciding.review.page.reading
+    reading.tabs.setCurrentIndex(next(n for n in range(reading.tabs.count()) if "Input" in reading.tabs.tabText(n)))
+
+
+def cut(scene: Scene) -> None:
+    """A line of which not all is shown."""
+    one = feed.request(f"name = '{HEBREW * 4000}'\nprint(name)\n", title="Print a name")
+    found = feed.finding(1, "Not all of this line can be shown: it is too long.", Level.CRITICAL)
+    scene.hear(feed.asked(one, feed.assessment(Level.CRITICAL, found)))
+    settle(0.5)
+    scene.window.deciding.review.page.reading.code.verticalScrollBar().setValue(1 << 20)
+
+
+def by(way: ApproveBy, play: Callable[[Scene], None]) -> Callable[[Scene], None]:
+    """Return `play` where the person has chosen `way` to approve."""
+
+    def show(scene: Scene) -> None:
+        scene.bridge.approve_by = way
+        play(scene)
+
+    return show
+
+
+def word(scene: Scene) -> None:
+    scene.bridge.approve_by = ApproveBy.WORD
+    scene.hear(feed.asked(feed.request("print(1)\n", title="Print one"), feed.assessment(Level.HIGH)))
+    settle(0.9)
+    scene.window.deciding.review.answering.press_approve()
+
+
+def running_kept(scene: Scene) -> None:
+    one = feed.request("sh build.sh\n", title="Build", language=Language.SHELL, sandbox="3f9c01d2ab77")
+    kept(scene)
+    scene.hear(feed.asked(one), feed.decided(one), feed.started(one))
+
+
+def history_empty(scene: Scene) -> None:
+    history_of(scene, "empty", lambda _places: None)
+
+
+def history_broken(scene: Scene) -> None:
+    history_of(scene, "broken", lambda places: places.ledger.write_bytes(b"no database " * 500))
+
+
+def history_damaged(scene: Scene) -> None:
+    def show(places: Places) -> None:
+        record.ledger(places.ledger, record.many(5))
+        with closing(sqlite3.connect(places.ledger)) as connection:
+            connection.execute("UPDATE requests SET tool = 'code_of_a_newer_version' WHERE id = 'm0003'")
+            connection.commit()
+
+    panel = history_of(scene, "damaged", show)
+    until(lambda: panel.list.model.rowCount() == 5)
+    panel.list.view.setCurrentIndex(panel.list.model.index(1, 0))
+
+
+def history_in_part(scene: Scene) -> None:
+    """A run that printed more than the history records."""
+    short, whole = record_of(feed.result(Outcome.OK, "a line of output\n" * 4000), 8192)
+    told = record.ran(story.request("v7", "claude-code", "print(1)\n", "Print much"), short)
+    steps = [(kind, name, {**body, **whole} if kind == "finished" else body) for kind, name, body in told]
+    panel = history_of(scene, "part", lambda places: record.ledger(places.ledger, steps))
+    until(lambda: panel.list.model.rowCount() == 1)
+    panel.list.view.setCurrentIndex(panel.list.model.index(0, 0))
+    until(lambda: panel.detail.record is not None)
+    panel.detail.tabs.setCurrentIndex(3)
+
+
+def setting_of(name: str) -> Callable[[Scene], None]:
+    def show(scene: Scene) -> None:
+        scene.window.show_page("Settings")
+        panel: Any = scene.window.page("Settings")
+        until(lambda: panel.form is not None)
+        settle(0.1)
+        panel.reveal(name)
+
+    return show
+
+
 def help_page(scene: Scene) -> None:
     scene.window.show_page("Help")
 
@@ -180,8 +331,26 @@ MORE: dict[str, Callable[[Scene], None]] = {
     "running-empty": page("Running"),
     "history": history,
     "history-none": history_none,
-    "history-empty": lambda scene: history_of(scene, "empty", b""),
-    "history-broken": lambda scene: history_of(scene, "broken", b"no database " * 500),
+    "history-empty": history_empty,
+    "history-broken": history_broken,
+    "history-damaged": history_damaged,
+    "history-in-part": history_in_part,
+    "banner-weaker": troubled(WEAKER),
+    "banner-history-busy": troubled(BUSY),
+    "banner-history-damaged": troubled(BROKEN),
+    "banner-silent": silent,
+    "banner-leftovers": troubled(LEFTOVERS),
+    "banner-unread": troubled(UNREAD),
+    "banner-all": troubled(WEAKER, BUSY, LEFTOVERS, UNREAD, opened=True),
+    "queue-input": handed,
+    "queue-cut": cut,
+    "queue-mouse": by(ApproveBy.MOUSE, long),
+    "queue-mouse-critical": by(ApproveBy.MOUSE, critical),
+    "queue-word": word,
+    "running-kept": running_kept,
+    "settings-approve-by": setting_of("approve_by"),
+    "settings-history-output": setting_of("history_output_bytes"),
+    "settings-mb-per-minute": setting_of("mb_per_minute"),
     "agents-many": agents_many,
     "palette-none": palette_none,
     "running-search": searching,
@@ -218,9 +387,10 @@ def main() -> int:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
     only = sys.argv[1] if len(sys.argv) > 1 else ""
-    app, scenes = QApplication(sys.argv), {**SCENES, **MORE}
-    draw(app, only, OUT, scenes, SIZES)
-    draw(app, only, OUT, scenes, SIZES[:1], large=True)
+    scenes = {**SCENES, **MORE}
+    with in_loop(app := QApplication(sys.argv)):
+        draw(app, only, OUT, scenes, SIZES)
+        draw(app, only, OUT, scenes, SIZES[:1], large=True)
     # All there are, so that a part drawn again does not lose the others.
     index = write(sorted(OUT.glob("*.png")))
     sys.stdout.write(f"{index}\n")
