@@ -161,7 +161,7 @@ class RunningPanel(QWidget):
         if card.result is not None:
             words = phrases.ended(card.result)
         else:
-            doing = "running" if card.held is None else "paused, its time does not go on,"
+            doing = "running" if card.held is None else "paused, its time stands still,"
             words = f"{doing} with {'; '.join(card.protections)}" if card.protections else doing.rstrip(",")
         self.state.setText(f"{phrases.visible(card.request.agent)}: {words}")
         self.stop.setVisible(card.result is None)

@@ -18,17 +18,17 @@ INPUT = range(2, 11)
 
 
 class SyntheticInput(QAbstractNativeEventFilter):
-    """Drops input that was sent to the window and pressed nowhere; all other events go on.
+    """Drops input that was sent to the window and pressed nowhere; all others are passed on.
 
     What the XTEST extension makes cannot be told from a device, and Wayland has no such events: there a program needs
     the desktop's own consent to make input.
     """
 
     def nativeEventFilter(self, kind: QByteArray | bytes | bytearray | memoryview, message: int) -> tuple[bool, int]:
-        """Whether nobody gets this event."""
+        """Return whether nobody gets this event."""
         return kind == XCB and is_synthetic(ctypes.c_uint8.from_address(int(message)).value), 0
 
 
 def is_synthetic(response_type: int) -> bool:
-    """Whether the first byte of an event says that it is input and that a program sent it."""
+    """Return whether the first byte of an event says that it is input and that a program sent it."""
     return bool(response_type & SEND_EVENT) and response_type & ~SEND_EVENT in INPUT

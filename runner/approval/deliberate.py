@@ -33,7 +33,7 @@ class ApproveBy(StrEnum):
         return cls(settings.approve_by)
 
     def asks_word(self, level: Level | None) -> bool:
-        """Whether a request of `level` is approved with a word only; one that was not assessed is."""
+        """Return whether a request of `level` is approved with a word only; one that was not assessed is."""
         return self is ApproveBy.WORD and (level is None or level >= Level.HIGH)
 
 

@@ -215,7 +215,7 @@ def _local(ready: Readiness, settings: Settings, *, protected: bool) -> list[Che
     wanted = settings.supported_languages
     absent = tuple(line for line in ready.missing if line.split(":")[0] not in list(Language))
     what = "" if protected else f"{PLAIN} "
-    what += f"Active: {'; '.join(ready.protections)}." + (f" Not to be had: {'; '.join(absent)}." if absent else "")
+    what += f"Active: {'; '.join(ready.protections)}." + (f" Missing: {'; '.join(absent)}." if absent else "")
     fix = "" if protected else "sudo apt-get install bubblewrap"
     return [
         Check("Local sandbox", State.OK if protected else State.WARN, what, fix),

@@ -54,7 +54,7 @@ class _Emptying:
         self._problem = ""
 
     def run(self) -> str:
-        """Remove what can be removed; return what kept the first of the rest."""
+        """Remove what can be removed; return why the first of the rest could not be removed."""
         self._empty(self._top)
         while self._folders:
             name = self._folders.popleft()

@@ -268,7 +268,7 @@ class Settings:
     )
     approve_by: str = setting(
         "key", "What approves a request: its key or the mouse; the mouse only; or, for HIGH and CRITICAL, a word shown "
-        "beside the button and typed by hand. On the terminal nothing is approved with `mouse`.",
+        "beside the button and typed by hand. With the mouse only, nothing can be approved on the terminal.",
         group=WINDOW, yaml="window.approve_by", choices="key mouse word",
     )
     secrets_file: bool = setting(

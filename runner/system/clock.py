@@ -30,7 +30,7 @@ class ForwardClock:
     def __init__(
         self, latest: float = 0.0, wall: Callable[[], float] = time.time, passing: Callable[[], float] = since_boot
     ) -> None:
-        """`latest` is the latest time that was seen before; `passing` tells how much time goes by."""
+        """`latest` is the latest time that was seen before; `passing` returns how much time has passed."""
         self._wall = wall
         self._passing = passing
         self._lock = threading.Lock()
@@ -46,7 +46,7 @@ class ForwardClock:
 
 
 class SleepGauge:
-    """Tells how long the machine has slept between two looks."""
+    """Measures how long the machine has slept between two looks."""
 
     def __init__(self, awake: Callable[[], float] = time.monotonic, passing: Callable[[], float] = since_boot) -> None:
         self._awake = awake

@@ -1,4 +1,4 @@
-"""Each write and each flush of SQLite fails once: what is told, and that the ledger is good afterwards."""
+"""Each write and each flush of SQLite fails once: what is reported, and that the ledger is good afterwards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def tmp_path() -> Iterator[Path]:
 
 
 def begin(path: Path, faults: Faults) -> str:
-    """Begin a ledger on a disk with `faults`; what was told."""
+    """Begin a ledger on a disk with `faults`; return what was reported."""
     with faulty_disk(faults):
         try:
             asyncio.run(Ledger.open(path).close())

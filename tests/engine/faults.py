@@ -73,7 +73,7 @@ def play(faults: Faults) -> list[str]:
 
 
 class Told(dict[str, Verdict]):
-    """What agents were told of each request, by its id."""
+    """The answer that agents got to each request, by its id."""
 
 
 async def _story(places: Places, sandbox: NotedSandbox, told: Told) -> None:

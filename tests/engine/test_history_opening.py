@@ -1,4 +1,4 @@
-"""The start where the history cannot be used or holds what cannot be read: told, tried again, and the rest works."""
+"""The start where the history cannot be used or read in part: reported, tried again, and the rest works."""
 
 from __future__ import annotations
 

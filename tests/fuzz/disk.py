@@ -1,4 +1,4 @@
-"""A disk whose n-th write or flush fails, for every n: nothing runs or is told as approved that was not written."""
+"""A disk whose n-th write or flush fails, for every n: nothing runs or is reported as approved that was not written."""
 
 from __future__ import annotations
 

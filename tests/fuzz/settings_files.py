@@ -1,4 +1,4 @@
-"""Settings, rules, grants and agents as files: one that cannot be read is told of, and allows nothing."""
+"""Settings, rules, grants and agents as files: one that cannot be read is reported, and allows nothing."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ WORDS = tuple(b'&a |*a|<<: |!!python/object:os.system |- |[|{|{a: |: |\n  |1e999
 
 
 def check(data: bytes) -> None:
-    """Fail where a file with `data` is neither read nor told of."""
+    """Fail where a file with `data` is neither read nor reported."""
     which, content = (data[0] % len(FILES), data[1:]) if data else (0, b"")
     with tempfile.TemporaryDirectory(prefix="assent-fuzz-") as folder:
         places = Places.under(Path(folder))

@@ -1,4 +1,4 @@
-"""Input that a program sent is told from input that somebody made; by real events: tests/path/test_console.py."""
+"""Input that a program sent is not taken for input that somebody made; by real events: tests/path/test_console.py."""
 
 from __future__ import annotations
 

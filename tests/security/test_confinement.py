@@ -142,7 +142,7 @@ def test_too_many_processes_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_filter_that_is_not_there_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Code runs without it, and nobody is told otherwise."""
+    """Code runs without it, and nobody is made to believe otherwise."""
     drop = "words = [word for at, word in enumerate(words) if word != '--seccomp' and words[at - 1] != '--seccomp']\n"
     text = EDITED.format(python=sys.executable, drop=[], real=REAL).replace("at = 0\n", drop).partition("while")
     path = program(tmp_path / "bin", "bwrap", text[0] + text[2].partition("1\n")[2].replace("            ", ""))

@@ -1,8 +1,8 @@
 """`python -m tests.soak.kills [--kills N] [--seed N]`: the console is killed at random moments while agents ask.
 
 After each kill, from outside: the history verifies; what was about to start had been approved and written as running;
-nothing was decided, started or running twice; what agents were told ran, ran. At the end everything is closed, and no
-process, folder or half file is left. Ends with 1 where that is not so.
+nothing was decided, started or running twice; what agents got a result of had run. At the end everything is closed, and
+no process, folder or half file is left. Ends with 1 where that is not so.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
         requests = len(_kinds(house.places.ledger, "arrived"))
     for one in wrong:
         print(one)
-    print(f"{wanted.kills} kills, {requests} requests, {many} starts, told {dict(house.told)}. Seed {seed}.")
+    print(f"{wanted.kills} kills, {requests} requests, {many} starts, answers {dict(house.told)}. Seed {seed}.")
     print("Broken." if wrong else "Every promise held.")
     return int(bool(wrong))
 

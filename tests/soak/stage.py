@@ -119,7 +119,7 @@ class House:
         return self._gone()
 
     def end(self) -> None:
-        """Whatever happened: nothing of it goes on."""
+        """Whatever happened: nothing of it runs on."""
         if self.process is not None and self.process.poll() is None:
             self.kill()
 
