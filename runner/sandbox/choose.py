@@ -56,7 +56,7 @@ async def choose(
     if wanted != AUTO and wanted not in NAMES:
         raise KnownError(f"{wanted!r} is no kind of sandbox.", f"Set SANDBOX_TYPE to {AUTO}, {', '.join(NAMES)}.")
     problem = KnownError("There is no sandbox here.", "Set SANDBOX_TYPE=local.")
-    passed_over: list[str] = []
+    passed_over: dict[str, list[str]] = {}
     for sandbox in sorted(sandboxes, key=lambda one: one.isolation.strength, reverse=True):
         if wanted != AUTO and sandbox.isolation not in NAMES[wanted]:
             continue
@@ -64,7 +64,7 @@ async def choose(
         if readiness.ready:
             return ChosenSandbox(sandbox, _why(wanted, passed_over))
         problem = KnownError(readiness.problem, readiness.remedy)
-        passed_over.append(f"{sandbox.isolation.value}: {readiness.problem}")
+        passed_over.setdefault(readiness.problem, []).append(sandbox.isolation.value)
     if wanted in UNAVAILABLE and not any(one.isolation in NAMES[wanted] for one in sandboxes):
         problem = KnownError(*UNAVAILABLE[wanted])
     if fall_back and wanted != AUTO:
@@ -73,7 +73,9 @@ async def choose(
     raise problem
 
 
-def _why(wanted: str, passed_over: list[str]) -> str:
+def _why(wanted: str, passed_over: dict[str, list[str]]) -> str:
+    """Return why one was taken; `passed_over` are the stronger ones by what keeps them from working."""
     if wanted != AUTO:
         return "Named in the settings."
-    return " ".join(["The strongest that works here.", *passed_over])
+    problems = (f"{' and '.join(names)}: {problem}" for problem, names in passed_over.items())
+    return " ".join(["The strongest that works here.", *problems])
