@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from app.review.under_review import UnderReview
 
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
+HOLD_BY_MOUSE_WORDS = "Hold the button for a second with the mouse."
 MOUSE_WORDS = "Only the mouse approves (Settings, Approve with)."
 LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
 UNFINISHED = "One of the limits is not a number that can be taken."
@@ -233,13 +234,13 @@ class Answering(QObject):
 
     def _show_approve(self, card: Card, shown: Card, why_not: str, holding: bool) -> None:
         approve = self._foot.approve
-        approve.mouse_only = self._bridge.decisions.approve_by() is ApproveBy.MOUSE
+        approve.mouse_only = self._mouse_only
         approve.setEnabled(not why_not and self._free)
         approve.set_holding(holding)
-        keys = "Hold Ctrl+Shift+A" if holding else "A"
-        approve.setToolTip(why_not or f"{keys}. Exactly this: sha256 {shown.digest}")
+        ways = approval.ways(holding, approve.mouse_only)
+        approve.setToolTip(why_not or f"{ways}. Exactly this: sha256 {shown.digest}")
         approve.setAccessibleDescription(self._foot.sentence.text())
-        approve.setText(approval.button_words(shown, holding))
+        approve.setText(approval.button_words(shown, holding, approve.mouse_only))
         approve.setVisible((card.waiting or card.missed) and card.armed is None)
 
     def _show_others(self, card: Card, shown: Card, why_not: str) -> None:
@@ -257,6 +258,11 @@ class Answering(QObject):
         foot.next.setText(self._next_words(card))
 
     @property
+    def _mouse_only(self) -> bool:
+        """Whether neither a key nor a screen reader approves."""
+        return self._bridge.decisions.approve_by() is ApproveBy.MOUSE
+
+    @property
     def _free(self) -> bool:
         """Whether an answer could be given now."""
         return not self._under_review.sent and not self.resting
@@ -267,7 +273,8 @@ class Answering(QObject):
         if self.resting and self._page.reading.unseen and (shown.waiting or shown.missed):
             # Whether it fits is known once it has been painted.
             return shown.blocked
-        words = why_not or (LATER_WORDS if shown.missed else HOLD_WORDS if holding else "")
+        hold = HOLD_BY_MOUSE_WORDS if self._mouse_only else HOLD_WORDS
+        words = why_not or (LATER_WORDS if shown.missed else hold if holding else "")
         return f"Approve? {words}".strip() if self._invited and shown.waiting and not why_not else words
 
     def _next_words(self, card: Card) -> str:

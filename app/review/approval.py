@@ -1,4 +1,4 @@
-"""Why Approve is not to be had, and what became of a request, in sentences."""
+"""Why Approve is disabled, and what became of a request, in sentences."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from runner.model.events import EngineTroubled
     from runner.model.request import Request
 
-STOPPERS = ("ledger", "sandbox")
-"""Rooms whose trouble keeps everything from running."""
+STOPPERS = {
+    "ledger": "Nothing can be approved while the history does not work: see the top of the window.",
+    "sandbox": "Nothing can be approved while no sandbox works: see the top of the window.",
+}
+"""What is said of the rooms whose trouble keeps everything from running. The banner has the reason and the remedy."""
 
 
 def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTroubled]) -> str:
@@ -29,9 +32,8 @@ def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTrou
         return f"Approved for later: it runs once, when {phrases.visible(card.request.agent)} sends exactly this again."
     if not card.waiting and not card.missed:
         return became(card)
-    for room in STOPPERS:
-        if trouble := troubles.get(room):
-            return f"{trouble.what} {trouble.remedy}".strip()
+    if stopped := next((words for room, words in STOPPERS.items() if room in troubles), ""):
+        return stopped
     if card.blocked:
         return card.blocked
     if card.assessment is None:
@@ -73,10 +75,19 @@ def never_remembered(card: Card, why_not: str) -> str:
     return why_not
 
 
-def button_words(shown: Card, holding: bool) -> str:
-    """Return what the button does, in the fewest words."""
+def button_words(shown: Card, holding: bool, mouse_only: bool) -> str:
+    """Return what the button does, in the fewest words, with its key where that counts."""
     what = "for later" if shown.missed else "your version once" if shown.original else "once"
-    return f"Hold to approve {what}" if holding else f"Approve {what}  A"
+    if holding:
+        return f"Hold to approve {what}"
+    return f"Approve {what}" if mouse_only else f"Approve {what}  A"
+
+
+def ways(holding: bool, mouse_only: bool) -> str:
+    """Return what presses the button, for its tool tip."""
+    if mouse_only:
+        return "Hold with the mouse" if holding else "With the mouse only"
+    return "Hold Ctrl+Shift+A" if holding else "A"
 
 
 def became(card: Card) -> str:

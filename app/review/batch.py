@@ -136,6 +136,7 @@ class Batch(QDialog):
             return "Nothing is left to approve."
         for room in STOPPERS:
             if trouble := self._cases.troubles.get(room):
+                # The dialog covers the banner, so the whole of it is said here.
                 return f"{trouble.what} {trouble.remedy}".strip()
         return "" if self.code.is_seen_to_end else "Scroll to the end of the code to approve."
 

@@ -32,6 +32,7 @@ def asked(desk: Desk, by: ApproveBy, level: Level = Level.HIGH) -> tuple[str, st
 def test_with_the_mouse_only_neither_a_key_nor_a_screen_reader_approves(desk: Desk) -> None:
     approval = asked(desk, ApproveBy.MOUSE)
     approve = desk.page.foot.approve
+    assert approve.text() == "Approve once"
     desk.review.answering.press_approve()
     approve.click()
     assert desk.answers == []
@@ -43,6 +44,8 @@ def test_with_the_mouse_only_neither_a_key_nor_a_screen_reader_approves(desk: De
 def test_with_the_mouse_only_no_key_can_be_held_for_what_is_critical(desk: Desk) -> None:
     asked(desk, ApproveBy.MOUSE, Level.CRITICAL)
     approve = desk.page.foot.approve
+    for words in (desk.page.foot.sentence.text(), approve.toolTip()):
+        assert "Ctrl" not in words and "with the mouse" in words.lower()
     approve.press_hold()
     assert not approve._frames.isActive()
     QTest.mousePress(approve, Qt.MouseButton.LeftButton)

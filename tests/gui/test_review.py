@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from app.parts.notice import Tone
+from app.review.approval import STOPPERS
 from app.review.buttons import HOLD_MS
 from app.review.guard import REST_SECONDS
 from runner.model.assessment import Level
@@ -351,12 +352,14 @@ def test_what_is_blocked_says_why_and_can_be_denied(desk: Desk) -> None:
 
 @pytest.mark.parametrize("room", ["ledger", "sandbox"])
 def test_nothing_is_approved_while_nothing_can_run(desk: Desk, room: str) -> None:
+    """Why is said once, in the banner, with what to do."""
     desk.ask()
     desk.rested()
     desk.hear((EngineTroubled(room, "It is broken.", "Mend it."),))
     click(desk, desk.page.foot.approve)
     assert desk.answers == []
-    assert desk.page.foot.sentence.text() == "It is broken. Mend it."
+    assert desk.page.foot.sentence.text() == STOPPERS[room]
+    assert desk.window.banners.text(room) == "It is broken. Mend it."
     desk.hear((TroubleCleared(room),))
     click(desk, desk.page.foot.approve)
     assert len(desk.answers) == 1
