@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -73,13 +74,26 @@ def _of_acts(acts: Iterable[Act], writes: bool) -> str:
 
 # ---- Python ----
 
-PYTHON_NAMES = _words("exec eval compile __import__ execfile reload globals locals vars breakpoint __builtins__ help")
+PYTHON_NAMES = _words(
+    "exec eval compile __import__ execfile reload globals locals vars breakpoint __builtins__ __annotations__ help"
+)
 PYTHON_MODULES = _words(
     "subprocess commands pty popen2 runpy code codeop pdb bdb importlib imp pkgutil zipimport pickle _pickle cPickle "
     "cloudpickle dill joblib shelve marshal ctypes _ctypes cffi multiprocessing timeit doctest trace profile cProfile "
     "builtins __builtin__ types gc site venv ensurepip pexpect sh plumbum fabric invoke jinja2 mako numexpr sympy "
-    "torch IPython pip setuptools distutils antigravity xmlrpc rlcompleter _posixsubprocess posix nt pydoc"
+    "torch IPython pip setuptools distutils antigravity xmlrpc rlcompleter _posixsubprocess posix nt pydoc test"
 )
+PYTHON_DATA_MODULES = _words(
+    "__future__ abc argparse array ast asyncio atexit base64 binascii bisect bz2 calendar cmath codecs collections "
+    "colorsys concurrent configparser contextlib contextvars copy csv dataclasses datetime decimal difflib email "
+    "encodings enum errno fcntl filecmp fileinput fnmatch fractions ftplib functools getopt getpass gettext glob "
+    "graphlib grp gzip hashlib heapq hmac html http io ipaddress itertools json keyword linecache locale logging lzma "
+    "mailbox math mimetypes mmap ntpath numbers operator os pathlib platform plistlib poplib posixpath pprint pwd "
+    "queue quopri random re reprlib resource sched secrets select selectors shlex shutil signal smtplib socket sqlite3 "
+    "ssl stat statistics string stringprep struct sys tarfile tempfile textwrap threading time token tokenize tomllib "
+    "traceback tracemalloc typing unicodedata urllib uuid warnings wave weakref xml zipfile zlib zoneinfo"
+)
+"""Modules of Python's library that run nothing they get, except by what the lists here name."""
 PYTHON_ATTRIBUTES = _words(
     "system popen startfile posix_spawn posix_spawnp create_subprocess_exec create_subprocess_shell subprocess_exec "
     "subprocess_shell eval query exec compile modules meta_path path_hooks exec_module load_module run_path run_module "
@@ -87,7 +101,8 @@ PYTHON_ATTRIBUTES = _words(
     "__reduce_ex__ __setstate__ __loader__ __spec__ __mro__ __base__ __bases__ methodcaller attrgetter unsafe_load "
     "full_load read_pickle enable_load_extension load_extension settrace setprofile displayhook excepthook f_globals "
     "f_builtins gi_frame tb_frame dictConfig fileConfig listen runeval runctx runcode runsource interact "
-    "get_type_hints _getframe allow_pickle"
+    "get_type_hints _getframe allow_pickle ForwardRef _evaluate __annotations__ singledispatch singledispatchmethod "
+    "get_field make_parser CGIHTTPRequestHandler runstring rundocs"
 )
 BY_NAME = frozenset({"getattr", "setattr", "delattr"})
 PYTHON_PREFIXES = ("exec", "spawn", "fork", "_posix")
@@ -100,9 +115,9 @@ def _python(code: str, writes: bool) -> str:
         return "it cannot be parsed"
     if repaired:
         return "it is not Python 3"
-    asked, called, fixed = 0, 0, _fixed_texts(tree)
+    asked, called, fixed, modules = 0, 0, _fixed_texts(tree), _imported_names(tree)
     for node in ast.walk(tree):
-        if found := _of_python(node) or (_writes(node, fixed) if writes else ""):
+        if found := _of_python(node) or _private(node, modules) or (_writes(node, fixed) if writes else ""):
             return found
         asked += isinstance(node, ast.Name) and node.id in BY_NAME
         called += isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in BY_NAME
@@ -126,17 +141,42 @@ def _of_python(node: ast.AST) -> str:
         case ast.keyword(arg="allow_pickle"):
             return "allow_pickle"
         case ast.Import(names=names):
-            return next((one.name for one in names if one.name.partition(".")[0] in PYTHON_MODULES), "")
+            return next((one.name for one in names if _may_run(one.name)), "")
         case ast.ImportFrom(module=module, names=names):
-            if (module or "").partition(".")[0] in PYTHON_MODULES:
+            if _may_run(module or ""):
                 return module or ""
             forbidden = PYTHON_ATTRIBUTES | PYTHON_MODULES | {"*"}
             if module in ("re", "regex"):
                 return ""
-            bad = (one.name for one in names if one.name in forbidden or one.name.startswith(PYTHON_PREFIXES))
-            return next(bad, "")
+            bad = (one.name for one in names if one.name in forbidden or one.name.startswith(("_", *PYTHON_PREFIXES)))
+            return "" if module == "__future__" else next(bad, "")
         case _:
             return ""
+
+
+def _may_run(module: str) -> bool:
+    """Return whether something in a module may run a text; of Python's library only few are known not to."""
+    name = module.partition(".")[0]
+    if name in PYTHON_DATA_MODULES:
+        return False
+    return name in PYTHON_MODULES or name in sys.stdlib_module_names or name.startswith("_")
+
+
+def _imported_names(tree: ast.Module) -> frozenset[str]:
+    """Return the names under which the code has modules."""
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return frozenset(one.asname or one.name.partition(".")[0] for node in imports for one in node.names)
+
+
+def _private(node: ast.AST, modules: frozenset[str]) -> str:
+    """Return what the code takes of a module that is not meant for others: many a helper there starts programs."""
+    if not isinstance(node, ast.Attribute) or not node.attr.startswith("_"):
+        return ""
+    value = node.value
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    named = isinstance(value, ast.Name) and value.id in modules
+    return node.attr if named and node.attr not in ("__name__", "__version__", "__doc__", "__file__") else ""
 
 
 def _fixed_texts(tree: ast.Module) -> dict[str, str]:
@@ -214,7 +254,9 @@ FIXED_WORDS = {
 AWK = re.compile(r"system|getline|\||@|extension|include|load|^-(?!F|v\Z|v\w+=)")
 STEERED = re.compile(
     r"PATH|LD_\w*|IFS|ENV|BASH\w*|\w*_(?:OPTIONS|OPTS|FLAGS)|\w*PAGER|PYTHON\w*|NODE_\w*|PERL\w*|GIT_\w*"
+    r"|PS\d|PROMPT_COMMAND|S?RANDOM|SECONDS|EPOCH\w*|LINENO|OPTIND|HIST\w*|FUNCNEST"
 )
+"""Variables that tell programs what to load or start, and those of which the shell runs the text or calculates it."""
 PLAIN_NODES = _words(
     "program word raw_string ansi_c_string string string_content simple_expansion variable_name special_variable_name "
     "command_substitution pipeline list redirected_statement file_redirect heredoc_redirect heredoc_start heredoc_body "
@@ -271,6 +313,8 @@ def _of_shell(node: Node, defined: set[str]) -> str:
             return "" if SIMPLE_EXPANSION.fullmatch(node.text or b"") else _said(node)
         case "test_command":
             return _test(node)
+        case "compound_statement" if node.children[0].type == "((":
+            return _said(node)
         case kind if kind in PLAIN_NODES:
             return ""
         case _:

@@ -17,7 +17,7 @@ JS_WORDS = re.compile(
     r"\b(?:eval|Function|AsyncFunction|GeneratorFunction|__proto__|__defineGetter__|child_process|cluster|vm"
     r"|worker_threads|Worker|WebAssembly|repl|inspector|Reflect|Proxy|createRequire|getBuiltinModule|binding|_linkedBinding"
     r"|dlopen|mainModule|_load|_compile|runIn\w*Context|compileFunction|execPath|globalThis|global|window|self"
-    r"|getPrototypeOf|setPrototypeOf|_extensions|Bun|Deno)\b"
+    r"|getPrototypeOf|setPrototypeOf|_extensions|Bun|Deno|arguments)\b|\bmodule\b(?!\s*\.\s*exports\b)"
 )
 ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 NUMBERS = frozenset({"number"})
@@ -38,6 +38,8 @@ def of_javascript(code: str) -> str:
     for node in walk(root):
         if node.text == b"require" and (node.parent is None or node.parent.type != "call_expression"):
             return "require"
+        if node.type == "identifier" and node.text == b"process" and not _is_member_of(node):
+            return "process"
         constructors += node.type == "method_definition" and _named(node) == b"constructor"
         if node.type in ("variable_declarator", "assignment_expression"):
             value = node.child_by_field_name("value") or node.child_by_field_name("right")
@@ -62,6 +64,11 @@ def _calls_unknown(node: Node, picked: set[bytes]) -> str:
     if function.type == "call_expression" or (function.text in (b"require", b"import") and not _fixed(node)):
         return "it calls or loads what is not fixed"
     return ""
+
+
+def _is_member_of(node: Node) -> bool:
+    """Return whether only a member of it, of a fixed name, is used."""
+    return node.parent is not None and node.parent.type == "member_expression"
 
 
 def _named(node: Node) -> bytes:
