@@ -54,6 +54,8 @@ def parse(data: bytes | str, name: str) -> Node:
 
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig")
+        if is_too_deep(text):
+            raise Unreadable(f"{name} is nested too deeply.", REMEDY)
         yaml = YAML(typ="safe", pure=True)
         yaml.composer.warn_double_anchors = False  # It would print a warning for each on standard error.
         root = yaml.compose(text)
@@ -73,6 +75,25 @@ def parse(data: bytes | str, name: str) -> Node:
     if not isinstance(node.value, Mapping):
         raise Unreadable(f"{name}, line {node.line}: expected names with values.", REMEDY)
     return node
+
+
+def is_too_deep(text: str) -> bool:
+    """Return whether a YAML text is nested deeper than `MOST_DEPTH`.
+
+    Asked before it is parsed: libyaml ends the process on thousands of levels, and ruamel takes seconds for them.
+    What is no YAML is not too deep; the parser says what is wrong with it.
+    """
+    import yaml
+
+    depth = 0
+    try:
+        for event in yaml.parse(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > MOST_DEPTH:
+                return True
+    except (yaml.YAMLError, ValueError):
+        pass
+    return False
 
 
 class _Reader:

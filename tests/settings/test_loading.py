@@ -322,7 +322,7 @@ def test_a_misspelled_variable_is_remarked(places: Places) -> None:
         ("security: 3", "line 1: security needs names with values below it."),
         ("? [a]\n: 1", "line 1: a name must be a single word."),
         ("security: &loop\n  level: *loop", "line 2: too many values."),
-        ("a: " + "[" * 60 + "]" * 60, "too many values"),
+        ("a: " + "[" * 60 + "]" * 60, "is nested too deeply."),
         ("a: " + "[" * 50_000, "is nested too deeply."),
         ("x" * 300_000, "has more than 262,144 bytes."),
         ("schema: 2\nsecurity: {level: strict}\n", "line 1: the file has schema 2, this Assent reads schema 1."),

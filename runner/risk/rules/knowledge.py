@@ -13,6 +13,7 @@ from runner.model.errors import KnownError
 from runner.risk.rules.rule import Compile, DangerRule, DangerRules, compiled, trusted
 from runner.risk.rules.targets import Targets
 from runner.risk.rules.vocabulary import Vocabulary, entries
+from runner.system.document import is_too_deep
 from runner.system.places import resources
 from runner.system.plain_file import read_file
 
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 # libyaml is ten times as fast; it is part of every wheel of PyYAML, but not of every build.
 Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-MOST_DEPTH = 32
-"""Lists and mappings within each other in a file; rules have four levels."""
 
 
 class RulesUnreadable(KnownError):
@@ -82,7 +80,8 @@ def read(path: Path) -> dict[str, object]:
     """Return a rule file as data. Raises RulesUnreadable."""
     try:
         text = read_file(path).decode("utf-8")
-        _check_depth(path, text)
+        if is_too_deep(text):
+            raise RulesUnreadable(f"{path.name} is nested too deeply.", "Correct the file.")
         data = yaml.load(text, Loader)
     except OSError as error:
         raise RulesUnreadable(
@@ -98,15 +97,6 @@ def read(path: Path) -> dict[str, object]:
     if not isinstance(data, dict) or data.get("schema") != 1:
         raise RulesUnreadable(f"{path.name} has no `schema: 1`.", "Put it into the first line.")
     return data
-
-
-def _check_depth(path: Path, text: str) -> None:
-    """Raise RulesUnreadable for a text that is nested so deeply that libyaml would end the process, or YAMLError."""
-    depth = 0
-    for event in yaml.parse(text, Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > MOST_DEPTH:
-            raise RulesUnreadable(f"{path.name} is nested too deeply.", "Correct the file.")
 
 
 def _section(path: Path, name: str) -> Mapping[str, Sequence[str]]:
