@@ -6,11 +6,11 @@ import time
 from typing import TYPE_CHECKING, assert_never
 
 from app.parts.amounts import size
-from app.parts.expose import hides
 from app.parts.expose import visible as visible  # one of the phrases that every page uses
 from runner.model.decision import Decider, Verdict
 from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome
+from runner.model.shown import hides
 
 if TYPE_CHECKING:
     from runner.model.decision import Decision

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from app.parts.expose import hides
+from runner.model.shown import hides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import category, combining, east_asian_width
 
-_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
-"""Characters that count as letters, marks or signs and yet show nothing."""
-_SEEN = re.compile(f"[^{_BLANK}]*")
-_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+from runner.model.shown import hides
+
 WIDEST = len("\u2039U+10FFFF\u203a")
 """Cells that one character takes at most."""
 _MARKS = 2
@@ -84,14 +81,6 @@ def expose(line: str, tab: int = 4) -> Shown:
 def visible(text: str) -> str:
     """Return `text` as one line in which nothing hides: what cannot be seen becomes an escape that can."""
     return expose(" ".join(text.split())).text
-
-
-@lru_cache(4096)
-def hides(character: str) -> bool:
-    """Return whether `character` shows nothing, or changes how its neighbors are shown."""
-    if character in " \t":
-        return False
-    return category(character) in _UNSEEN or not _SEEN.fullmatch(character)
 
 
 def cells(text: str) -> int:

@@ -85,21 +85,21 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
 
 def as_text(assessment: Assessment, file: str) -> list[str]:
     """Return lines for a person: the level, each finding with its place, and what the code can touch."""
-    from runner.commands.terminal import visible
+    from runner.commands.terminal import in_one_line
 
-    lines = [visible(f"{file}: {assessment.level.name}")]
+    lines = [in_one_line(f"{file}: {assessment.level.name}")]
     if not assessment.findings:
         lines.append(f"  No findings. {' '.join(assessment.reasons)}")
     for finding in assessment.findings:
         place = f"{finding.span.line}:{finding.span.column + 1}"
         reference = f" [{finding.reference}]" if finding.reference else ""
-        lines.append(f"  {place:>8}  {finding.level.name:8}  {finding.reason}{reference}")
+        lines.append(f"  {place:>8}  {finding.level.name:8}  {in_one_line(finding.reason)}{reference}")
         if finding.evidence:
-            lines.append(f"{'':22}{visible(' '.join(finding.evidence.split()))}")
+            lines.append(f"{'':22}{in_one_line(' '.join(finding.evidence.split()))}")
     touched = [(title, getattr(assessment.touch, name)) for title, name in TOUCHED]
     if any(names for _, names in touched):
         lines.append("It can touch:")
-        lines += [f"  {title}: {visible(', '.join(names))}" for title, names in touched if names]
+        lines += [f"  {title}: {in_one_line(', '.join(names))}" for title, names in touched if names]
     return lines
 
 

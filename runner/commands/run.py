@@ -7,8 +7,9 @@ import json
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
+from runner.commands.terminal import in_one_line, visible
 from runner.gateway import catalog
 from runner.gateway.bridge import StdioBridge
 from runner.gateway.messages import MODERN, VERSION_KEY
@@ -139,16 +140,21 @@ def _call(bridge: StdioBridge, caller: RunClient, tool: str, arguments: dict[str
 
 def _told(answer: dict[str, Any], data: dict[str, Any]) -> int:
     if "exit_code" in data:
-        sys.stdout.write(str(data["stdout"]))
-        sys.stderr.write(str(data["stderr"]))
+        _print(str(data["stdout"]), sys.stdout)
+        _print(str(data["stderr"]), sys.stderr)
         if error := data.get("error"):
-            sys.stderr.write(f"assent run: {error}\n")
+            sys.stderr.write(f"assent run: {in_one_line(str(error))}\n")
         code = int(data["exit_code"])
         if code == 0 and data.get("status") != Status.FINISHED:
             return 1
         return code if code >= 0 else 124
-    sys.stderr.write(f"assent run: {_words(answer)}\n")
+    sys.stderr.write(f"assent run: {visible(_words(answer))}\n")
     return NOT_RUN
+
+
+def _print(text: str, stream: TextIO) -> None:
+    """Write what a program printed: as it is into files and pipes, to a terminal with nothing that commands it."""
+    stream.write(visible(text.replace("\r\n", "\n")) if stream.isatty() else text)
 
 
 def _words(answer: dict[str, Any]) -> str:

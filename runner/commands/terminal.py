@@ -27,6 +27,7 @@ from runner.model.events import (
     SandboxChosen,
 )
 from runner.model.request import CODE
+from runner.model.shown import hides
 from runner.system.log import logged
 from runner.system.places import Places
 from runner.system.private import keep_private
@@ -47,7 +48,16 @@ MOUSE_ONLY = "Only the mouse approves (setting window.approve_by), and a termina
 
 def visible(text: str) -> str:
     """Return `text` with every character that a terminal would interpret or hide written out."""
-    return "".join(c if c.isprintable() or c in "\n\t" else f"\\u{{{ord(c):x}}}" for c in text)
+    return "".join(_written_out(c) if hides(c) and c != "\n" else c for c in text)
+
+
+def in_one_line(text: str) -> str:
+    """Return the same with the ends of lines written out as well: no value may look like lines of Assent's own."""
+    return visible(text).replace("\n", _written_out("\n"))
+
+
+def _written_out(character: str) -> str:
+    return f"\\u{{{ord(character):x}}}"
 
 
 IN_HEADING = ("agent", "tool", "language")
@@ -187,7 +197,7 @@ class Terminal:
     ) -> None:
         where = f"{request.isolation} sandbox, {request.limits.seconds:g} s, {request.limits.memory_mb} MB"
         lines = [
-            f"\n{assessment.level.name}  {request.agent} asks for {request.tool} ({request.language})",
+            f"{assessment.level.name}  {request.agent} asks for {request.tool} ({request.language})",
             f"Runs in the {where}. Digest {request.digest[:16]}. {question.window:.0f} s to answer.",
             *_decides(request),
             *(f"  line {f.span.line}: {f.reason}" for f in assessment.findings),
@@ -196,10 +206,10 @@ class Terminal:
         if question.blocked:
             lines.append(f"Cannot be approved: {question.blocked}")
         lines.append(_invitation(approval, acceptance))
-        self._say("\n".join(lines))
+        self._say("", *lines)
 
-    def _say(self, text: str) -> None:
-        print(visible(text), file=self._sink, flush=True)
+    def _say(self, *lines: str) -> None:
+        print("\n".join(map(in_one_line, lines)), file=self._sink, flush=True)
 
 
 def main() -> int:

@@ -1,14 +1,30 @@
-"""How much of a line is shown to a person before a decision."""
+"""What of a text can be seen by a person before a decision: which characters, and how much of a line."""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
+from unicodedata import category
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 LONGEST_SHOWN = 20_000
 """Characters that are shown of a line that holds others than plain ASCII. The rest is counted, and not approved."""
+
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+"""Characters that count as letters, marks or signs and yet show nothing."""
+_SEEN = re.compile(f"[^{_BLANK}]*")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+
+
+@lru_cache(4096)
+def hides(character: str) -> bool:
+    """Return whether `character` shows nothing, or changes how its neighbors are shown."""
+    if character in " \t":
+        return False
+    return category(character) in _UNSEEN or not _SEEN.fullmatch(character)
 
 
 def cut_lines(text: str) -> Iterator[tuple[int, int]]:

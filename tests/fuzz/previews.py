@@ -10,7 +10,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from app.files.preview import MOST_CELL, MOST_COLUMNS, MOST_ROWS, MOST_TEXT, WIDEST, Picture, Table, preview
-from app.parts.expose import hides
+from runner.model.shown import hides
 from tests.fuzz.mutation import generated, mutated
 
 if TYPE_CHECKING:
