@@ -102,13 +102,13 @@ def test_code_does_not_see_the_words_of_marks(lab: Lab, monkeypatch: pytest.Monk
 
 
 def test_an_end_that_the_code_has_forged_is_not_recorded(lab: Lab) -> None:
-    """Memory of the keeper can be read on engines whose kernel lets a user look at its own processes."""
+    """The kernel of this engine lets a user read the memory of its own processes; the keeper's is kept from it."""
     if lab.kind == "local":
         pytest.skip("the local sandbox has no marks")
     result = lab.run(FORGES, seconds=1.0)
     assert result.outcome is not Outcome.OK
     assert result.exit_code != 0
-    assert result.duration >= 1
+    assert 1 <= result.duration < 2, "the end that it forged was believed for a while"
 
 
 def test_a_forged_end_does_not_shorten_what_the_run_took(lab: Lab) -> None:

@@ -7,9 +7,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runner.model.workspace import WORKSPACE
 from runner.sandbox.container.container import Container
 from runner.sandbox.container.failures import Denied
-from runner.sandbox.container.starter import WORKSPACE, command, script
+from runner.sandbox.container.starter import BASH, command, script
 from runner.sandbox.languages import SUFFIXES
 
 if TYPE_CHECKING:
@@ -72,9 +73,7 @@ class ExecContainer(Container):
         stem = f".{self.name}"
         main = f"{WORKSPACE}/{stem}.{SUFFIXES[self.shape.language]}"
         words = command(self.shape.language, self.shape.limits, stem)
-        started = await start(
-            self._client, self.id, ["bash", "--noprofile", "--norc", "-c", script("once.sh"), "once", main, *words]
-        )
+        started = await start(self._client, self.id, [*BASH, script("once.sh"), "once", main, *words])
         self._exec, self._attached = started.id, started.attached
         await self._introduce(keeper=False)
 

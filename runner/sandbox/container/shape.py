@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runner.model.request import Isolation
-from runner.sandbox.container.starter import ENVIRONMENT, WORKSPACE, command, watched
+from runner.model.workspace import WORKSPACE
+from runner.sandbox.container.starter import ENVIRONMENT, command, watched
 from runner.system.places import resources
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ NAMES = {Isolation.GVISOR: "runsc", Isolation.DOCKER: "runc"}
 USER = 1000
 TEMPORARY_MB = 64
 """Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
+KEEPER_MB = 2
+"""More for /tmp, where the keeper's own copy of bash takes some 1.3 until the run has ended."""
 OWN_PROCESSES = 2
 """The init process and the starter's own."""
 GVISOR_THREADS = 256
@@ -80,7 +83,9 @@ def config(shape: Shape, name: str) -> dict[str, Any]:
 
 def _command(shape: Shape) -> list[str]:
     words = command(shape.language, shape.limits)
-    return words if shape.bounds is None else watched(words, shape.language, shape.bounds)
+    if shape.bounds is None:
+        return words
+    return watched(words, shape.language, shape.bounds, private=shape.isolation is Isolation.DOCKER)
 
 
 def own_processes(shape: Shape) -> int:
@@ -92,6 +97,7 @@ def _walls(shape: Shape) -> dict[str, Any]:
     hardening = ["no-new-privileges:true"]
     if shape.isolation is Isolation.DOCKER:
         hardening.append(f"seccomp={seccomp()}")
+    temporary_mb = min(shape.limits.disk_mb, TEMPORARY_MB)
     return {
         "Runtime": shape.runtime,
         "NetworkMode": "none",
@@ -104,9 +110,9 @@ def _walls(shape: Shape) -> dict[str, Any]:
         "Tmpfs": {
             # Owner and not only mode: runc gives a mount the mode of the folder it covers.
             WORKSPACE: f"rw,exec,nosuid,nodev,size={shape.limits.disk_mb}m,uid={USER},gid={USER},mode=0755",
-            "/tmp": f"rw,exec,nosuid,nodev,size={_temporary_mb(shape.limits)}m,uid={USER},gid={USER},mode=1777",
+            "/tmp": f"rw,exec,nosuid,nodev,size={temporary_mb + KEEPER_MB}m,uid={USER},gid={USER},mode=1777",
         },
-        "ShmSize": _temporary_mb(shape.limits) << 20,
+        "ShmSize": temporary_mb << 20,
     }
 
 
@@ -124,10 +130,6 @@ def _bounds(shape: Shape) -> dict[str, Any]:
         "PidsLimit": limits.processes + own_processes(shape) + (GVISOR_THREADS if gvisor else 0),
         "Ulimits": [{"Name": name, "Soft": value, "Hard": value} for name, value in ulimits.items()],
     }
-
-
-def _temporary_mb(limits: Limits) -> int:
-    return min(limits.disk_mb, TEMPORARY_MB)
 
 
 @functools.cache

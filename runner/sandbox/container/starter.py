@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.request import Language
+from runner.model.workspace import WORKSPACE
 from runner.sandbox import languages
 from runner.sandbox.container.frames import MARK
 from runner.sandbox.imports import hint
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from runner.sandbox.contract import Bounds, Job
 
 HERE = Path(__file__).with_name("inside")
-WORKSPACE = "/workspace"
+BASH = ("bash", "--noprofile", "--norc", "-c")
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": WORKSPACE,
@@ -49,16 +50,21 @@ def command(language: Language, limits: Limits, stem: str = "main") -> list[str]
             heap = f"--max-old-space-size={int(limits.memory_mb * languages.HEAP_SHARE)}"
             return ["node", heap, "-e", _text(language), mark, main]
         case Language.SHELL:
-            return ["bash", "--noprofile", "--norc", "-c", _text(language), "assent", mark, main]
+            return [*BASH, _text(language), "assent", mark, main]
         case _:
             assert_never(language)
 
 
-def watched(words: list[str], language: Language, bounds: Bounds) -> list[str]:
-    """Return `words` started by a keeper, which hands out what the code has left when it has ended."""
+def watched(words: list[str], language: Language, bounds: Bounds, *, private: bool) -> list[str]:
+    """Return `words` started by a keeper, which hands out what the code has left when it has ended.
+
+    `private` keeps the keeper's memory from the code, which runs as the same user: with the word in there it could say
+    that the run has ended. gVisor does so itself, and cannot start a file that it may not read.
+    """
     numbers = map(str, (bounds.files, bounds.file_bytes, bounds.all_bytes))
     mark, main = MARK.decode(), f"main.{languages.SUFFIXES[language]}"
-    return ["bash", "--noprofile", "--norc", "-c", script("keeper.sh"), "keeper", mark, main, *numbers, *words]
+    keeper = [*BASH, script("keeper.sh"), "keeper", mark, main, *numbers, *words]
+    return [*BASH, script("private.sh"), *keeper] if private else keeper
 
 
 def introduction(words: Words, *, keeper: bool) -> bytes:

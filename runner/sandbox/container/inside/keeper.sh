@@ -3,6 +3,7 @@
 # Usage: keeper.sh MARK MAIN FILES FILE_BYTES ALL_BYTES COMMAND ...
 mark=$1 main=$2 most=$3 largest=$4 left=$5
 shift 5
+rm -f /tmp/.keeper
 # Its word, by standard input: the code can read every command and environment. What follows is for the interpreter.
 read -r word || exit 0
 LOOKED_AT=1000 DEEPEST=40 LONGEST=4000 NAMES=400000
