@@ -17,6 +17,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_SCALE_FACTOR", "1")
 os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 
+import hypothesis
 import pytest
 
 from runner.system import tasks
@@ -30,6 +31,9 @@ GRACE_SECONDS = 3.0
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Its own deadline, 200 ms of the wall clock, passes by itself on a busy machine; tests guard against hanging.
+    hypothesis.settings.register_profile("assent", deadline=None)
+    hypothesis.settings.load_profile("assent")
     config.addinivalue_line("markers", "errors_expected: this test provokes errors in the log")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.captures import SHA256
+from runner.system.plain_file import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,10 +67,6 @@ class Evidence:
 
 
 def _fingerprint(path: Path) -> str:
-    """Return the SHA-256 of a plain file; '' for anything else. Raises OSError."""
-    # Not blocking, since a pipe in place of the file would wait for ever.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return ""
+    """Return the SHA-256 of a plain file. Raises OSError, also for a link and for anything but a file."""
+    with open(open_file(path, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from runner.system.plain_file import open_file
 
 if TYPE_CHECKING:
     from runner.system.places import Places
@@ -113,11 +114,10 @@ def _write(path: Path, door: ConsoleAddress) -> None:
 def _read(path: Path) -> ConsoleAddress | None:
     """Return the content of `path`; None unless this account owns it and no other can write it."""
     try:
-        # Without O_NONBLOCK a pipe would block for ever.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = open_file(path, os.O_RDONLY | os.O_NOFOLLOW)
         try:
             status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+            if status.st_uid != os.getuid() or status.st_mode & 0o022:
                 return None
             data = json.loads(os.read(descriptor, MOST_BYTES))
         finally:

@@ -50,6 +50,10 @@ class Span:
     end_column: int
 
 
+WHOLE = Span(1, 0, 1, 0)
+"""Of what belongs to no line of the code."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing the code does, where it does it, and why that matters."""

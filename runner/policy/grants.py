@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level, Touch
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, Limits, NetworkMode, Tool, canonical
-from runner.policy.data_files import is_data_file
+from runner.risk.tool_files import is_data_file
 
 if TYPE_CHECKING:
     from runner.model.assessment import Assessment

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Parser
 
-from runner.model.assessment import Capability, Finding, Level, Span
+from runner.model.assessment import WHOLE, Capability, Finding, Level
 from runner.model.request import Language, Request
 from runner.model.variables import is_harmless
 from runner.risk.executing import executes
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from runner.risk.model.acts import Place
     from runner.risk.trace.nested import Nested
 
-WHOLE = Span(1, 0, 1, 0)
 PLACE: Place = (1, 0, 1, 0)
 DEEPEST = 200
 """Lists in lists of variables that are walked, beyond which they are read as one text; the gateway takes far fewer."""

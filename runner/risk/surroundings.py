@@ -6,7 +6,7 @@ import ipaddress
 import re
 from typing import TYPE_CHECKING
 
-from runner.model.assessment import Capability, Finding, Level, Span
+from runner.model.assessment import WHOLE, Capability, Finding, Level
 from runner.model.request import Language, NetworkMode, Request
 from runner.risk.rules.packages import PackageOrigin, fixed, mistaken_for, name_of, source_of
 from runner.risk.text import LOOK_ALIKE
@@ -14,7 +14,6 @@ from runner.risk.text import LOOK_ALIKE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-WHOLE = Span(1, 0, 1, 0)
 LONGEST = 200
 NUMBER = re.compile(r"^(?:0x[0-9a-f]+|\d+)$")
 LOCAL = (".local", ".internal", ".lan", ".localhost", ".home.arpa")

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
 from runner.model.request import Language, Request, Tool
+from runner.model.workspace import WORKSPACE
 from runner.risk.assess import assess, in_order
 from runner.risk.model.lines import Lines
 from runner.risk.rules.knowledge import bundled
 from runner.risk.text import tricks
+from runner.risk.tool_files import MAKEFILE, PROGRAMS, recipes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-WORKSPACE = "/workspace"
-WHOLE = Span(1, 0, 1, 0)
 LANGUAGES = {
     ".py": Language.PYTHON,
     ".pyw": Language.PYTHON,
@@ -33,15 +32,6 @@ LANGUAGES = {
     ".mts": Language.JAVASCRIPT,
     ".cts": Language.JAVASCRIPT,
 }
-MAKEFILE = re.compile(r"(?i)(?:.*/)?(?:gnu)?makefile\Z|.*\.mk\Z")
-PROGRAMS = re.compile(
-    r"(?i).*\.(?:rb|pl|pm|php|lua|tcl|r|jl|awk|ps1|bat|cmd|vbs|pth|so|node|wasm|jar|class|exe|dll|service|timer|desktop"
-    r"|gradle|ipynb|zsh|fish|csh|ksh|command)\Z"
-    r"|(?:.*/)?(?:package\.json|composer\.json|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|noxfile|justfile|rakefile"
-    r"|gemfile|jenkinsfile|dockerfile|containerfile|vagrantfile|procfile|\.envrc|\.gitattributes|\.gitmodules"
-    r"|\.pre-commit-config\.yaml)\Z|(?:.*/)?\.git/.*"
-)
-"""Files that interpreters and tools run, or take commands from."""
 INTERPRETERS = {"python": Language.PYTHON, "node": Language.JAVASCRIPT, "sh": Language.SHELL}
 """By a part of the first line, `#!...`."""
 
@@ -58,7 +48,7 @@ def assess_write(
     language = language_of(path, content)
     code = content
     if MAKEFILE.match(path):
-        language, code = Language.SHELL, _recipes(content)
+        language, code = Language.SHELL, recipes(content)
     elif language is None and executable and not content.startswith(("#!", "\x7fELF")):
         language = Language.SHELL  # what a shell takes it for
     touch = Touch(files=(path,))
@@ -91,11 +81,6 @@ def language_of(path: str, content: str) -> Language | None:
     if not first.startswith("#!"):
         return None
     return next((language for word, language in INTERPRETERS.items() if word in first), None)
-
-
-def _recipes(makefile: str) -> str:
-    """Return what the rules of a makefile run, in the lines where it stands."""
-    return "\n".join(line[1:].lstrip("@-+ ") if line.startswith("\t") else "" for line in makefile.split("\n"))
 
 
 def _place(path: str) -> Iterator[Finding]:

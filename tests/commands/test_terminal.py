@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 PATIENCE = 30.0
 
 
-@pytest.mark.parametrize("hostile", ["\x1b[2J", "\u202e", "\r", "\x9b1m", "\u200b"])
+@pytest.mark.parametrize("hostile", ["\x1b[2J", "\u202e", "\r", "\x9b1m", "\u200b", "\u3164", "\ufe0f", "\u2800"])
 def test_nothing_a_terminal_obeys_or_hides_gets_through(hostile: str) -> None:
     shown = visible(f"a{hostile}b")
     assert hostile[0] not in shown

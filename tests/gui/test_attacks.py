@@ -11,11 +11,11 @@ from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QLabel, QTabWidget, QWidget
 
-from app.parts.expose import hides
 from app.parts.glyphs import Glyphs
 from app.parts.output import OutputView
 from app.running.panel import RunningPanel
 from runner.model.result import CapturedFile, Outcome
+from runner.model.shown import hides
 from runner.sandbox.output import Stream, Transcript
 from tests.gui import feed
 

@@ -12,6 +12,7 @@ from runner.risk.python.program import Python
 from runner.risk.python.syntax import Repair, Unparsed, parse, recoded
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.shell.script import Shell
+from runner.risk.tool_files import MAKEFILE, recipes
 from runner.risk.trace.files import WrittenFiles, keys
 
 if TYPE_CHECKING:
@@ -139,10 +140,8 @@ class Nested:
             self._script(path, code, place)
 
     def _script(self, path: str, code: str, place: Place) -> None:
-        if path.rpartition("/")[2].lower() in ("makefile", "gnumakefile"):
-            # What a rule of a makefile runs stands behind a tab.
-            code = "\n".join(line[1:].lstrip("@-") for line in code.split("\n") if line.startswith("\t"))
-            path = "recipes.sh"
+        if MAKEFILE.match(path):
+            code, path = recipes(code), "recipes.sh"
         language = next((known for end, known in SCRIPTS.items() if path.lower().endswith(end)), "")
         if code.startswith("#!") and not language:
             language = "python" if "python" in code[:40] else "shell" if "sh" in code[:40] else ""

@@ -10,6 +10,8 @@ import platform
 import tarfile
 from typing import TYPE_CHECKING
 
+from runner.model.workspace import WORKSPACE
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 EPOCH = 1735689600
 """The time that everything in an image bears: the beginning of 2025."""
 USER = "1000:1000"
-ENVIRONMENT = ("PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/workspace")
+ENVIRONMENT = ("PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", f"HOME={WORKSPACE}")
 LIST = "./usr/share/assent/packages"
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
@@ -57,7 +59,7 @@ def _config(recipe: Recipe, version: str, layer: str) -> dict[str, object]:
         "config": {
             "User": USER,
             "Env": list(ENVIRONMENT),
-            "WorkingDir": "/workspace",
+            "WorkingDir": WORKSPACE,
             "Cmd": list(recipe.command),
             "Labels": labels(recipe, version),
         },

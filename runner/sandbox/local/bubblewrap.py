@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Limits
+from runner.model.workspace import WORKSPACE
 from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.child import Child, Identities, Program, View, as_user, rlimits
 from runner.sandbox.local.collect import Left
@@ -50,7 +51,7 @@ CLOCK_STEP = 0.02
 """Seconds by which the times of files may lag behind the clock."""
 READY_EVERY = 0.0003
 """Seconds between two looks at whether its mounts are made."""
-VIEW = View("/workspace", "/run/assent", "/tmp")
+VIEW = View(WORKSPACE, "/run/assent", "/tmp")
 SHARED_MEMORY = "/dev/shm"
 OTHERS = tuple("/proc/{pid}/root" + place for place in (VIEW.temporary, SHARED_MEMORY))
 

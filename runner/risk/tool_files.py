@@ -1,0 +1,41 @@
+"""Files that tools run, or take orders from, by their paths; and those of which none is known that does."""
+
+from __future__ import annotations
+
+import re
+
+MAKEFILE = re.compile(r"(?i)(?:.*/)?(?:gnu)?makefile\Z|.*\.mk\Z")
+PROGRAMS = re.compile(
+    r"(?i).*\.(?:rb|pl|pm|php|lua|tcl|r|jl|awk|ps1|bat|cmd|vbs|pth|so|node|wasm|jar|class|exe|dll|service|timer|desktop"
+    r"|gradle|ipynb|zsh|fish|csh|ksh|command)\Z"
+    r"|(?:.*/)?(?:package\.json|composer\.json|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|noxfile|justfile|rakefile"
+    r"|gemfile|jenkinsfile|dockerfile|containerfile|vagrantfile|procfile|\.envrc|\.gitattributes|\.gitmodules"
+    r"|\.pre-commit-config\.yaml)\Z|(?:.*/)?\.git/.*"
+)
+"""Files that interpreters and tools run, or take commands from."""
+DATA_ENDINGS = frozenset(
+    ("csv", "tsv", "txt", "json", "jsonl", "ndjson", "md", "log", "png", "jpg", "jpeg", "gif", "webp", "pdf", "parquet")
+)
+FOLDERS_OF_TOOLS = frozenset(("hooks", "node_modules", "site-packages", "bin", "sbin"))
+NAMES_OF_TOOLS = re.compile(
+    r"package-lock\.json|npm-shrinkwrap\.json|bower\.json|[tj]sconfig(\..*)?\.json"
+    r"|deno\.json|project\.json|workspace\.json|lerna\.json|nx\.json|turbo\.json|vercel\.json|now\.json|angular\.json"
+    r"|manifest\.json|(tasks|launch|settings|extensions|keybindings|mcp|hooks)(\..*)?\.json|devcontainer\.json"
+    r"|cmake\w*\.(txt|json)|(requirements|constraints)\b.*\.txt|runtime\.txt"
+    r"|(claude|agents|gemini|codex|cursor|skill|copilot-instructions)(\..*)?\.md|.*\.instructions\.md|.*\.prompt\.md"
+)
+"""More names with the ending of data by which tools, and agents, find what they are to run or to follow."""
+
+
+def recipes(makefile: str) -> str:
+    """Return what the rules of a makefile run, in the lines where it stands."""
+    return "\n".join(line[1:].lstrip("@-+ ") if line.startswith("\t") else "" for line in makefile.split("\n"))
+
+
+def is_data_file(path: str) -> bool:
+    """Return whether no tool is known that runs, or takes orders from, a file of this path."""
+    *folders, name = path.lower().split("/")
+    if any(folder.startswith(".") or folder in FOLDERS_OF_TOOLS for folder in folders):
+        return False
+    followed = PROGRAMS.match(path) or NAMES_OF_TOOLS.fullmatch(name)
+    return name.rpartition(".")[2] in DATA_ENDINGS and not followed
