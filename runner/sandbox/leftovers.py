@@ -11,6 +11,7 @@ from pathlib import Path
 
 from runner.model.errors import KnownError
 from runner.sandbox.removal import remove
+from runner.system.process_stat import STARTED, fields_of
 
 MARKER = "ASSENT_RUN"
 """Environment variable that every process of a run starts with: the run's name."""
@@ -63,11 +64,8 @@ def sweep(root: Path) -> tuple[str, ...]:
 
 def started_at(pid: int) -> str:
     """Start of process `pid` in clock ticks since boot, '' when there is none: tells a reused id from the first."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-    except OSError:
-        return ""
-    return stat.rpartition(")")[2].split()[19]
+    fields = fields_of(pid)
+    return fields[STARTED].decode("ascii") if fields else ""
 
 
 def owner_lives(name: str) -> bool:

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.risk.worker.calls import PATIENCE
+from runner.system.process_stat import SYSTEM, USER, fields_of
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 SHARE = 0.5
 """Of the deadline: with less processor time than that, the worker has not had its chance."""
-USER, SYSTEM = 11, 12
-"""Fields of /proc/PID/stat behind the name: processor time in ticks (proc_pid_stat(5))."""
 
 
 def processor_seconds(pid: int) -> float | None:
     """Return the processor time that a process has had; None where that cannot be found out."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
-        fields = stat.rpartition(")")[2].split()  # the name may hold spaces and brackets
-        return (int(fields[USER]) + int(fields[SYSTEM])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return None
+    fields = fields_of(pid)
+    return (int(fields[USER]) + int(fields[SYSTEM])) / os.sysconf("SC_CLK_TCK") if fields else None
 
 
 class Deadline:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from runner.system.process_stat import RESIDENT, THREADS, USER, fields_of
+
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -35,13 +37,11 @@ def descendants(pid: int) -> list[int]:
 def read(pids: list[int]) -> ProcessReading:
     memory = threads = count = ticks = 0
     for pid in pids:
-        stat = _file(f"/proc/{pid}/stat")
-        if not stat:
+        if not (fields := fields_of(pid)):
             continue
-        fields = stat.rpartition(b")")[2].split()
-        ticks += sum(map(int, fields[11:15]))
-        threads += int(fields[17])
-        memory += int(fields[21]) * PAGE
+        ticks += sum(map(int, fields[USER : USER + 4]))
+        threads += int(fields[THREADS])
+        memory += int(fields[RESIDENT]) * PAGE
         count += 1
     return ProcessReading(memory, ticks / TICKS, count, threads)
 
@@ -63,8 +63,8 @@ def own_threads() -> int:
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             try:
-                if entry.stat().st_uid == me and (stat := _file(f"/proc/{entry.name}/stat")):
-                    total += int(stat.rpartition(b")")[2].split()[17])
+                if entry.stat().st_uid == me and (fields := fields_of(entry.name)):
+                    total += int(fields[THREADS])
             except OSError:
                 continue
     return total
