@@ -154,6 +154,8 @@ class Cards(QObject):
         """Since this start."""
         self.refused_by_agent: dict[str, int] = {}
         """Since this start."""
+        self.first_refused: dict[str, float] = {}
+        """When the first of these was reported, in seconds since the epoch."""
 
     # ---- reading ----
 
@@ -292,6 +294,7 @@ class Cards(QObject):
                 self.mode = event
             case CallsRefused():
                 self.refusals.append(event)
+                self.first_refused.setdefault(event.agent, time.time())
                 self.refused_by_agent[event.agent] = self.refused_by_agent.get(event.agent, 0) + event.count
             case SandboxesChanged():
                 self.kept = event.kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
@@ -147,4 +148,6 @@ class Banners(QWidget):
         agent = phrases.visible(event.agent) or "somebody without a valid token"
         total = self._cases.refused_by_agent.get(event.agent, event.count)
         calls = f"{total:,} call{'s' if total != 1 else ''}"
-        self.say(f"refused {event.agent}", Tone.WARN, f"{calls} by {agent} refused: {phrases.visible(event.reason)}")
+        since = phrases.when(self._cases.first_refused.get(event.agent, time.time()))
+        what = f"{calls} by {agent} refused since {since}, the last one because: {phrases.visible(event.reason)}"
+        self.say(f"refused {event.agent}", Tone.WARN, what)

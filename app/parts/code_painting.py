@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen, QTextCharFormat
 
-from app.parts.glyphs import Glyphs, Style
+from app.parts.glyphs import Glyphs, Style, narrowed
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QPainter
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 1500
 """Rows whose glyphs stay laid out."""
+_MOST_SQUEEZED = 1.25
+"""How much wider than its space a row may be: it is drawn narrower, and beyond this the code in it is hard to read."""
 
 
 class CodePainting:
@@ -138,7 +140,11 @@ class CodePainting:
                 self._glyphs.clear()
             start, end = piece
             text = self._listing.shown(line).text[start:end]
-            glyphs = self._glyphs[row] = Glyphs(text, self._grid.mono, self._styles(line, start, end))
+            mono, styles = self._grid.mono, self._styles(line, start, end)
+            glyphs = Glyphs(text, mono, styles)
+            if glyphs.width > _MOST_SQUEEZED * self._grid.width:
+                glyphs = Glyphs(narrowed(text, mono), mono, styles)
+            self._glyphs[row] = glyphs
         return glyphs
 
     def _styles(self, line: int, start: int, end: int) -> list[Style]:

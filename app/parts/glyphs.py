@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, cast
 from unicodedata import bidirectional
 
 from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QFont, QPainter, QTextCharFormat, QTextLayout
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QTextCharFormat, QTextLayout
+
+from app.parts.expose import cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,8 +16,27 @@ if TYPE_CHECKING:
 _FORCE_LEFT_TO_RIGHT = "\u202d"
 _REORDERS = frozenset({"R", "AL", "AN"})
 
+_TOO_WIDE = 1.6
+"""Cells to a cell beyond which a character is not drawn in a row that is too wide."""
+_IN_ITS_PLACE, _ON_A_LETTER = "\N{REPLACEMENT CHARACTER}", "\N{COMBINING X BELOW}"
+
 Style = tuple[int, int, QTextCharFormat]
 """(start, end, format) in characters of the row."""
+
+
+def narrowed(text: str, font: QFont) -> str:
+    """Return `text` with a sign in the place of each character that is drawn much wider than its cells.
+
+    Some signs of real scripts, alone, are as wide as six letters: many of them would squeeze the code beside them.
+    """
+    metrics = QFontMetricsF(font)
+    cell = metrics.horizontalAdvance("0")
+    signs = {
+        one: _IN_ITS_PLACE if cells(one) else _ON_A_LETTER
+        for one in {*text}
+        if not one.isascii() and metrics.horizontalAdvance(one) > _TOO_WIDE * cell * max(1, cells(one))
+    }
+    return "".join(signs.get(one, one) for one in text) if signs else text
 
 
 class Glyphs:

@@ -207,14 +207,15 @@ def _skipped_because(card: Card, listed: int, by: ApproveBy) -> str:
 
 
 def _line(card: Card) -> str:
+    # What the agent calls it comes last: it may look like all the rest.
     request = card.request
     parts = (
-        phrases.title(request),
-        phrases.visible(request.agent),
         card.level.name if card.level else "",
-        phrases.language(request.language),
+        phrases.asks_for(request),
+        phrases.visible(request.agent),
         f"network {phrases.network(request)}",
         card.digest[:8],
+        phrases.title(request),
     )
     return _DOT.join(part for part in parts if part)
 
@@ -223,17 +224,19 @@ def _joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
     """Return the deciding parts of all requests, one below the other, and the findings at their new lines."""
     lines: list[str] = []
     findings: list[Finding] = []
-    first: dict[str, int] = {}
+    first: dict[tuple[object, ...], int] = {}
     for number, card in enumerate(cards, 1):
         request = card.request
         title = phrases.title(request)
         lines.append("\N{BOX DRAWINGS HEAVY HORIZONTAL}" * 3 + f" {number} of {len(cards)}: {title}")
         about = [f"{part.name}: {phrases.visible(part.text)}" for part in request.beside]
         whole = "\n".join([*about, _whole(card)])
-        if whole in first:
-            lines += [f"The same as {first[whole]}.", ""]
+        # By its parts: joined to one text, others might read the same.
+        key = (request.tool, request.language, request.parts, request.beside)
+        if key in first:
+            lines += [f"The same as {first[key]}.", ""]
             continue
-        first[whole] = number
+        first[key] = number
         for finding in card.assessment.findings if card.assessment else ():
             span = finding.span
             down = len(lines) + len(about)

@@ -1,0 +1,62 @@
+"""What an agent sends cannot make one request look like another, or code too small to be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from app.parts.code import CodeView
+from app.review.batch import Batch, _joined
+from runner.model.request import Language, Tool
+from tests.gui import feed
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from app.cards import Card
+    from app.look.look import Look
+    from tests.gui.conftest import Desk
+
+WIDE = "\N{KANNADA VOWEL SIGN OO}"
+"""Drawn alone it is as wide as several letters, in every font that has it and in the sign for a missing one."""
+ORDINARY = "\N{CJK UNIFIED IDEOGRAPH-4E2D}" * 10
+CODE = "; print('not harmless')"
+
+
+def _asked(desk: Desk, **values: object) -> Card:
+    card = desk.cases.card(desk.ask(replace(feed.request("print(1)"), **values)).id)  # type: ignore[arg-type]
+    assert card is not None
+    return card
+
+
+def test_signs_that_are_drawn_wide_do_not_squeeze_the_code_beside_them(look: Look, qtbot: QtBot) -> None:
+    view = CodeView(look)
+    qtbot.addWidget(view)
+    view.resize(800, 600)
+    view.show()
+    columns = view._grid.columns
+    view.set_code(f"a = '{WIDE * (columns - len(CODE) - 7)}'{CODE}\n{ORDINARY}", "python")
+    view.grab()
+    row = view._painting.glyphs(0, 0, view._layout.pieces(0)[0])
+    assert row.width <= 1.6 * view._grid.width
+    assert view._painting.glyphs(1, 1, view._layout.pieces(1)[0])._text == ORDINARY
+
+
+def test_in_a_batch_only_what_has_the_same_parts_is_the_same(desk: Desk) -> None:
+    cards = [
+        _asked(desk, code="cat\nInput: a", stdin="", language=Language.SHELL),
+        _asked(desk, code="cat", stdin="a", language=Language.SHELL),
+        _asked(desk, code="cat\nInput: a", stdin="", language=Language.PYTHON),
+        _asked(desk, code="", tool=Tool.CODE_READ_FILE, files=("a",), language=None),
+        _asked(desk, code="", tool=Tool.CODE_LIST_FILES, files=("a",), language=None),
+        _asked(desk, code="cat", stdin="a", language=Language.SHELL),
+    ]
+    assert [line for line in _joined(cards)[0].split("\n") if line.startswith("The same as")] == ["The same as 2."]
+
+
+def test_a_batch_says_what_each_request_would_do_before_what_it_is_called(desk: Desk, look: Look) -> None:
+    title = "Listing \N{MIDDLE DOT} LOW \N{MIDDLE DOT} lists files"
+    card = _asked(desk, code="", tool=Tool.CODE_DESTROY_SANDBOX, sandbox="box", language=None, title=title)
+    batch = Batch(desk.window, desk.cases, lambda *_: None, look, [card.id])
+    line = batch.what.text()
+    assert line.index("removes its sandbox") < line.index(title)
