@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from pygments.lexer import ExtendedRegexLexer, LexerContext
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 AHEAD = 1_000
 """Characters. Some expressions take time that grows with the square or the cube of what they look at."""
+LONGEST_PIECE = 50_000
+"""Characters of a comment or a text that is looked at to its end: cut, its rest would be taken for code, and a quote
+in that rest would make code look like a text. Where one is longer, what follows has no colors.
+"""
 
 
 class _Python(ExtendedRegexLexer, PythonLexer):
@@ -29,6 +34,12 @@ class _Javascript(ExtendedRegexLexer, JavascriptLexer):
 
 
 _LEXERS = {"python": _Python, "shell": _Shell, "javascript": _Javascript}
+_PIECES = {
+    "python": re.compile(r"#[^\n]*+"),
+    "shell": re.compile(r"#[^\n]*+\n?|\$?'(?:[^'\\]|\\.)*+'|<<-?\s*+'?\\?(?P<word>\w{1,64}+)(?!\w)", re.DOTALL),
+    "javascript": re.compile(r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/|\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL),
+}
+"""Comments and texts for which a lexer has one expression. Each takes linear time."""
 
 
 def tokens(text: str, language: str) -> Iterator[tuple[Any, str]]:
@@ -40,7 +51,24 @@ def tokens(text: str, language: str) -> Iterator[tuple[Any, str]]:
     # It stops where it reaches what it may look at, and begins again in the state that it was in.
     while before < context.pos < len(text):
         before = context.pos
-        context.end = min(before + AHEAD, len(text))
+        if (end := _end(text, before, language)) is None:
+            return
+        context.end = end
         for _, kind, piece in lexer.get_tokens_unprocessed(context=context):
             yield kind, piece
-            context.end = min(context.pos + len(piece) + AHEAD, len(text))
+            if (end := _end(text, context.pos + len(piece), language)) is None:
+                return
+            context.end = end
+
+
+def _end(text: str, start: int, language: str) -> int | None:
+    """Return how far is looked from `start` on; None where the piece that begins there is too long to be looked at."""
+    end = start + AHEAD
+    if (piece := _PIECES[language].match(text, start)) is not None:
+        last = piece.end()
+        if word := piece.groupdict().get("word"):
+            last = text.find(word, last) + len(word)
+        if last - start > LONGEST_PIECE:
+            return None
+        end = max(end, last)
+    return min(end, len(text))

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
+from app.parts.bounded_lexers import tokens
 from app.parts.code import CodeView
+from app.parts.lexing import _kind
 from app.review.batch import Batch, _joined
 from runner.model.request import Language, Tool
 from tests.gui import feed
@@ -40,6 +44,27 @@ def test_signs_that_are_drawn_wide_do_not_squeeze_the_code_beside_them(look: Loo
     row = view._painting.glyphs(0, 0, view._layout.pieces(0)[0])
     assert row.width <= 1.6 * view._grid.width
     assert view._painting.glyphs(1, 1, view._layout.pieces(1)[0])._text == ORDINARY
+
+
+LONG = "word " * 300
+MISLEADING = {
+    "comment in Python": ("python", f'# {LONG}"""\nhostile()\n"""'),
+    "comment in shell": ("shell", f"# {LONG}'\nhostile\n: '"),
+    "text in shell": ("shell", f"python3 -c '{LONG}'; hostile; echo 'x'"),
+    "here-document": ("shell", f"cat <<EOF\n{LONG} don't\nEOF\nhostile; echo 'x'"),
+    "comment in JavaScript": ("javascript", f"/* {LONG} don't */ hostile(); 'x'"),
+    "line of comment in JavaScript": ("javascript", f"// {LONG} `\nhostile(); `x`"),
+    "text in JavaScript": ("javascript", f'a = "{LONG}"; hostile(); "x"'),
+    "beyond all bounds": ("javascript", f'a = "{LONG * 40}"; hostile(); "x"'),
+}
+
+
+@pytest.mark.parametrize("name", MISLEADING)
+def test_code_behind_a_long_comment_or_text_has_not_the_color_of_one(name: str) -> None:
+    language, code = MISLEADING[name]
+    kinds = [_kind(token) for token, text in tokens(code, language) for _ in text]
+    place = code.index("hostile")
+    assert not {"string", "comment"} & {*kinds[place : place + len("hostile")]}
 
 
 def test_in_a_batch_only_what_has_the_same_parts_is_the_same(desk: Desk) -> None:

@@ -58,6 +58,11 @@ LEXED = {
     "templates": ("javascript", "`${" * 3_000),
     "comments": ("javascript", "/*" * 10_000),
     "substitutions": ("shell", "$(" * 5_000),
+    "texts that do not end": ("javascript", 'a = "\\"' * 5_000),
+    "comments that do not end": ("javascript", "`${/*" * 4_000),
+    "here-documents that end far away": ("shell", "cat <<abc\n" * 2_000 + "x" * 40_000 + "\nabc"),
+    "texts in texts": ("shell", "\"$(echo '" * 3_000),
+    "a long text": ("shell", "'" + "a\n" * 20_000 + "'"),
 }
 
 
