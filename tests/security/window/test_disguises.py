@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from tests.gui.conftest import Desk
 
-WIDE = "\N{KANNADA VOWEL SIGN OO}"
-"""Drawn alone it is as wide as several letters, in every font that has it and in the sign for a missing one."""
+WIDE = "\U0001f852\u0d4e\u0b5d\u0958"
+"""Signs that are drawn as wide as several letters, by the fonts that most machines have."""
 ORDINARY = "\N{CJK UNIFIED IDEOGRAPH-4E2D}" * 10
 CODE = "; print('not harmless')"
 
@@ -33,13 +33,14 @@ def _asked(desk: Desk, **values: object) -> Card:
     return card
 
 
-def test_signs_that_are_drawn_wide_do_not_squeeze_the_code_beside_them(look: Look, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("sign", WIDE)
+def test_signs_that_are_drawn_wide_do_not_squeeze_the_code_beside_them(look: Look, qtbot: QtBot, sign: str) -> None:
     view = CodeView(look)
     qtbot.addWidget(view)
     view.resize(800, 600)
     view.show()
     columns = view._grid.columns
-    view.set_code(f"a = '{WIDE * (columns - len(CODE) - 7)}'{CODE}\n{ORDINARY}", "python")
+    view.set_code(f"a = '{sign * (columns - len(CODE) - 7)}'{CODE}\n{ORDINARY}", "python")
     view.grab()
     row = view._painting.glyphs(0, 0, view._layout.pieces(0)[0])
     assert row.width <= 1.6 * view._grid.width
