@@ -64,14 +64,24 @@ class Facts(ScrollColumn):
         self._narrow()
         self.findings.setVisible(bool(self._found))
         self._touch.show_pairs(_touched(assessment.touch) if assessment else ())
-        chosen = [("Chosen", str(sandbox["chosen"]))] if sandbox.get("chosen") else []
+        here = sandbox if _is_for(card, sandbox) else {}
+        chosen = [("Chosen", str(here["chosen"]))] if here.get("chosen") else []
         self._where.show_pairs([*_where(card), *chosen])
-        self._protections.show_lines(card.protections or _texts(sandbox.get("protections")))
-        self._missing.show_lines(_texts(sandbox.get("missing")))
+        self._protections.show_lines(card.protections or card.request.protections or _texts(here.get("protections")))
+        self._missing.show_lines(_texts(here.get("missing")))
 
     @Slot()
     def _narrow(self) -> None:
         self.findings.set_findings(self.narrowing.picked(self._found))
+
+
+def _is_for(card: Card, sandbox: Mapping[str, object]) -> bool:
+    """Return whether `sandbox`, where new runs start, is the one that the request would run in.
+
+    A sandbox that is kept may be of another kind, and has protections of its own; so may be one that was replaced.
+    """
+    request = card.request
+    return not request.sandbox and sandbox.get("isolation") == request.isolation.value
 
 
 def _reasons(card: Card) -> list[str]:
