@@ -149,20 +149,20 @@ class SandboxChoice:
 
         Raises KnownError where `isolation`, which the person saw, is not the present one, or cannot be remembered.
         """
-        self._require(isolation)
+        self.require_weaker(isolation)
         try:
             async with self._writing:
                 await asyncio.to_thread(self._last.write, isolation)
         except OSError as error:
             raise KnownError(f"This could not be remembered: {error}.", "Free disk space.") from error
         try:
-            self._require(isolation)  # another sandbox may have been chosen since the await, which then counts
+            self.require_weaker(isolation)  # another sandbox may have been chosen since the await, which then counts
         except KnownError:
             await self._remember()
             raise
         self._before, self._remembered, self._weaker = isolation, True, False
 
-    def _require(self, isolation: Isolation) -> None:
+    def require_weaker(self, isolation: Isolation) -> None:
         """Raise KnownError where `isolation` is not the present, weaker one."""
         if self.weaker_than is None or self.present is not isolation:
             raise KnownError("The sandbox has changed meanwhile.", "Look at what is in use now.")

@@ -7,6 +7,7 @@ import itertools
 import time
 from typing import TYPE_CHECKING
 
+from runner.model.errors import KnownError
 from runner.model.events import SandboxChosen
 from runner.system.tasks import spawn
 
@@ -74,11 +75,17 @@ class SandboxWatch:
 
     async def accept(self, isolation: Isolation) -> None:
         """Take the weaker sandbox that the person saw for the usual one. Raises KnownError."""
+        self._choice.require_weaker(isolation)
         before = self._choice.weaker_than
         # Durable before it counts.
         body = {"accepted": isolation.value, "before": before.value if before is not None else ""}
         await self._record.append(AREA, "", body)
-        await self._choice.accept(isolation)
+        try:
+            await self._choice.accept(isolation)
+        except KnownError as error:
+            # The history must not say that somebody accepted what never counted.
+            await self._record.note(AREA, "", {"not_accepted": isolation.value, "why": error.what})
+            raise
         self._report_weaker()
 
     def close(self) -> None:

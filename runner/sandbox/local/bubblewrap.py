@@ -86,7 +86,8 @@ class Bubblewrap:
             if not (problem := filtering.problem()):
                 return filtering
             if not unfiltered and not (without := cls(program, may_nest=may_nest, unfiltered=problem)).problem():
-                return without
+                # What failed once may have failed for want of time, memory or processes at that moment.
+                return without if filtering.problem() else filtering
         raise KnownError(f"bubblewrap does not work here: {problem}", REMEDY)
 
     def problem(self) -> str:
