@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import threading
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -56,6 +58,18 @@ async def test_an_acceptance_that_cannot_be_remembered_is_taken_back_in_the_hist
             await stage.engine.accept_sandbox(Isolation.LOCAL)
         assert '"not_accepted":"local"' in told(stage.places.ledger)[-1]
         assert stage.engine.parts.sandboxes.weaker_than is Isolation.GVISOR
+
+
+def test_a_pipe_in_place_of_what_was_remembered_holds_nobody_and_hides_nothing(tmp_path: Path) -> None:
+    """No sandbox would ever be chosen, and the thread that reads would keep the console from ending."""
+    os.mkfifo(tmp_path / "isolation.json")
+    found: list[Isolation | None] = []
+    reader = threading.Thread(
+        target=lambda: found.append(LastIsolation(tmp_path / "isolation.json").read()), daemon=True
+    )
+    reader.start()
+    reader.join(5)
+    assert found == [Isolation.GVISOR]
 
 
 def test_a_trial_that_fails_once_does_not_take_the_filter_away(monkeypatch: pytest.MonkeyPatch) -> None:
