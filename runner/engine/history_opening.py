@@ -61,10 +61,13 @@ class HistoryOpening:
         """Settle what an earlier process left open, once, and begin to sign; does nothing while no history is open."""
         if not self._ledger.is_open:
             return
-        if not self._settled:
-            self._settled = True
-            await self._take_up()
-        spawn("seal", self._seal())
+        try:
+            if not self._settled:
+                self._settled = True
+                await self._take_up()
+        finally:
+            # Also where that failed unexpectedly: what is written from now on is signed all the same.
+            spawn("seal", self._seal())
 
     async def renew(self) -> None:
         """Move an unusable ledger aside and begin a new one, which names it.
@@ -131,8 +134,10 @@ class HistoryOpening:
         spawn("try the history again", self._try_on())
 
     async def _try_on(self) -> None:
-        await self.try_again()
-        self._timer = None
-        trouble = self._bulletin.standing("ledger")
-        if trouble is not None and not trouble.damaged and not self._over:
-            self._wait()
+        try:
+            await self.try_again()
+        finally:
+            self._timer = None
+            trouble = self._bulletin.standing("ledger")
+            if trouble is not None and not trouble.damaged and not self._over:
+                self._wait()
