@@ -18,6 +18,7 @@ from app.parts.plain import plain_label
 from app.review.approval import STOPPERS, too_long
 from app.review.buttons import DecisionButton
 from app.review.guard import REST_SECONDS, ClickGuard
+from app.review.limits import limit_pairs
 from app.review.steady import Steady
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
@@ -213,7 +214,9 @@ def _line(card: Card) -> str:
         card.level.name if card.level else "",
         phrases.asks_for(request),
         phrases.visible(request.agent),
+        phrases.isolation_first(request.isolation),
         f"network {phrases.network(request)}",
+        ", ".join(f"{name.lower()} {words}" for name, words in limit_pairs(request, request.limits)),
         card.digest[:8],
         phrases.title(request),
     )
