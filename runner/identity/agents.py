@@ -71,6 +71,7 @@ class Agents:
         self._last_read: dict[str, Agent] = {}
         """The agents that were known before the file could not be read; empty while it can."""
         self._met: set[str] = set()
+        """Digests of the tokens that were used since the start: one added again under its name is met again."""
         self._written_at = 0.0
         self._first_seen: Callable[[Agent], None] = lambda _agent: None
         self._lost: Callable[[Agent], None] = lambda _agent: None
@@ -120,7 +121,6 @@ class Agents:
             return {**others, name: Agent(name, _digest(token), self._clock())}
 
         self._change(added)
-        self._met.discard(name)
         return token
 
     def revoke(self, name: str) -> None:
@@ -150,14 +150,14 @@ class Agents:
         now = self._clock()
         seen = replace(agent, last_seen=now)
         self._agents = {**self._agents, agent.name: seen}
-        first = agent.name not in self._met
+        first = agent.token_sha256 not in self._met
         if first or now - self._written_at >= SEEN_SECONDS:
             self._written_at = now
             # Where it cannot be written only the time of the last call is lost; the call itself continues.
             with contextlib.suppress(OSError):
                 self._write_seen()
         if first:
-            self._met.add(agent.name)
+            self._met.add(agent.token_sha256)
             self._first_seen(seen)
         return seen
 

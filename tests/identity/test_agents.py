@@ -85,6 +85,20 @@ def test_when_an_agent_was_seen_survives_a_restart_and_is_not_in_the_table(place
     assert [agent.last_seen for agent in Agents(places).all()] == [0.0]
 
 
+def test_an_agent_that_another_process_adds_again_is_new(places: Places) -> None:
+    console, met = Agents(places), list[str]()
+    console.listen(lambda agent: met.append(agent.token_sha256), lambda _agent: None)
+    for _ in range(2):
+        terminal = Agents(places)
+        if met:
+            terminal.revoke("codex")
+        token = terminal.add("codex")
+        console.refresh()
+        assert console.recognize(token)
+        assert [agent.last_seen > 0 for agent in Agents(places).all() if not agent.revoked] == [True]
+    assert len(set(met)) == 2
+
+
 def test_the_table_of_an_earlier_version_keeps_its_times(places: Places) -> None:
     agents = Agents(places)
     agents.add("codex")
