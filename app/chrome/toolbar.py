@@ -122,7 +122,7 @@ class Toolbar(QWidget):
         words = RESUME if held else PAUSE
         if self.hold.text() != words:
             self.hold.setText(words)
-            does = "Let every run that is paused go on" if held else "Pause every run that can be; its time limit waits"
+            does = "Resume every run that is paused" if held else "Pause every run that can be; its time limit waits"
             self.hold.setToolTip(f"{does} (Ctrl+Shift+H)")
             self.hold.setAccessibleName(f"{words.strip()}: {does[0].lower()}{does[1:]}, Ctrl+Shift+H")
             self._look.dress(self.hold, "play" if held else "pause", "accent_ink" if held else "text", 14)

@@ -26,7 +26,7 @@ KINDS = {
     "grant-used": "answered by what you remembered",
     "held": "paused by a person",
     "paused": "looked at by a person",
-    "resumed": "let go on by a person",
+    "resumed": "resumed by a person",
 }
 """Kinds of entries about a request whose own name says too little."""
 

@@ -267,7 +267,7 @@ class RunningPanel(QWidget):
         self.stop.setProperty("kind", "danger")
         self.stop.setAccessibleName("Stop this run, asks for a reason")
         self.hold = QPushButton("Pause")
-        self.hold.setToolTip("Halt the run, or let it go on; its time limit waits (Ctrl+Shift+P)")
+        self.hold.setToolTip("Pause the run, or resume it; its time limit waits (Ctrl+Shift+P)")
         self.hold.hide()
         self.reason = QLineEdit()
         self.reason.setMaxLength(phrases.REASON_LENGTH)

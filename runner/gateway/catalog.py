@@ -72,11 +72,15 @@ TOOLS: list[dict[str, Any]] = [
                     "description": "Seconds the code may run. Default: as configured, usually 30.",
                 },
                 "max_memory_mb": {"type": "integer", "minimum": 1, "description": "Memory limit in MiB."},
-                "max_disk_mb": {"type": "integer", "minimum": 1, "description": "Disk limit in MiB."},
+                "max_disk_mb": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "Disk limit in MiB. In a container no more than memory, which files count against.",
+                },
                 "max_output_bytes": {
                     "type": "integer",
                     "minimum": 1,
-                    "description": "Bytes kept of each output stream: its beginning and its end.",
+                    "description": "Bytes kept of each output stream, its beginning and its end; usually 4 MiB at most.",
                 },
                 "context": {
                     "type": "object",

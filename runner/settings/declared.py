@@ -228,7 +228,7 @@ class Settings:
         group=AGENTS, yaml="gateway.max_pending", at_least=1, at_most=10_000, restart=True,
     )
     mb_per_minute: int = setting(
-        10, "How much one agent may send in a minute, twice that at once; what it asks is kept in the history.",
+        10, "How much one agent may send in a minute, and twice that at once: what it asks stays in the history.",
         group=AGENTS, yaml="gateway.mb_per_minute", unit="MB", at_least=1, at_most=10_000, restart=True,
     )
 
