@@ -138,19 +138,27 @@ def _run(arguments: argparse.Namespace, places: Places) -> int:
     from runner.commands.terminal import visible
     from runner.identity.agents import Agents
     from runner.identity.secrets import Secrets
+    from runner.model.errors import KnownError
     from runner.settings.loading import load
 
-    code = shell.read_code(arguments.file)
-    language = arguments.language or shell.language_of(arguments.file, code)
-    token = os.environ.get("ASSENT_TOKEN") or shell.own_token(
-        Agents(places), Secrets(places, load(places, os.environ).settings)
-    )
+    def say(words: str) -> None:
+        print(visible(f"assent run: {words}"), file=sys.stderr)
+
+    try:
+        code = shell.read_code(arguments.file)
+        language = arguments.language or shell.language_of(arguments.file, code)
+        token = os.environ.get("ASSENT_TOKEN") or shell.own_token(
+            Agents(places), Secrets(places, load(places, os.environ).settings)
+        )
+    except KnownError as error:
+        say(str(error))
+        return shell.NOT_RUN
     asked: dict[str, object] = {"language": str(language), "code": code, "title": arguments.title or arguments.file}
     if arguments.timeout is not None:
         asked["timeout"] = arguments.timeout
     if arguments.file != "-" and not sys.stdin.isatty():
         asked["stdin"] = sys.stdin.read()
-    return shell.submit(places, token, asked, lambda words: print(visible(f"assent run: {words}"), file=sys.stderr))
+    return shell.submit(places, token, asked, say)
 
 
 def _doctor(arguments: argparse.Namespace, places: Places) -> int:

@@ -111,7 +111,7 @@ def _tried(name: str, check: Callable[[], Check]) -> Check:
 
 def _settings(loaded: Loaded) -> Check:
     if loaded.problems:
-        fix = "Correct the file; until then everything is asked."
+        fix = "Correct it; until then everything is asked."
         return Check("Settings", State.BAD, " ".join(loaded.problems), fix)
     if loaded.remarks:
         return Check("Settings", State.WARN, " ".join(loaded.remarks))
@@ -122,7 +122,7 @@ def _rules(places: Places, loaded: Loaded) -> Check:
     rules = read(places, loaded.rules)
     problems = (*rules.problems, *own.read(places.config / own.FOLDER).problems)
     if problems:
-        fix = "Correct the file; until then everything is asked."
+        fix = "Correct it; until then everything is asked."
         return Check("Rules", State.BAD, " ".join(problems), fix)
     return Check("Rules", State.OK, "They can be read.")
 

@@ -230,7 +230,7 @@ class Engine:
         """Report settings, rules or grants that cannot be read; every request is asked about meanwhile."""
         configuration = self.parts.configuration
         if problems := configuration.problems:
-            self._bulletin.trouble("settings", problems[0], "Correct the file; until then everything is asked.")
+            self._bulletin.trouble("settings", problems[0], "Correct it; until then everything is asked.")
         else:
             self._bulletin.clear("settings")
         if problem := configuration.grants.problem:

@@ -80,7 +80,7 @@ TOOLS: list[dict[str, Any]] = [
                 "max_output_bytes": {
                     "type": "integer",
                     "minimum": 1,
-                    "description": "Bytes kept of each output stream, its beginning and its end; usually 4 MiB at most.",
+                    "description": "Bytes kept of each output stream: its beginning and end. Usually 4 MiB at most.",
                 },
                 "context": {
                     "type": "object",

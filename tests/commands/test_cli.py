@@ -168,7 +168,7 @@ def test_a_file_that_will_not_do_is_explained(tmp_path: Path, name: str, content
     if content is not None:
         (tmp_path / name).write_bytes(content)
     done = assent("run", str(tmp_path / name))
-    assert done.returncode == 1
+    assert done.returncode == 125
     assert wanted in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -329,7 +329,7 @@ def doctor(scene: Scene) -> None:
             (
                 "Bubblewrap",
                 "bad",
-                "bwrap is not installed, so code cannot be walled off.",
+                "bwrap is not installed, so code cannot be confined.",
                 "sudo apt-get install bubblewrap",
             ),
             (
