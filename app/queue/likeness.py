@@ -29,6 +29,7 @@ def likeness(card: Card) -> str:
         request.packages,
         request.files,
         request.stdin,
+        request.known,
         request.limits,
         code,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -74,12 +75,24 @@ class Entrance:
             request = await asyncio.to_thread(make)
             self._check_open(submission.tool)
             self._kept(submission)
+        request = await self._with_files(submission, request)
         case = Case(request, self._record)
         try:
             await case.advance(Phase.ARRIVED, request, RequestArrived(request))
         except LedgerFailed as failure:
             raise KnownError(failure.what, f"Nothing was run. {failure.remedy}") from failure
         return case
+
+    async def _with_files(self, submission: Submission, request: Request) -> Request:
+        """Return a request to run code with the known files of its sandbox that the code starts or imports."""
+        written = self._sandboxes.written(request.sandbox) if request.tool is Tool.CODE_EXECUTE else ()
+        if not written:
+            return request
+        assessor = self._parts.assessor
+        files = await assessor.used(request.language, request.code, written, agent=request.agent)
+        self._check_open(submission.tool)
+        self._kept(submission)
+        return replace(request, known=files) if files else request
 
     def _check_open(self, tool: Tool) -> None:
         """Raise KnownError while no request for `tool` can be taken."""

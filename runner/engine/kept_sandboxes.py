@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError, Refused
 from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept
-from runner.model.request import Tool
+from runner.model.request import KnownFile, Tool
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.contract import Lasting, NotPermitted
 from runner.system.clock import since_boot
@@ -34,6 +34,9 @@ UNUSED = "It was not used for too long."
 TOO_OLD = "Its time was over."
 ASKED = "Its agent removed it."
 ENDED = "It ended by itself."
+MOST_WRITTEN = 200
+LONGEST_WRITTEN = 1_000_000
+"""Files, and characters of all of them, that are remembered of one sandbox."""
 CLOSING_SECONDS = 1.0
 """For sandboxes that are removed or being made when the console closes."""
 MADE, GONE = "sandbox-made", "sandbox-gone"
@@ -52,6 +55,8 @@ class _Open:
     """Why it is removed then."""
     timer: asyncio.TimerHandle | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    written: dict[str, KnownFile] = field(default_factory=dict)
+    """Files that were written by `code_write_file`, by path, the latest last."""
 
 
 class KeptSandboxes:
@@ -89,6 +94,25 @@ class KeptSandboxes:
                 "Create one with code_create_sandbox.",
             )
         return one.kept
+
+    def written(self, id: str) -> tuple[KnownFile, ...]:
+        """Return what was written into a sandbox by `code_write_file`; a run may have changed it since."""
+        one = self._open.get(id)
+        return () if one is None else tuple(one.written.values())
+
+    async def verify(self, request: Request, session: Session) -> None:
+        """Raise NotPermitted where a file that `request` relies on has another content; call it inside `used`."""
+        for file in request.known:
+            data = file.text.encode()
+            try:
+                found = await session.read(file.path, 0, len(data) + 1)
+                why = "" if found.data == data else f"{file.path} was changed since you wrote it."
+            except KnownError as error:
+                why = str(error)
+            if why:
+                if request.sandbox in self._open:
+                    self._open[request.sandbox].written.pop(file.path, None)
+                raise NotPermitted(why, "Nothing was run. Write the file again, then ask again.")
 
     def check_capacity(self, agent: str) -> None:
         """Raise Refused where `agent`, or all agents together, keep as many as the settings allow."""
@@ -144,6 +168,7 @@ class KeptSandboxes:
                 async with self.used(request) as session:
                     permit()
                     await session.write(request.files[0], data, executable=request.executable)
+                    self._remember(request)
                 return {"path": request.files[0], "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
                 raise AssertionError(request.tool)
@@ -179,6 +204,16 @@ class KeptSandboxes:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_SECONDS), self._made:
                 await self._made.wait_for(lambda: not self._making.total())
+
+    def _remember(self, request: Request) -> None:
+        """Remember a file that was written, and forget the oldest where they are too many or too large."""
+        if (one := self._open.get(request.sandbox)) is None:
+            return
+        path = request.files[0]
+        one.written.pop(path, None)
+        one.written[path] = KnownFile(path, request.code)
+        while len(one.written) > MOST_WRITTEN or sum(len(file.text) for file in one.written.values()) > LONGEST_WRITTEN:
+            del one.written[next(iter(one.written))]
 
     # ---- creating ----
 

@@ -10,6 +10,7 @@ from runner.model.lifecycle import Phase
 from runner.model.request import Language
 from runner.model.result import Meta, Outcome, Result
 from runner.requests.modules import imports
+from runner.risk.kept import UNREAD
 from runner.sandbox.contract import Haltable, Job, Killable, NotPermitted
 from runner.sandbox.imports import binds
 from runner.sandbox.output import OutputBudget
@@ -53,6 +54,7 @@ class Runs:
         try:
             if request.sandbox:
                 async with self._sandboxes.used(request) as session:
+                    await self._sandboxes.verify(request, session)
                     return await self._run_in(case, decision, session, session.protections, KEPT)
             self._door.require(case, decision)
             sandbox, why = chosen.sandbox, chosen.why  # with no await since: the one that it was shown for
@@ -121,7 +123,8 @@ class Runs:
             stdin=request.stdin,
             imports=imports(self._parts.configuration.settings),
             imported=imported,
-            own_modules=not case.other_values,
+            own_modules=not case.other_values and _looks_in_workspace(case),
+            known=request.known,
             network=request.network,
             image=request.image,
             collect=self._collect(request.id),
@@ -188,6 +191,15 @@ class Runs:
         for request_id in (*self._runs, *self._starting):
             self.hold(request_id, held)
         return tuple(request_id for request_id, run in self._runs.items() if not isinstance(run, Haltable))
+
+
+def _looks_in_workspace(case: Case) -> bool:
+    """Return whether what the code imports may come from a file of its workspace that the request does not hold.
+
+    In a kept sandbox only where the person was shown that it does.
+    """
+    found = case.weighed.findings if case.weighed is not None else ()
+    return not case.approved.sandbox or any(finding.id == UNREAD for finding in found)
 
 
 def not_run(request: Request, error: KnownError, outcome: Outcome = Outcome.ENGINE_LOST) -> Result:

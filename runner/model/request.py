@@ -97,6 +97,19 @@ class Part:
         return next(cut_lines(self.text), None) is None
 
 
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A file of a kept sandbox that the code starts or imports, as an approved `code_write_file` wrote it."""
+
+    path: str
+    """Below the workspace."""
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
 CODE, VARIABLES, INPUT = "Code", "Variables", "Input"
 """Names of the parts."""
 
@@ -136,6 +149,8 @@ class Request:
     """Most bytes to be read of the file; 0 for the tools that do not read."""
     protections: tuple[str, ...] = ()
     """What protects the machine from the code where it would run, in the words of the sandbox."""
+    known: tuple[KnownFile, ...] = ()
+    """Files of the kept sandbox that the code starts or imports; it does not run where one has another content."""
 
     @cached_property
     def digest(self) -> str:
@@ -149,7 +164,8 @@ class Request:
         The rest of `deciding` is a few words each, shown beside them: `beside`, limits and sandbox.
         """
         variables = "" if self.context == "{}" else self.context
-        named = ((CODE, self.code), (VARIABLES, variables), (INPUT, self.stdin))
+        files = ((f"File {one.path}", one.text) for one in self.known)
+        named = ((CODE, self.code), (VARIABLES, variables), (INPUT, self.stdin), *files)
         return tuple(Part(name, text) for name, text in named if text)
 
     @property
@@ -170,7 +186,7 @@ class Request:
         for outside in ("id", "received_at", "title"):
             del whole[outside]
         # Left out where they say nothing, so that requests of before these fields keep their digests.
-        for later in ("sandbox", "executable", "offset", "most_bytes", "protections"):
+        for later in ("sandbox", "executable", "offset", "most_bytes", "protections", "known"):
             if not whole[later]:
                 del whole[later]
         return whole

@@ -124,5 +124,5 @@ class Case:
             self.transcript.release()
         answer = self.answer.result() if self.answer.done() else None
         request = self.request
-        texts = (request.code, request.stdin, request.context, request.title)
+        texts = (request.code, request.stdin, request.context, request.title, *(one.text for one in request.known))
         return sum(map(sys.getsizeof, texts)) + (answer.size() if answer else 0)

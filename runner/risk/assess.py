@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span
 from runner.model.request import Language, Request
-from runner.risk.handed import Handed, assess_handed, size, variables
+from runner.risk.handed import Handed, assess_handed, read_as, size, variables
 from runner.risk.kept import unread
+from runner.risk.known_files import Use, used
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
 from runner.risk.python.syntax import Unparsed
@@ -54,15 +56,20 @@ class Classifier:
         if size(request) > MOST_CHARACTERS:
             return unreadable(TOO_LARGE)
         lines = Lines(request.code)
+        use = used(request.language, request.code, request.known if request.sandbox else ())
         trail = Trail(Budget(STEPS, SECONDS))
-        findings = [*surroundings(request), *tricks(lines)]
+        findings = [*surroundings(request), *tricks(lines), *_tricks(use)]
         try:
-            nested = self._follow(request, trail)
+            nested = Nested(self._knowledge, trail)
+            for language, text in use.texts:
+                read_as(nested, language, text)
+            inner = tuple(trail.acts)
+            self._follow(request, nested, use.rest)
             nested.finish()
             if (handed := Handed.to(request)) is not None:
                 findings += assess_handed(request, handed, nested)
             if request.sandbox:
-                findings += unread(request.language, trail, lines)
+                findings += unread(request.language, trail, lines, use, inner)
         except TooMuch:
             findings.append(_unread(TOO_LARGE, "risk.too-large"))
         except (TooDeep, RecursionError):
@@ -76,29 +83,36 @@ class Classifier:
             max(level, Level.HIGH), _reasons(ordered), ordered, touched(request, trail, self._knowledge.targets)
         )
 
-    def _follow(self, request: Request, trail: Trail) -> Nested:
-        nested = Nested(self._knowledge, trail)
+    def _follow(self, request: Request, nested: Nested, rest: str) -> None:
+        """Follow `rest`, which is the code of `request` without what runs files that are followed by themselves."""
         nested.escapes = ESCAPED.search(request.code) is not None
         nested.mentions = self._knowledge.rules.mentioned(request.code)
         nested.given = variables(request)
         match request.language:
             case Language.PYTHON:
-                nested.python(request.code)
+                nested.python(rest)
             case Language.SHELL:
-                nested.shell(request.code)
+                nested.shell(rest)
             case Language.JAVASCRIPT:
-                nested.javascript(request.code)
+                nested.javascript(rest)
             case None:
                 raise Unparsed
             case _:
                 assert_never(request.language)
-        return nested
 
     def _judged(self, trail: Trail, lines: Lines) -> Iterator[Finding]:
         for rule, act in self._knowledge.rules.judge(trail):
             span = lines.place(act.place)
             evidence = shorten(act.evidence) if act.evidence else lines.evidence(span)
             yield Finding(rule.id, rule.level, rule.capability, span, evidence, rule.reason, rule.reference)
+
+
+def _tricks(use: Use) -> Iterator[Finding]:
+    """Findings about texts of files that look different from what they are, each kind once for each file."""
+    for file in use.files:
+        unique = {finding.id: finding for finding in tricks(Lines(file.text))}
+        for finding in unique.values():
+            yield replace(finding, span=Span(1, 0, 1, 0), reason=f"In {file.path}: {finding.reason}")
 
 
 def unreadable(reason: str) -> Assessment:

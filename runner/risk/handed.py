@@ -72,7 +72,7 @@ class Handed:
 
 def size(request: Request) -> int:
     """Return the number of characters to be assessed."""
-    return len(request.code) + len(request.stdin) + len(request.context)
+    return len(request.code) + len(request.stdin) + len(request.context) + sum(len(one.text) for one in request.known)
 
 
 def variables(request: Request) -> dict[str, Value]:
@@ -119,7 +119,7 @@ def assess_handed(request: Request, handed: Handed, nested: Nested) -> Iterator[
     program = _program(request)
     if program is not None:
         language, code = program, handed.stdin
-        if _read_as(nested, program, code):
+        if read_as(nested, program, code):
             acts = nested.trail.acts[len(acts) :]
             how = executes(language, code, acts)
         else:
@@ -131,7 +131,7 @@ def assess_handed(request: Request, handed: Handed, nested: Nested) -> Iterator[
     for known in (handed.stdin, *handed.texts)[:MOST_TEXTS]:
         for one in Language:
             if known.strip() and (known is not handed.stdin or program is not one):
-                _read_as(nested, one, known[:LONGEST_TEXT])
+                read_as(nested, one, known[:LONGEST_TEXT])
     reason = f"The code can run what it gets as input or variables, or start programs that do: {how}."
     evidence = shorten(next((known for known in (handed.stdin, *handed.texts) if known.strip()), ""))
     yield Finding("input.executed", Level.CRITICAL, Capability.OBFUSCATION, WHOLE, evidence, reason, "CWE-94")
@@ -183,7 +183,7 @@ def _program(request: Request) -> Language | None:
     return Language(found.lastgroup) if found is not None and found.lastgroup else None
 
 
-def _read_as(nested: Nested, language: Language, code: str) -> bool:
+def read_as(nested: Nested, language: Language, code: str) -> bool:
     """Follow `code` where it is a program of `language`; whether it is one."""
     trail = nested.trail
     nested.escapes = ESCAPED.search(code) is not None

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
-import sys
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability, Finding, Level
 from runner.model.request import Language
-from runner.risk.executing import executes, steered
+from runner.risk.executing import ANYTHING, executes, steered
+from runner.risk.known_files import is_standard, tree_of
 from runner.risk.model.value import HOLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from runner.risk.known_files import Use
     from runner.risk.model.acts import Act, Place, Trail
     from runner.risk.model.lines import Lines
 
+UNREAD = "kept.unread"
+"""Id of the findings."""
 MOST = 10
 """Findings of this kind in one request."""
 LONGEST = 120
@@ -49,29 +53,88 @@ SCRIPTED = {
     "trap": re.compile(HOLE),
 }
 """What is in the words of a program where they let it run a file, or what it has read of one."""
+PACKAGES = _words(
+    "numpy pandas matplotlib scipy sklearn seaborn PIL cv2 skimage statsmodels sympy networkx requests httpx urllib3 "
+    "aiohttp yaml toml tomli lxml bs4 html5lib openpyxl xlrd xlsxwriter docx pptx pypdf reportlab dateutil pytz tzdata "
+    "pyarrow polars plotly bokeh altair tqdm rich tabulate click typer pydantic attr attrs psutil cryptography nltk "
+    "spacy torch tensorflow keras jax xgboost lightgbm numba shapely geopandas pyproj sqlalchemy markdown chardet "
+    "charset_normalizer certifi idna six regex orjson simplejson jsonschema faker humanize more_itertools "
+    "sortedcontainers"
+)
+"""Packages whose modules are never those of the workspace: a run that imports nothing else does not look there."""
+CHANGES = frozenset(("append", "copy", "move", "link", "extract", "fetch", "pipe-to", "run"))
+"""Acts that may change a file in ways that are not followed."""
+UNCHANGING = ANYTHING - {"cp", "mv", "dd"} | _words(
+    "printf set export unset chmod sh bash dash python python3 node env timeout time exec command"
+)
+"""Programs that change no file but as an act of its own says."""
+SEARCHED = frozenset(("path", "meta_path", "path_hooks", "path_importer_cache", "modules", "*"))
+WRITES = re.compile(r">(?!&[12])|\b(?:cp|mv|tee|rm|touch|mkdir|read|mapfile|readarray|sort|sed|awk|gawk|mawk)\b")
+"""What shell code that `executes` takes for harmless may change files with."""
 
 
-def unread(language: Language | None, trail: Trail, lines: Lines) -> Iterator[Finding]:
-    """Findings about what code of `language` in a kept sandbox starts of the files that lie in it.
+def unread(language: Language | None, trail: Trail, lines: Lines, use: Use, inner: Sequence[Act]) -> Iterator[Finding]:
+    """Findings about what code of `language` in a kept sandbox starts of the files in it that are not in `use`.
 
+    `inner` are the acts of the files in `use`.
     Where no act shows it, Python and JavaScript that may run what they read count as doing so.
     """
-    found = list(itertools.islice(_named(language, trail), MOST))
-    if language is Language.SHELL:
-        found += [(name, WHOLE) for name in steered(lines.text)[:MOST]]
-    elif not found and (how := executes(language, lines.text, trail.acts, writes=False)):
-        found = [(how, WHOLE)]
+    found = list(itertools.islice(_named(language, trail, use), MOST))
+    for kind, text, acts in ((language, use.rest, trail.acts), *((*one, inner) for one in use.texts)):
+        if kind is Language.SHELL:
+            found += [(name, WHOLE) for name in steered(text)[:MOST]]
+        elif not found and (how := executes(kind, text, acts, writes=False) or _searches(kind, text)):
+            found = [(how, WHOLE)]
+    for kind, file in use.programs:
+        # Bash reads a script piece by piece, so that one which writes anything may run something else in the end.
+        if kind is Language.SHELL and (how := _rewrites(file.text)):
+            found.append((f"{file.path}, which may change while it runs: {how}", WHOLE))
     for name, place in found:
         shown = name[:LONGEST]
         reason = f"Runs, or may run, what lies in the kept sandbox and was not read with this request: {shown}."
         span = lines.place(place)
-        yield Finding("kept.unread", Level.CRITICAL, Capability.STARTS_PROCESSES, span, shown, reason, "T1059")
+        yield Finding(UNREAD, Level.CRITICAL, Capability.STARTS_PROCESSES, span, shown, reason, "T1059")
 
 
-def _named(language: Language | None, trail: Trail) -> Iterator[tuple[str, Place]]:
-    for act in trail.acts:
-        if act.kind == "import":
-            name = _imported(act, act.language or (language or ""))
+def _searches(language: Language | None, code: str) -> str:
+    """Return what in Python code can change where modules are looked for; '' where nothing can."""
+    tree = tree_of(code) if language is Language.PYTHON else None
+    known, plain = {"sys"}, 0
+    nodes = list(ast.walk(tree)) if tree is not None else []
+    for node in nodes:
+        match node:
+            case ast.alias("sys", str(name)):
+                known.add(name)
+            case ast.Attribute(attr="sys"):
+                return "sys.path"
+            case _:
+                pass
+    for node in nodes:
+        match node:
+            case ast.ImportFrom("sys", names) if any(one.name in SEARCHED for one in names):
+                return "sys.path"
+            case ast.Attribute(ast.Name(name), attr) if name in known and attr not in SEARCHED:
+                plain += 1
+            case _:
+                pass
+    return "sys.path" if sum(isinstance(node, ast.Name) and node.id in known for node in nodes) > plain else ""
+
+
+def _rewrites(script: str) -> str:
+    writes = WRITES.search(script)
+    return writes[0] if writes is not None else executes(Language.SHELL, script, ())
+
+
+def _named(language: Language | None, trail: Trail, use: Use) -> Iterator[tuple[str, Place]]:
+    for at, act in enumerate(trail.acts):
+        if (
+            act.kind == "start"
+            and act.get("followed").texts
+            and not _wrote_whole(trail.acts[:at], act.get("path").text)
+        ):
+            yield act.get("path").text, act.place
+        elif act.kind == "import":
+            name = "" if act.get("module").text in use.imports else _imported(act, act.language or (language or ""))
         else:
             name = CHECKS[act.kind](act) if act.kind in CHECKS else ""
         if name:
@@ -85,6 +148,21 @@ def _started(act: Act) -> str:
     return path.replace(HOLE, "\N{HORIZONTAL ELLIPSIS}") or "a file whose name is not known"
 
 
+def _wrote_whole(acts: Sequence[Act], path: str) -> bool:
+    """Return whether all that the code did before can only have left the one text that it wrote to `path`."""
+    wrote = False
+    for act in acts:
+        moved = wrote and act.name in ("cd", "pushd", "popd")
+        if moved or act.kind in CHANGES or (act.kind == "command" and act.name not in UNCHANGING):
+            return False
+        if act.kind == "write":
+            to = act.get("path").exact
+            if to is None or act.get("data").exact is None or act.get("edit").texts or (wrote and to == path):
+                return False
+            wrote = wrote or to == path
+    return wrote
+
+
 def _executed(act: Act) -> str:
     code = act.get("code")
     known = bool(code.texts) and not any(HOLE in one for one in code.texts)
@@ -92,18 +170,14 @@ def _executed(act: Act) -> str:
 
 
 def _module(act: Act) -> str:
-    return "" if _is_standard(act.get("name").text) else act.get("name").text or "a module"
+    return "" if is_standard(act.get("name").text) else act.get("name").text or "a module"
 
 
 def _imported(act: Act, language: str) -> str:
     name = act.get("module").text
     if language == Language.JAVASCRIPT:
         return "" if name.removeprefix("node:").partition("/")[0] in NODE_MODULES else name or "a module"
-    return "" if _is_standard(name) else name or "a module"
-
-
-def _is_standard(name: str) -> bool:
-    return name.partition(".")[0] in sys.stdlib_module_names
+    return "" if is_standard(name) or name.partition(".")[0] in PACKAGES else name or "a module"
 
 
 def _command(act: Act) -> str:

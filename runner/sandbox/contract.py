@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from runner.model.errors import KnownError
-from runner.model.request import Isolation, Language, Limits, NetworkMode
+from runner.model.request import Isolation, KnownFile, Language, Limits, NetworkMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -69,7 +69,9 @@ class Job:
     imported: tuple[Import, ...] | None = None
     """The imports of the code, where they are known; with None the sandbox finds them."""
     own_modules: bool = True
-    """Whether Python finds modules in the workspace, where the code may have written them."""
+    """Whether Python finds modules in the workspace, after all others; the code or a run before wrote them."""
+    known: tuple[KnownFile, ...] = ()
+    """Files whose modules Python code gets in any case, from these texts."""
     network: NetworkMode = NetworkMode.NONE
     image: str = ""
     """Id of the container image that was approved; '' takes the one there is now."""

@@ -7,6 +7,7 @@ import marshal
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from runner.model.modules import modules
 from runner.model.request import Language
 from runner.model.variables import NAMES, is_harmless
 from runner.sandbox.imports import hint
@@ -76,7 +77,19 @@ def environment(job: Job, tool: Interpreter, view: View) -> dict[str, str]:
         "USER": "sandbox",
         "LOGNAME": "sandbox",
     }
+    given |= guards(job)
     return {**given, **variables(job)} if job.language is Language.SHELL else given
+
+
+def guards(job: Job) -> dict[str, str]:
+    """Return what keeps a Python that the code starts from modules of the workspace, where the code has none."""
+    names = ("PYTHONSAFEPATH", "PYTHONNOUSERSITE", "PYTHONDONTWRITEBYTECODE")
+    return {} if job.own_modules else dict.fromkeys(names, "1")
+
+
+def known_modules(job: Job) -> dict[str, tuple[str, bool, str]]:
+    """Return the modules that come with the code, by name: the path, whether it is a package, and the text."""
+    return {name: (one.file.path, one.is_package, one.file.text) for name, one in modules(job.known).items()}
 
 
 def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, object]:
@@ -87,6 +100,7 @@ def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int 
         "report": report,
         "identity": identity,
         "own_modules": job.own_modules,
+        "modules": known_modules(job),
         "path": list(tool.search),
         "prefix": tool.prefix,
         "executable": tool.executable,

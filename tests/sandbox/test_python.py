@@ -9,7 +9,7 @@ from pathlib import Path
 import cryptography
 import pytest
 
-from runner.model.request import Language
+from runner.model.request import KnownFile, Language
 from runner.model.result import Outcome
 from runner.sandbox.contract import ImportRule
 from runner.sandbox.local import interpreters
@@ -23,7 +23,7 @@ import __main__, pickle, sys
 class Thing: pass
 assert __name__ == "__main__" and __main__.Thing is Thing
 pickle.loads(pickle.dumps(Thing()))
-print(sys.argv, __file__, sys.path[0], sorted(n for n in globals() if not n.startswith("__")))
+print(sys.argv, __file__, sys.path[-1], sorted(n for n in globals() if not n.startswith("__")))
 """
     result = bwrap.run(code)
     assert result.stderr == ""
@@ -34,6 +34,44 @@ print(sys.argv, __file__, sys.path[0], sorted(n for n in globals() if not n.star
 def test_the_code_that_was_shown_runs_whatever_encoding_it_declares(bwrap: Lab) -> None:
     assert bwrap.run("# coding: utf-7\nprint('+AGE-')\n# +AAo-print(1)").stdout == "+AGE-\n"
     assert bwrap.run("\ufeffprint('\u00e9')").stdout == "\u00e9\n"
+
+
+KNOWN = (
+    KnownFile("helper.py", "from pkg.sub import value\ndef answer(): return value"),
+    KnownFile("pkg/__init__.py", "from . import sub"),
+    KnownFile("pkg/sub.py", "value = 42"),
+)
+SHADOWS = """
+import os, subprocess, sys
+os.makedirs('helper'), os.makedirs('org/python')
+for path in ('helper', 'helper/__init__', 'json', 'org/__init__', 'org/python/__init__', 'org/python/core'):
+    open(path + '.py', 'w').write("print('shadow', __file__)")
+import copy, json, helper
+print(helper.answer(), helper.__file__, helper.__name__)
+try:
+    import json2, other
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_known_modules_come_from_their_texts_and_no_others_from_the_workspace(bwrap: Lab) -> None:
+    result = bwrap.run(SHADOWS, own_modules=False, known=KNOWN)
+    assert result.stderr == ""
+    assert result.stdout == "42 /workspace/helper.py helper\nNo module named 'json2'\n"
+
+
+def test_python_that_the_code_starts_finds_no_module_of_the_workspace_either(bwrap: Lab) -> None:
+    code = """
+mkdir -p .local/lib/python3.{9,10,11,12,13,14}/site-packages
+for folder in .local/lib/*/site-packages; do echo "print('site')" > $folder/usercustomize.py; done
+echo "print('shadow')" > json.py
+echo "import json" > main.py
+for how in main.py '-m json.tool --help'; do python3 $how | grep -E 'shadow|site'; done
+python3 -c 'import json'
+"""
+    assert bwrap.run(code, Language.SHELL, own_modules=False).stdout == ""
+    assert "shadow" in bwrap.run(code, Language.SHELL).stdout
 
 
 def test_variables_in_and_result_out(lab: Lab) -> None:

@@ -8,10 +8,11 @@ import pytest
 
 from runner.model.assessment import Assessment, Level
 from runner.model.errors import Refused
-from runner.model.request import Isolation, Language, Request, Tool
+from runner.model.request import Isolation, KnownFile, Language, Request, Tool
 from runner.model.submission import Submission
 from runner.requests import intake
 from runner.risk.assess import assess
+from runner.risk.known_files import used
 from runner.risk.writes import assess_write
 from runner.settings.loading import Settings
 
@@ -231,6 +232,11 @@ STARTS_FILES = [
         for one in ("import zipimport\nzipimport.zipimporter('a.zip')", "import os\nos.execv('./x', ['x'])")
     ),
     (JAVASCRIPT, "WebAssembly.instantiate(require('fs').readFileSync('x.wasm'))"),
+    *(
+        (SHELL, f"echo 'echo hi' > x; {one}; sh x")
+        for one in ("cp a x", "cp a $b", "sed -i s/a/b/ x", "cat a >> x", "cat a > $b", "dd if=a of=x", "cd sub", "foo")
+    ),
+    (SHELL, "echo 'echo hi' >> x; sh x"),
     (PYTHON, "import helper"),
     (PYTHON, "from . import helper"),
     (PYTHON, "exec(open('x').read())"),
@@ -271,6 +277,174 @@ def test_files_of_a_kept_sandbox_that_were_not_read_are_critical_to_start(langua
 @pytest.mark.parametrize(("language", "code"), STARTS_NONE)
 def test_a_run_in_a_kept_sandbox_that_starts_no_file_is_as_elsewhere(language: Language, code: str) -> None:
     assert in_kept_sandbox(language, code).level is Level.HIGH
+
+
+SAFE = "print(1)"
+KNOWN_FILES = {
+    "main.py": "import helper\nprint(helper.answer())",
+    "plain.py": "import json, numpy\nprint(json.dumps(1))",
+    "helper.py": "def answer():\n    return 42",
+    "pkg/__init__.py": "from .sub import value",
+    "pkg/sub.py": "value = 1",
+    "data.txt": SAFE,
+    "build.sh": "echo hi | wc -l",
+    "writes.sh": "cp notes.txt out.txt\necho hi",
+    "env.sh": "greeting=hi",
+    "main.js": "console.log(require('fs').readdirSync('.').length)",
+    "started": "#!/usr/bin/env python3\nprint(1)",
+    "strange": "#!/workspace/other\nprint(1)",
+    "needs.py": "import other",
+    "bad.py": "open('/etc/shadow').read()",
+    "bad.sh": "cat /etc/shadow",
+    "late.py": "import unread_module",
+    "six.py": "import other",
+    "old.py": "print 'hello'",
+}
+USES_KNOWN = [
+    *(
+        (SHELL, one)
+        for one in (
+            *(
+                "python3 plain.py",
+                "python3 ./plain.py --fast 3",
+                "python3 /workspace/plain.py",
+                "cd /workspace && python3 plain.py",
+            ),
+            *(
+                "python3 data.txt",
+                "set -e\necho start\npython3 plain.py 2>&1 | tail -n 20",
+                "python3 -u plain.py > out.txt; cat out.txt",
+            ),
+            *(
+                "bash build.sh",
+                "sh build.sh",
+                ". ./env.sh; echo $greeting",
+                "source env.sh",
+                "node main.js",
+                "./started",
+            ),
+            *(
+                "timeout 20 python3 plain.py < in.csv",
+                "chmod +x started && ./started",
+                "python3 plain.py && wc -l out.txt",
+            ),
+        )
+    ),
+    *(
+        (PYTHON, one)
+        for one in (
+            "import helper\nprint(helper.answer())",
+            "from helper import answer",
+            "import main",
+            "import pkg.sub",
+            *(
+                "from pkg import sub",
+                "print(1)\ndef f():\n    import helper",
+                "exec(open('main.py').read())",
+                "import numpy, helper",
+            ),
+            *(
+                "import runpy\nrunpy.run_path('main.py', run_name='__main__')",
+                "import sys\nimport helper\nprint(sys.argv)",
+            ),
+        )
+    ),
+]
+USES_OTHERS = [
+    *(
+        (SHELL, one)
+        for one in (
+            *(
+                "python3 main.py",
+                "python3 Plain.py",
+                "python3 pl\u0430in.py",
+                "python3 sub/plain.py",
+                "python3 ../plain.py",
+            ),
+            *(
+                "cd sub && python3 plain.py",
+                "cp notes.txt plain.py; python3 plain.py",
+                "python3 plain.py & cp notes.txt plain.py",
+            ),
+            "cat notes.txt > out.txt; python3 plain.py",
+            "python3 plain.py | cat notes.txt > out.txt",
+            "./strange",
+            *(
+                "python3 plain.py && python3 data.txt",
+                "python3 plain.py; sh notes.txt",
+                "bash writes.sh",
+                "bash data.txt",
+            ),
+            *(
+                "sed -i s/1/2/ plain.py && python3 plain.py",
+                "x() { python3 plain.py; }; x",
+                "bash bad.sh",
+                "python3 bad.py",
+            ),
+            *(
+                "PYTHONPATH=. python3 plain.py",
+                "python3 -i plain.py",
+                "python3 plain.py `sh notes.txt`",
+                "python3 old.py",
+            ),
+            *(
+                "python3 -m plain",
+                "bash -x build.sh notes.txt; python3 other.py",
+                "for i in 1 2; do python3 plain.py; cp a plain.py; done",
+            ),
+        )
+    ),
+    *(
+        (PYTHON, one)
+        for one in (
+            *(
+                "import needs",
+                "import bad",
+                "import helper, other",
+                "import sys\nsys.path.insert(0, 'sub')\nimport json",
+            ),
+            *(
+                "import os\nos.sys.path.append('.')\nimport numpy",
+                "from sys import path\npath.append('.')",
+                "import pkg.other.x.y",
+            ),
+            *(
+                "import shutil\nshutil.copy('a', 'main.py')\nexec(open('main.py').read())",
+                "exec(open('other.py').read())",
+            ),
+            *(
+                "import late",
+                "import six",
+                "import sys as s\nt = s\nt.path.append('.')",
+                "from . import other",
+                "import old",
+            ),
+            *(
+                "import runpy\nrunpy.run_path('main.py')\nrunpy.run_path('other.py')",
+                "name = 'helper'\n__import__(name)",
+            ),
+        )
+    ),
+    (JAVASCRIPT, "require('./main.js')"),
+]
+
+
+def with_known(language: Language, code: str, **files: str) -> Assessment:
+    known = tuple(KnownFile(path, text) for path, text in (KNOWN_FILES | files).items())
+    carried = used(language, code, known).files
+    return assess(Request("1", "agent", Tool.CODE_EXECUTE, 0.0, language, code, sandbox="3f9c", known=carried))
+
+
+@pytest.mark.parametrize(("language", "code"), USES_KNOWN)
+def test_known_files_are_read_as_if_they_stood_in_the_code(language: Language, code: str) -> None:
+    found = with_known(language, code)
+    assert found.level is Level.HIGH, found.findings
+    assert in_kept_sandbox(language, code).level is Level.CRITICAL
+
+
+@pytest.mark.parametrize(("language", "code"), USES_OTHERS)
+def test_files_that_are_not_known_or_may_have_changed_stay_critical(language: Language, code: str) -> None:
+    assert with_known(language, code).level is Level.CRITICAL
 
 
 @pytest.mark.parametrize(

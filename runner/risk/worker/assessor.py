@@ -22,9 +22,11 @@ from runner.risk.worker.calls import (
     Compare,
     Compared,
     FindImports,
+    FindUsed,
     Imported,
     Outline,
     Outlined,
+    Used,
 )
 from runner.risk.worker.process import Lost, WorkerProcess
 from runner.risk.worker.turns import PERSON, Turns
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.difference import Change
-    from runner.model.request import Language
+    from runner.model.request import KnownFile, Language
     from runner.risk.imported import Import
 
 T = TypeVar("T", bound="Answer")
@@ -100,6 +102,13 @@ class Assessor:
         """Return what the Python `code` imports; None where that could not be found out."""
         answer = await self._ask(agent, FindImports(code), Imported)
         return None if answer is None else answer.imports
+
+    async def used(
+        self, language: Language | None, code: str, files: tuple[KnownFile, ...], *, agent: str
+    ) -> tuple[KnownFile, ...]:
+        """Return those of `files` that `code` starts or imports; none where that could not be found out."""
+        answer = await self._ask(agent, FindUsed(language, code, files), Used)
+        return () if answer is None else tuple(file for file in files if file.path in answer.paths)
 
     async def compare(self, old: str, new: str, *, agent: str = PERSON) -> tuple[Change, ...]:
         """Return which lines of two versions are the same; empty where that could not be found out."""

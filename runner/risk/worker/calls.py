@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from runner.model.assessment import Assessment  # noqa: TC001 - the codec resolves the annotations
 from runner.model.codec import UnreadableValue, decode, encode
 from runner.model.difference import Change  # noqa: TC001 - the codec resolves the annotations
-from runner.model.request import Language, Request  # noqa: TC001 - the codec resolves the annotations
+from runner.model.request import KnownFile, Language, Request  # noqa: TC001 - the codec resolves the annotations
 from runner.risk.imported import Import  # noqa: TC001 - the codec resolves the annotations
 
 T = TypeVar("T")
@@ -48,6 +48,15 @@ class FindImports:
 
 
 @dataclass(frozen=True, slots=True)
+class FindUsed:
+    """Which of these files of a kept sandbox does this code start or import?"""
+
+    language: Language | None
+    code: str
+    files: tuple[KnownFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Compare:
     """Which lines of two versions are the same?"""
 
@@ -55,8 +64,8 @@ class Compare:
     new: str
 
 
-Call = Assess | Outline | FindImports | Compare
-KINDS: dict[str, type[Call]] = {kind.__name__: kind for kind in (Assess, Outline, FindImports, Compare)}
+Call = Assess | Outline | FindImports | FindUsed | Compare
+KINDS: dict[str, type[Call]] = {kind.__name__: kind for kind in (Assess, Outline, FindImports, FindUsed, Compare)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,11 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
     changes: tuple[Change, ...]
 
@@ -94,7 +108,7 @@ class CallFailed:
     why: str
 
 
-Answer = Ready | Assessed | Outlined | Imported | Compared | CallFailed
+Answer = Ready | Assessed | Outlined | Imported | Used | Compared | CallFailed
 
 
 class Garbage(Exception):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, assert_never
 from runner.model.difference import compare
 from runner.risk import own
 from runner.risk.imported import imported
+from runner.risk.known_files import used
 from runner.risk.outline import outline
 from runner.risk.worker.calls import (
     HEADER,
@@ -33,10 +34,12 @@ from runner.risk.worker.calls import (
     Compare,
     Compared,
     FindImports,
+    FindUsed,
     Imported,
     Outline,
     Outlined,
     Ready,
+    Used,
     pack,
     unpack_call,
 )
@@ -124,6 +127,8 @@ def answer(call: Call, rules: Own) -> Answer:
             if len(found) > MOST_IMPORTS:
                 raise MemoryError
             return Imported(found)
+        case FindUsed(language, code, files):
+            return Used(tuple(file.path for file in used(language, code, files).files))
         case Compare(old, new):
             return Compared(compare(old, new))
         case _:

@@ -90,6 +90,8 @@ def orders(job: Job, *, reserved: bool = False) -> bytes:
                 "reserved": reserved,
                 "context": languages.context(job),
                 "own_modules": job.own_modules,
+                "modules": languages.known_modules(job),
+                "guards": languages.guards(job),
                 "allowed": None if allowed is None else list(allowed),
                 "blocked": list(job.imports.blocked),
                 "hint": hint(job.imports),
@@ -97,10 +99,17 @@ def orders(job: Job, *, reserved: bool = False) -> bytes:
             return _framed(marshal.dumps(values, 2))
         case Language.JAVASCRIPT:
             return _framed(
-                json.dumps({"code": job.code, "context": languages.context(job), "stdin": job.stdin}).encode()
+                json.dumps(
+                    {
+                        "code": job.code,
+                        "context": languages.context(job),
+                        "stdin": job.stdin,
+                        "guards": languages.guards(job),
+                    }
+                ).encode()
             )
         case Language.SHELL:
-            names = languages.variables(job).items()
+            names = {**languages.variables(job), **languages.guards(job)}.items()
             given = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in names).encode()
             sizes = (job.limits.memory_mb << 10, len(given), len(code), len(stdin))
             return b"%d %d %d %d\n" % sizes + given + code + stdin

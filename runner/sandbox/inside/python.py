@@ -51,7 +51,10 @@ def _become(identity: int) -> None:
 
 def _main_module(orders: "dict[str, Any]") -> "ModuleType":
     sys.argv[:] = [orders["main"]]
-    sys.path[:] = [orders["workspace"], *orders["path"]] if orders["own_modules"] else orders["path"]
+    # Last, so that no file of the code takes the place of a module of the interpreter or of its packages.
+    sys.path[:] = [*orders["path"], orders["workspace"]] if orders["own_modules"] else orders["path"]
+    if orders["modules"]:
+        sys.meta_path.insert(0, _Known(orders["modules"], orders["workspace"]))
     sys.prefix = sys.exec_prefix = orders["prefix"]
     if posix.access(orders["executable"], posix.X_OK):
         sys.executable = orders["executable"]
@@ -63,6 +66,35 @@ def _main_module(orders: "dict[str, Any]") -> "ModuleType":
     main.__dict__.update(orders["context"], __builtins__=builtins, __file__=orders["main"])
     sys.modules["__main__"] = main
     return main
+
+
+class _Known:
+    """Finds the modules that were approved with the code, and loads the texts that were approved, not their files."""
+
+    def __init__(self, modules: "dict[str, tuple[str, bool, str]]", workspace: str) -> None:
+        self._modules = modules
+        self._workspace = workspace
+
+    def find_spec(self, name: str, path: "Any" = None, target: "Any" = None) -> "Any":
+        if name not in self._modules:
+            return None
+        from _frozen_importlib import spec_from_loader  # importlib itself would cost more
+
+        loader: Any = self
+        file, is_package, _ = self._modules[name]
+        spec: Any = spec_from_loader(name, loader, origin=f"{self._workspace}/{file}", is_package=is_package)
+        spec.has_location = True
+        return spec
+
+    def create_module(self, spec: "Any") -> None:
+        return None
+
+    def exec_module(self, module: "ModuleType") -> None:
+        text = self._modules[module.__name__][2]
+        exec(compile(text, str(module.__file__), "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - as `start`
+
+    def get_source(self, name: str) -> str:
+        return self._modules[name][2]
 
 
 def _give_site_builtins() -> None:

@@ -16,7 +16,7 @@
   const version = process.versions.node;
   const length = version.length.toString(16).padStart(8, '0');
   fs.writeSync(2, `${process.argv[1]}${word}:R${length}\n${version}`);
-  const { code, context, stdin } = JSON.parse(exactly(parseInt(exactly(9), 16)));
+  const { code, context, stdin, guards } = JSON.parse(exactly(parseInt(exactly(9), 16)));
   const input = stdin ? '/tmp/.stdin' : '/dev/null';
   if (stdin) fs.writeFileSync(input, stdin);
   fs.closeSync(0);
@@ -28,6 +28,7 @@
   process.execArgv = [];
   // What evaluating a text defines and a file does not have as globals.
   for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
+  Object.assign(process.env, guards);
   Object.assign(globalThis, context);
   start();
 }
