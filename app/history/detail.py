@@ -89,7 +89,7 @@ class Detail(QFrame):
         self.no_output = EmptyState(look, "ban", "Nothing ran", "There is no output.")
         self.files = FilesView(look, read)
         self.facts = RecordFacts(look, open_folder)
-        self.extras = {name: CodeView(look) for name in (VERSION, "Result", "Variables", "Input")}
+        self.extras = {name: CodeView(look) for name in (VERSION, "Result", "Variables", "Input", "Known files")}
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._lay_out()
         self.output.saved.connect(self._saved)
@@ -180,6 +180,7 @@ class Detail(QFrame):
             "Result": words.value(record),
             "Variables": "" if request.context in ("", "{}") else request.context,
             "Input": request.stdin,
+            "Known files": "\n".join(f"{one.path}:\n{one.text}" for one in request.known),
         }
         for name, view in self.extras.items():
             view.set_code(texts[name], request.language.value if name == VERSION and request.language else "")

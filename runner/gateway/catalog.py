@@ -148,7 +148,9 @@ TOOLS: list[dict[str, Any]] = [
         CODE_CREATE_SANDBOX,
         "Create a sandbox that is kept",
         "Create a sandbox whose files stay between runs, for code in one language and for shell code. Returns its "
-        "sandbox_id. Processes do not stay. It is removed when it has not been used for a while.",
+        "sandbox_id. Processes do not stay. It is removed when it has not been used for a while. Code that starts or "
+        "imports a file there is CRITICAL unless code_write_file wrote that file and it is unchanged: then the person "
+        "sees it with the code. Python code may import such modules; a script started by `python3 FILE` may not.",
         {
             "language": {
                 "type": "string",

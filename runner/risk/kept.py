@@ -49,10 +49,17 @@ RUNNERS = _words(
 SCRIPTED = {
     **dict.fromkeys(("awk", "gawk", "mawk", "sed", "bc", "dc"), re.compile(r"\s(?:-\w*f|--file|-x)")),
     "tar": re.compile(r"\s(?:--(?:checkpoint-a|to-c|use-c|rsh|info-s|new-v)|-\w*[IF])"),
+    "python": re.compile(r"\s-[A-Za-z]*E"),
+    **dict.fromkeys(("unset", "export", "declare", "typeset", "local"), re.compile(f"PYTHON|{HOLE}")),
+    "env": re.compile(r"\s-"),
+    "exec": re.compile(r"\s-\w*c"),
     "alias": re.compile(HOLE),
     "trap": re.compile(HOLE),
 }
-"""What is in the words of a program where they let it run a file, or what it has read of one."""
+"""What is in the words of a program where they let it run a file, or what it has read of one.
+
+So do those that take from Python the variables by which it leaves the workspace alone.
+"""
 PACKAGES = _words(
     "numpy pandas matplotlib scipy sklearn seaborn PIL cv2 skimage statsmodels sympy networkx requests httpx urllib3 "
     "aiohttp yaml toml tomli lxml bs4 html5lib openpyxl xlrd xlsxwriter docx pptx pypdf reportlab dateutil pytz tzdata "
@@ -181,7 +188,9 @@ def _imported(act: Act, language: str) -> str:
 
 
 def _command(act: Act) -> str:
-    scripted = (sign := SCRIPTED.get(act.name)) is not None and sign.search(act.get("line").text) is not None
+    scripted = (sign := SCRIPTED.get(act.name.rstrip("0123456789."))) is not None and sign.search(
+        act.get("line").text
+    ) is not None
     return act.name if act.name in RUNNERS or scripted else ""
 
 

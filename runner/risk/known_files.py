@@ -30,7 +30,7 @@ _FILTER = (
 )
 STARTED = re.compile(
     rf"""(?:\s*+(?:{_QUIET}))*+\s*+(?:timeout[ ]\d++s?[ ])?
-    (?P<start>(?:(?P<python>python3?(?:[ ]-[uBEs]+)*)|(?P<javascript>node)|(?P<shell>(?:ba)?sh)|(?P<read>\.|source))
+    (?P<start>(?:(?P<python>python3?(?:[ ]-[uBs]+)*)|(?P<javascript>node)|(?P<shell>(?:ba)?sh)|(?P<read>\.|source))
     [ ]+{_FILE}|\./(?P<itself>\w[\w.-]*+(?:/\w[\w.-]*+)*+))
     (?:[ ]++(?!\d?[<>]){_WORD})*+
     (?:[ ]++(?:2>&1|(?:<|2?>>?|&>)[ ]*+{_WORD}))*+(?:[ ]*+\|[ ]*+{_FILTER})*+[ ]*+(?:\Z|;|&&|\|\||\n)""",

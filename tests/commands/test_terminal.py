@@ -18,7 +18,7 @@ from runner.approval.deliberate import WORDS
 from runner.commands.terminal import Terminal, visible
 from runner.model.assessment import Assessment, Level
 from runner.model.events import QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
-from runner.model.request import Language, NetworkMode, Request, Tool
+from runner.model.request import KnownFile, Language, NetworkMode, Request, Tool
 from runner.settings.declared import Settings
 from runner.system.places import Places
 from runner.system.tasks import spawn
@@ -67,6 +67,7 @@ def test_all_that_decides_is_printed_and_none_of_it_commands_the_terminal() -> N
         executable=True,
         offset=5,
         most_bytes=9,
+        known=(KnownFile("main.py", "import x\nprint(3)"),),
     )
     sink = io.StringIO()
     terminal = Terminal(cast("Engine", None), io.StringIO(), sink)
@@ -74,7 +75,10 @@ def test_all_that_decides_is_printed_and_none_of_it_commands_the_terminal() -> N
     shown = sink.getvalue()
     assert 'Variables:\n    1  {"rows": "first\\u{1b}[2Jrow"}' in shown
     assert "Input:\n    1  one\n    2  two\\u{9b}1mthree\n    3  Input:" in shown, "a line of the input is no heading"
+    assert "File main.py:\n    1  import x\n    2  print(3)\n" in shown
     for name, value in request.deciding().items():
+        if name == "known":
+            continue
         words = value if isinstance(value, str) else json.dumps(value)
         assert name.replace("_", " ") in shown or all(visible(line) in shown for line in words.split("\n")), name
     for known in ("numpy==2", "example.org", "image:1", "sandbox-7", "notes.txt", "domains"):

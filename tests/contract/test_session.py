@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.model.errors import KnownError
-from runner.model.request import Language, Limits
+from runner.model.request import KnownFile, Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.contract import EntryKind, FolderEntry, Lasting
 from tests.contract.conftest import job
@@ -51,6 +51,25 @@ def within(lab: Lab, body: Callable[[Session], Awaitable[None]], language: Langu
             await session.close()
 
     asyncio.run(whole())
+
+
+SHADOW = "print('shadow')"
+
+
+def test_what_earlier_runs_left_is_imported_by_nobody_where_it_may_not_be(lab: Lab) -> None:
+    async def body(session: Session) -> None:
+        known = KnownFile("helper.py", "def answer(): return 42")
+        for path in ("helper.py", "helper/__init__.py", "json.py", "other.py"):
+            await session.write(path, SHADOW.encode(), executable=False)
+        code = "import helper, json\nprint(helper.answer())\ntry:\n    import other\nexcept ImportError: print('none')"
+        found = await ran(session, code, own_modules=False, known=(known,))
+        assert (found.stdout, found.stderr) == ("42\nnone\n", ""), found
+        found = await ran(session, "python3 -c 'import json; print(1)'", Language.SHELL, own_modules=False)
+        assert (found.stdout, found.stderr) == ("1\n", ""), found
+        found = await ran(session, "import json, other", own_modules=True)
+        assert (found.stdout, found.stderr) == ("shadow\n", ""), found
+
+    within(lab, body)
 
 
 def test_files_stay_and_both_languages_see_them(lab: Lab) -> None:

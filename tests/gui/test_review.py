@@ -18,7 +18,7 @@ from app.review.guard import REST_SECONDS
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.events import EngineTroubled, RequestAssessed, TroubleCleared
-from runner.model.request import Language, Tool
+from runner.model.request import KnownFile, Language, Tool
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -423,6 +423,19 @@ def test_variables_and_input_have_tabs_that_say_what_has_not_been_seen(desk: Des
     desk.rested()
     assert tabs(desk) == ["Code", "Changes", f"Variables {UNSEEN}", f"Input {UNSEEN}"]
     assert desk.page.reading.tabs.isVisible()
+
+
+def test_a_known_file_that_the_code_starts_is_a_part_to_be_seen(desk: Desk) -> None:
+    known = (KnownFile("main.py", LONG), KnownFile("helper.py", "value = 1"))
+    desk.ask(feed.request("import main", sandbox="3f9c", known=known))
+    desk.rested()
+    assert tabs(desk) == ["Code", "Changes", f"File main.py {UNSEEN}", f"File helper.py {UNSEEN}"]
+    assert desk.page.foot.sentence.text() == "Look at File main.py and File helper.py to the end to approve."
+    assert not desk.page.foot.approve.isEnabled()
+    desk.page.reading.tabs.setCurrentIndex(3)
+    desk.qtbot.waitUntil(lambda: tabs(desk)[3] == "File helper.py")
+    assert desk.page.reading.extra.line_count == 1
+    assert not desk.page.foot.approve.isEnabled()
 
 
 def test_nothing_is_approved_before_variables_and_input_were_seen(desk: Desk) -> None:

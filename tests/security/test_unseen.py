@@ -237,6 +237,21 @@ STARTS_FILES = [
         for one in ("cp a x", "cp a $b", "sed -i s/a/b/ x", "cat a >> x", "cat a > $b", "dd if=a of=x", "cd sub", "foo")
     ),
     (SHELL, "echo 'echo hi' >> x; sh x"),
+    *(
+        (SHELL, one)
+        for one in (
+            "python3 -E -c 'import json'",
+            "env -i python3 -c 'import json'",
+            "env -u PYTHONSAFEPATH python3 -c 'import json'",
+            "unset PYTHONSAFEPATH; python3 -c 'import json'",
+            "unset PYTHON''SAFEPATH; python3 -c 'import json'",
+            "export -n PYTHONSAFEPATH; python3 -c 'import json'",
+            "declare +x PYTHONSAFEPATH; python3 -c 'import json'",
+            "exec -c python3 -c 'import json'",
+            "PYTHONSAFEPATH= python3 -c 'import json'",
+            "python3.11 -E -c 'import json'",
+        )
+    ),
     (PYTHON, "import helper"),
     (PYTHON, "from . import helper"),
     (PYTHON, "exec(open('x').read())"),
