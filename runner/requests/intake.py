@@ -14,6 +14,8 @@ from runner.model.variables import NAMES, is_harmless
 from runner.model.workspace import inside
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from runner.model.kept_sandbox import Kept
     from runner.model.submission import Submission
     from runner.settings.loading import Settings
@@ -23,6 +25,8 @@ MOST_FOR_TITLE = 10_000
 """Characters of a title or of code that are searched for words."""
 MOST_READ = 4 << 20
 """Largest number of bytes that one call reads of a file; an agent calls again for more."""
+LONGEST_VARIABLE = 130_000
+"""Bytes of a variable for shell code. Linux takes 131,072 with the name, and starts no program with a longer one."""
 UNINFORMATIVE = ("#", "//", "import ", "from ", '"""', "'use strict'", "set -")
 """Beginnings of lines that do not say what the code is for."""
 
@@ -224,7 +228,18 @@ def _context(submission: Submission, settings: Settings) -> str:
     steering = [name for name in submission.context or {} if not is_harmless(name)]
     if submission.language is Language.SHELL and steering:
         raise Refused(f"{steering[0][:64]!a} of context cannot be an environment variable.", NAMES)
+    if submission.language is Language.SHELL and (long := next(_too_long(submission.context or {}), "")):
+        what = f"{long!a} of context is longer than an environment variable may be."
+        raise Refused(what, f"Send at most {LONGEST_VARIABLE:,} bytes in one, or send it as stdin.")
     return _bounded(text, "context", settings)
+
+
+def _too_long(context: Mapping[str, object]) -> Iterator[str]:
+    """Yield the names of variables that are too long for the environment of a program."""
+    for name, value in context.items():
+        text = value if isinstance(value, str) else json.dumps(value)
+        if len(text.encode("utf-8", "surrogatepass")) > LONGEST_VARIABLE:
+            yield name
 
 
 def _network(submission: Submission) -> NetworkMode:

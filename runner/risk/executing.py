@@ -295,7 +295,9 @@ def _of_shell(node: Node, defined: set[str]) -> str:
         case "command":
             return _command(node, defined)
         case "variable_assignment":
-            name = node.child_by_field_name("name")
+            name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+            if name is not None and name.text == b"IFS" and (value is None or _word(value) is not None):
+                return ""  # `while IFS= read -r line` only splits
             if name is None or name.type != "variable_name" or STEERED.fullmatch((name.text or b"").decode()):
                 return _said(node)
             return ""

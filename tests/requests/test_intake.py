@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from runner.model.errors import Refused
 from runner.model.request import Isolation, Language, Limits, Request, Tool
 from runner.model.submission import Submission
 from runner.requests import bounds, intake
@@ -33,3 +34,12 @@ def test_a_person_gives_no_more_disk_than_memory_either(isolation: Isolation) ->
     assert bounds.checked(request, replace(limits, memory_mb=256), Settings()).disk_mb == 256
     more = replace(limits, memory_mb=4096, disk_mb=2048)
     assert bounds.checked(request, more, Settings()) == more
+
+
+@pytest.mark.parametrize("value", ["x" * intake.LONGEST_VARIABLE, ["é" * 80_000]])
+def test_a_variable_that_no_program_can_have_in_its_environment_is_refused(value: object) -> None:
+    """It was approved first, and then the run could not be started."""
+    long = replace(CODE, context={"rows": [value]})
+    assert intake.request(long, Settings(), Isolation.LOCAL).context
+    with pytest.raises(Refused, match="'rows' of context is longer"):
+        intake.request(replace(long, language=Language.SHELL), Settings(), Isolation.LOCAL)

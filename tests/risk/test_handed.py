@@ -64,6 +64,7 @@ RUNS_INPUT = {
         "mapfile -t SRANDOM",
         "x=$(cat); OPTIND=$x",
         "for RANDOM in $(cat); do :; done",
+        "IFS=$(cat); cat x",
     ],
     Language.PYTHON: [
         "import sys\nexec(sys.stdin.read())",
@@ -128,6 +129,8 @@ READS_ONLY = {
         "wc -l",
         "jq .name",
         'while read -r l; do echo "$l"; done',
+        'while IFS= read -r l; do echo "$l"; done',
+        'while IFS=, read -r a b; do echo "$b"; done',
         "grep -c pears | sort -n",
         "sort | uniq -c | sort -rn | head -5",
         "awk -F, '{s += $2} END {print s}'",
