@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import posixpath
 import re
 from typing import TYPE_CHECKING
 
@@ -134,12 +135,10 @@ def _rewrites(script: str) -> str:
 
 def _named(language: Language | None, trail: Trail, use: Use) -> Iterator[tuple[str, Place]]:
     for at, act in enumerate(trail.acts):
-        if (
-            act.kind == "start"
-            and act.get("followed").texts
-            and not _wrote_whole(trail.acts[:at], act.get("path").text)
-        ):
-            yield act.get("path").text, act.place
+        if act.kind == "start" and act.get("followed").texts:
+            trail.budget.spend(at)
+            path = act.get("path").text
+            name = "" if _wrote_whole(trail.acts[:at], path) else path
         elif act.kind == "import":
             name = "" if act.get("module").text in use.imports else _imported(act, act.language or (language or ""))
         else:
@@ -150,23 +149,28 @@ def _named(language: Language | None, trail: Trail, use: Use) -> Iterator[tuple[
 
 def _started(act: Act) -> str:
     path = act.get("path").text
-    if act.get("followed").texts or SYSTEM.match(path):
+    if SYSTEM.match(path):
         return ""
     return path.replace(HOLE, "\N{HORIZONTAL ELLIPSIS}") or "a file whose name is not known"
 
 
 def _wrote_whole(acts: Sequence[Act], path: str) -> bool:
     """Return whether all that the code did before can only have left the one text that it wrote to `path`."""
-    wrote = False
+    wrote, path = False, posixpath.normpath(path)
     for act in acts:
         moved = wrote and act.name in ("cd", "pushd", "popd")
-        if moved or act.kind in CHANGES or (act.kind == "command" and act.name not in UNCHANGING):
+        itself = posixpath.normpath(act.get("line").text.partition(" ")[0]) == path
+        changing = act.kind == "command" and act.name not in UNCHANGING and not itself
+        if moved or changing or act.kind in CHANGES:
             return False
         if act.kind == "write":
             to = act.get("path").exact
-            if to is None or act.get("data").exact is None or act.get("edit").texts or (wrote and to == path):
+            if to is None or act.get("data").exact is None or act.get("edit").texts:
                 return False
-            wrote = wrote or to == path
+            here = posixpath.normpath(to) == path
+            if wrote and here:
+                return False
+            wrote = wrote or here
     return wrote
 
 

@@ -68,6 +68,9 @@ async def test_modules_are_found_by_python_code_whatever_else_lies_there(house: 
     await run(house, id, "mkdir helper; echo 'print(1)' > helper/__init__.py; echo 'print(1)' > json.py")
     ran = await run(house, id, "import json, helper\nprint(json.dumps(helper.answer()))", PYTHON)
     assert (house.level(ran.request_id), out(ran)) == (Level.HIGH, "42\n")
+    await run(house, id, "echo 'print(1)' > geopandas.py")
+    ran = await run(house, id, "try:\n    import geopandas\nexcept ImportError:\n    print('none')", PYTHON)
+    assert (house.level(ran.request_id), out(ran)) == (Level.HIGH, "none\n"), "an unread file was imported"
     assert await refused(house, id, "import other", PYTHON) is Level.CRITICAL
 
 

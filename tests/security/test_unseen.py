@@ -268,6 +268,8 @@ STARTS_FILES = [
 STARTS_NONE = [
     (SHELL, "wc -l *.csv | sort -n"),
     (SHELL, "printf 'echo hi\\n' > x.sh; sh x.sh"),
+    (SHELL, "printf 'echo hi\\n' > ./x.sh; chmod +x x.sh; ./x.sh"),
+    (SHELL, "mkdir -p sub && cd sub && echo 'echo hi' > x.sh && sh x.sh"),
     (SHELL, "bash -c 'echo hi'"),
     (SHELL, "python3 -c 'import json; print(1)'"),
     (SHELL, "awk -F, '{print $2}' in.csv"),
