@@ -99,10 +99,18 @@ class LinesDelegate(QStyledItemDelegate):
 
 def list_view(look: Look, model: QAbstractItemModel, name: str) -> QTableView:
     """Return a table of one column and fixed heights, which stays quick however many rows there are."""
+    view = painted_view(model, name)
+    view.setItemDelegate(LinesDelegate(look, view))
+    view.verticalHeader().setDefaultSectionSize(look.px(HEIGHT))
+    return view
+
+
+def painted_view(model: QAbstractItemModel, name: str) -> QTableView:
+    """Return a table of one column whose delegate, still to be set, paints the rows and the chosen one too."""
     view = QTableView()
     view.setModel(model)
-    view.setItemDelegate(LinesDelegate(look, view))
     view.setAccessibleName(name)
+    # The view would paint a square behind what the delegate paints.
     view.setStyleSheet("QTableView { selection-background-color: transparent; }")
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -117,7 +125,6 @@ def list_view(look: Look, model: QAbstractItemModel, name: str) -> QTableView:
     view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     view.verticalHeader().hide()
     view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    view.verticalHeader().setDefaultSectionSize(look.px(HEIGHT))
     return view
 
 

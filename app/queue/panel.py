@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFrame,
     QHBoxLayout,
-    QHeaderView,
     QStackedWidget,
     QTableView,
     QVBoxLayout,
@@ -17,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.parts.empty import EmptyState
+from app.parts.lines import painted_view
 from app.parts.plain import plain_label
 from app.queue.bar import BatchBar
 from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
@@ -197,26 +196,9 @@ class QueuePanel(QFrame):
     # ---- inside ----
 
     def _make_view(self) -> QTableView:
-        view = QTableView()
-        view.setModel(self.model)
+        view = painted_view(self.model, "Requests that wait for an answer")
         view.setItemDelegate(QueueDelegate(self._look, self.model, view))
-        view.setAccessibleName("Requests that wait for an answer")
-        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        view.setTabKeyNavigation(False)
-        view.setShowGrid(False)
-        view.setMouseTracking(True)
-        # The delegate paints the chosen row; the view would paint a square behind it.
-        view.setStyleSheet("QTableView { selection-background-color: transparent; }")
-        view.setFrameShape(QFrame.Shape.NoFrame)
-        view.horizontalHeader().hide()
-        view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         rows = view.verticalHeader()
-        rows.hide()
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setMinimumSectionSize(self._look.px(LANE_HEIGHT))
         rows.setDefaultSectionSize(self._look.px(CARD_HEIGHT))
         view.viewport().installEventFilter(self)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.parts.flow import Flow
-from app.review.buttons import DecisionButton
+from app.review.buttons import DecisionButton, back_button
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -65,11 +65,7 @@ class Denial(QWidget):
         self.button.setAccessibleName("Deny, Ctrl+Enter")
         self.button.decided.connect(self._deny)
         self.field.sent.connect(self.button.press_key)
-        self.cancel = QPushButton("Back")
-        self.cancel.setProperty("kind", "quiet")
-        self.cancel.setToolTip("Escape")
-        self.cancel.setAutoDefault(False)
-        self.cancel.clicked.connect(self.back)
+        self.cancel = back_button(self.back)
         self.reasons = Flow([self._canned(words, reason) for words, reason in CANNED], px(4), left=True)
         line = QHBoxLayout()
         line.setSpacing(px(8))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.parts.plain import plain_label
-from app.review.buttons import DecisionButton
+from app.review.buttons import DecisionButton, back_button
 from app.review.denial import ReasonField
 from runner.approval.deliberate import new_word
 
@@ -38,11 +38,7 @@ class WordEntry(QWidget):
         self.button.setAccessibleName("Approve, Ctrl+Enter")
         self.button.decided.connect(self._approve)
         self.field.sent.connect(self.button.press_key)
-        self.cancel = QPushButton("Back")
-        self.cancel.setProperty("kind", "quiet")
-        self.cancel.setToolTip("Escape")
-        self.cancel.setAutoDefault(False)
-        self.cancel.clicked.connect(self.back)
+        self.cancel = back_button(self.back)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(look.px(8))
