@@ -86,11 +86,6 @@ class CodeView(TextArea):
     def line_count(self) -> int:
         return len(self._listing.lines)
 
-    @property
-    def current_line(self) -> int:
-        """From 1."""
-        return self._selection.caret.line + 1
-
     def scroll_to(self, line: int) -> None:
         """Make `line`, counted from 1, the current line and bring it to the middle."""
         self._put_caret(TextPosition(min(max(0, line - 1), self.line_count - 1), 0))

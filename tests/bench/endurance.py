@@ -9,7 +9,6 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.request import Isolation, Language, Limits
@@ -20,6 +19,7 @@ from runner.sandbox.contract import Job
 from runner.system import tasks
 from tests import container_engine as engine
 from tests.bench.row import Row, attempt
+from tests.resident import resident
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,6 @@ BEFORE = 30
 """Runs before the first count: what is loaded and kept once is there by then."""
 LIMITS = Limits(cpu_cores=2.0)
 MORE_MB = 8
-PAGE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +106,6 @@ async def count(client: EngineClient) -> Count:
     containers = sum(f"-{os.getpid()}-" in one["Labels"][RUN_LABEL] for one in listed)
     networks = len(await client.call(lambda api: api.networks()))
     gc.collect()
-    held = int(Path("/proc/self/statm").read_text("ascii").split()[1]) * PAGE / (1 << 20)
+    held = resident() / (1 << 20)
     descriptors = len(os.listdir("/proc/self/fd"))
     return Count(containers, networks, descriptors, threading.active_count(), len(tasks.live()), round(held, 2))

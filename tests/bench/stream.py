@@ -7,7 +7,6 @@ import contextlib
 import time
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.model.request import Isolation, Language, Limits
@@ -19,6 +18,7 @@ from runner.system.tasks import spawn
 from tests import container_engine as engine
 from tests.bench import by_hand
 from tests.bench.row import Row, attempt, percentile
+from tests.resident import resident
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -30,7 +30,6 @@ CODE = f"head -c {MEGABYTES}M /dev/zero | tr '\\0' x"
 LIMITS = Limits(seconds=120.0, cpu_cores=2.0, output_bytes=16 << 20)
 """A run is ended for writing 64 times as much as is kept."""
 MOST_MB = 150
-PAGE = 4096
 BEAT = 0.005
 LOOK = 0.05
 """Seconds between two looks at the output, as the window does."""
@@ -59,7 +58,7 @@ def _measure(kind: Isolation, client: EngineClient) -> list[Row]:
 async def _rows(kind: Isolation, client: EngineClient) -> list[Row]:
     sandbox = ContainerSandbox(kind, OWN_IMAGES, client)
     raw, by_hand_felt = await _felt(_raw(client, sandbox))
-    before = _memory()
+    before = resident()
     ours, felt = await _felt(_ours(sandbox))
     await sandbox.close()
     more = max(0, felt.memory - before) / (1 << 20)
@@ -117,9 +116,4 @@ async def _feel(felt: Felt) -> None:
             before = time.perf_counter()
             await asyncio.sleep(BEAT)
             felt.gaps.append((time.perf_counter() - before) * 1e3)
-            felt.memory = max(felt.memory, _memory())
-
-
-def _memory() -> int:
-    """Bytes this process holds now."""
-    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * PAGE
+            felt.memory = max(felt.memory, resident())

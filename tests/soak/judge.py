@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.resident import resident
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-PAGE_MB = 4096 / (1 << 20)
 MOST_MEMORY_MB = 16.0
 """More at the end than after the warm-up: answers that are kept for a while, and what the allocator does not return."""
 MOST_DESCRIPTORS = 16.0
@@ -39,7 +40,7 @@ class Sample:
         return Sample(
             seconds,
             calls,
-            int((process / "statm").read_text("ascii").split()[1]) * PAGE_MB,
+            resident(pid) / (1 << 20),
             len(list((process / "fd").iterdir())),
             len(list((process / "task").iterdir())),
         )
