@@ -162,8 +162,9 @@ def _in_part(record: CaseRecord) -> Named:
     pairs = []
     for name, measured in found.items() if isinstance(found, dict) else ():
         if isinstance(measured, dict) and isinstance(count := measured.get("bytes"), int):
-            whole = f"All of it: {size(count)}, SHA-256 {phrases.visible(str(measured.get('sha256', '')))}"
-            pairs.append((f"Only part of {phrases.visible(name)}", whole))
+            digest = phrases.visible(str(measured.get("sha256", "")))
+            whole = f"Recorded in part. All of it: {size(count)}, SHA-256 {digest}"
+            pairs.append((phrases.visible(name), whole))
     return pairs
 
 

@@ -87,8 +87,8 @@ def test_the_history_grows_by_its_setting_and_says_what_it_left_out(places: Plac
     assert places.ledger.stat().st_size < 10 * HISTORY
     assert len(history.page(Filter(text="last-words"))) == 1
     history.close()
-    (pair,) = [told for name, told in words.run(found) if name == "Only part of stdout"]
-    assert pair == f"All of it: 195 KB, SHA-256 {measured['sha256']}"
+    (pair,) = [told for name, told in words.run(found) if name == "stdout"]
+    assert pair == f"Recorded in part. All of it: 195 KB, SHA-256 {measured['sha256']}"
     stored = json.loads(Path(words.artifact(found)).read_text())
     assert stored["result"]["stdout"] == found.result.stdout
     evidence = Evidence(places)
