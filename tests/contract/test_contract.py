@@ -63,7 +63,7 @@ def test_result_comes_out_and_output_is_not_taken_for_it(lab: Lab) -> None:
 
 
 def test_it_is_the_main_module_in_its_workspace(lab: Lab) -> None:
-    code = "import os, sys\nprint(sys.argv, __file__, sys.path[0], os.getcwd(), __name__)\nopen('f', 'w').close()"
+    code = "import os, sys\nprint(sys.argv, __file__, sys.path[-1], os.getcwd(), __name__)\nopen('f', 'w').close()"
     result = lab.run(code)
     assert result.stdout == "['/workspace/main.py'] /workspace/main.py /workspace /workspace __main__\n"
     assert result.outcome is Outcome.OK

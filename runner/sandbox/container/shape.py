@@ -77,7 +77,7 @@ def config(shape: Shape, name: str) -> dict[str, Any]:
         "AttachStdin": True,
         "AttachStdout": True,
         "AttachStderr": True,
-        "HostConfig": _walls(shape) | _bounds(shape),
+        "HostConfig": _confinement(shape) | _bounds(shape),
     }
 
 
@@ -85,7 +85,12 @@ def _command(shape: Shape) -> list[str]:
     words = command(shape.language, shape.limits)
     if shape.bounds is None:
         return words
-    return watched(words, shape.language, shape.bounds, private=shape.isolation is Isolation.DOCKER)
+    return watched(words, shape.language, shape.bounds, private=_copies_keeper(shape))
+
+
+def _copies_keeper(shape: Shape) -> bool:
+    """Return whether the keeper is a copy of bash that nobody may read; gVisor cannot start one, nor needs it."""
+    return shape.bounds is not None and shape.isolation is Isolation.DOCKER
 
 
 def own_processes(shape: Shape) -> int:
@@ -93,11 +98,12 @@ def own_processes(shape: Shape) -> int:
     return OWN_PROCESSES + (shape.bounds is not None)
 
 
-def _walls(shape: Shape) -> dict[str, Any]:
+def _confinement(shape: Shape) -> dict[str, Any]:
     hardening = ["no-new-privileges:true"]
     if shape.isolation is Isolation.DOCKER:
         hardening.append(f"seccomp={seccomp()}")
-    temporary_mb = min(shape.limits.disk_mb, TEMPORARY_MB)
+    shared_mb = min(shape.limits.disk_mb, TEMPORARY_MB)
+    temporary_mb = shared_mb + KEEPER_MB * _copies_keeper(shape)
     return {
         "Runtime": shape.runtime,
         "NetworkMode": "none",
@@ -110,9 +116,9 @@ def _walls(shape: Shape) -> dict[str, Any]:
         "Tmpfs": {
             # Owner and not only mode: runc gives a mount the mode of the folder it covers.
             WORKSPACE: f"rw,exec,nosuid,nodev,size={shape.limits.disk_mb}m,uid={USER},gid={USER},mode=0755",
-            "/tmp": f"rw,exec,nosuid,nodev,size={temporary_mb + KEEPER_MB}m,uid={USER},gid={USER},mode=1777",
+            "/tmp": f"rw,exec,nosuid,nodev,size={temporary_mb}m,uid={USER},gid={USER},mode=1777",
         },
-        "ShmSize": temporary_mb << 20,
+        "ShmSize": shared_mb << 20,
     }
 
 
