@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import h11
+from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ HEADER_SECONDS = 5.0
 """Time for the head of a message, for a valid token since the connection was opened, and for the rest of a message
 that was answered before its end. Clients on this machine send a head in one piece; uvicorn itself has no limit.
 """
-MOST_OF_ONE_AGENT = 64
+MOST_OF_ONE_AGENT = 128
 """Connections of one agent up to which they stay open between two messages; others are closed after each."""
 CONNECTION = "assent.connection"
 """Key of the `Connection` in the `state` of a request's scope."""
@@ -103,9 +104,11 @@ class Connection(H11Protocol):
             self._stop_waiting()
         self._all.recognize(self, agent)
         self.agent = agent
+        self._announce()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        self._announce()
         if self._within_head() or self._answered_early():
             self._wait()
         elif self.agent:
@@ -117,7 +120,7 @@ class Connection(H11Protocol):
         if self._answered_early():
             # The rest is read and dropped for a while: closed at once, the client might not see the answer.
             self._wait()
-        elif not self._all.may_stay(self):
+        elif self._is_last():
             self.transport.close()
         super().on_response_complete()
 
@@ -125,6 +128,18 @@ class Connection(H11Protocol):
         self._stop_waiting()
         self._all.remove(self)
         super().connection_lost(exc)
+
+    def _announce(self) -> None:
+        """Say in the answer to the present message whether the connection is closed after it.
+
+        A client that does not know sends its next message into a closed connection.
+        """
+        if self.cycle is not None and not self.cycle.response_started:
+            usual = self.server_state.default_headers
+            self.cycle.default_headers = usual if self._all.may_stay(self) else [*usual, CLOSE_HEADER]
+
+    def _is_last(self) -> bool:
+        return self.cycle is None or CLOSE_HEADER in self.cycle.default_headers
 
     def _within_head(self) -> bool:
         return self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])

@@ -46,6 +46,10 @@ GENEROUS = {
     "ASSENT_HOLD_SECONDS": "600",
 }
 
+MOST_OUTPUT = 16 << 20
+SETTINGS = f"security: {{sandbox: {{ceilings: {{output_bytes: {MOST_OUTPUT}}}}}}}\n"
+"""Lets a run print for as long as `FLOOD_SECONDS`."""
+
 
 def rows() -> Iterator[Row]:
     """In a process of its own, so that its memory is its own."""
@@ -237,7 +241,7 @@ class Bench:
         gaps = Gaps()
         floor = self._beside(gaps)
         # More output than a run may print in all by default: it would be stopped after a second.
-        ticket = self.submit(FLOOD % FLOOD_SECONDS, 16 << 20).result(10)
+        ticket = self.submit(FLOOD % FLOOD_SECONDS, MOST_OUTPUT).result(10)
         request = ticket.case.request
         self.until(lambda: self.console.cases.count_waiting())
         self.console.window.show_page("Running")
@@ -295,6 +299,8 @@ def _main() -> None:
     from runner.system.places import Places
 
     places = Places.standard()
+    places.config.mkdir(parents=True, exist_ok=True)
+    (places.config / "assent.yaml").write_text(SETTINGS)
     single = Single(places.socket)
     single.claim()
     app = application()

@@ -402,6 +402,19 @@ async def test_the_oldest_stranger_makes_room(tmp_path: Path, monkeypatch: pytes
         assert len(stage.gateway._acceptor.connections) <= 20
 
 
+async def test_a_connection_that_is_closed_after_an_answer_says_so(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without that a client sends its next message into a closed connection: 100 callers of one agent did."""
+    async with stage.http() as http:
+        assert "close" not in (await post(http, stage, call(PRINT))).headers["connection"]
+        monkeypatch.setattr(connection, "MOST_OF_ONE_AGENT", 0)
+        for _ in range(3):
+            assert "close" in (await post(http, stage, call(PRINT))).headers["connection"]
+        refused = await post(http, stage, call(PRINT), Authorization="Bearer assent_guess")
+        assert (refused.status_code, refused.headers["connection"]) == (401, "close")
+
+
 async def test_a_connection_without_a_token_ends_with_its_answer(stage: Stage) -> None:
     guess = posted(stage.headers(Host=stage.host, Authorization="Bearer assent_guess"), call(PRINT))
     async with stage.dialed() as (reader, writer):
