@@ -11,7 +11,7 @@ from pathlib import Path
 
 from runner.model.errors import KnownError
 from runner.sandbox.removal import remove
-from runner.system.process_stat import STARTED, fields_of
+from runner.system.process_stat import STARTED, fields_of, read_proc
 
 MARKER = "ASSENT_RUN"
 """Environment variable that every process of a run starts with: the run's name."""
@@ -92,10 +92,9 @@ def _run_of(pid: str) -> str:
     try:
         if os.stat(f"/proc/{pid}").st_uid != os.getuid():
             return ""
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            words = file.read().split(b"\0")
     except OSError:
         return ""
+    words = read_proc(f"/proc/{pid}/environ").split(b"\0")
     prefix = f"{MARKER}=run-".encode()
     found = next((word for word in words if word.startswith(prefix)), b"")
     return found.partition(b"=")[2].decode("ascii", "replace")

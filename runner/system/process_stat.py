@@ -1,4 +1,4 @@
-"""Reads what the kernel tells of one process in one line: /proc/PID/stat (proc_pid_stat(5))."""
+"""Reads files below /proc, and the fields of /proc/PID/stat (proc_pid_stat(5))."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ RESIDENT = 21
 """Pages in memory."""
 
 
+def read_proc(path: str) -> bytes:
+    """Return a file below /proc; empty where it cannot be read, as of a process that has ended."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.readall() or b""
+    except OSError:
+        return b""
+
+
 def fields_of(pid: int | str) -> list[bytes]:
     """Return the fields behind the name, which may hold anything; none where there is no such process."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            line = file.read() or b""
-    except OSError:
-        return []
-    return line.rpartition(b")")[2].split()
+    return read_proc(f"/proc/{pid}/stat").rpartition(b")")[2].split()

@@ -9,6 +9,8 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.system.process_stat import read_proc
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -151,14 +153,14 @@ def _mapped(pid: int) -> set[int]:
     """Return the numbers of the removed files of a kept workspace that a process has mapped."""
     return {
         int(line.split(None, 5)[4])
-        for line in _read(f"/proc/{pid}/maps").splitlines()
+        for line in read_proc(f"/proc/{pid}/maps").splitlines()
         if line.endswith(b" (deleted)") and b"/workspace/" in line
     }
 
 
 def _sent_through(pid: int, fd: str) -> int:
     """Return how many open files wait in a socket to be received."""
-    _, _, rest = _read(f"/proc/{pid}/fdinfo/{fd}").partition(b"scm_fds:")
+    _, _, rest = read_proc(f"/proc/{pid}/fdinfo/{fd}").partition(b"scm_fds:")
     return int(rest.split()[0]) if rest else 0
 
 
@@ -167,11 +169,3 @@ def _listed(path: str) -> list[str]:
         return os.listdir(path)
     except OSError:
         return []
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.readall() or b""
-    except OSError:
-        return b""

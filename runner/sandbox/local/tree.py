@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from runner.system.process_stat import RESIDENT, THREADS, USER, fields_of
+from runner.system.process_stat import RESIDENT, THREADS, USER, fields_of, read_proc
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -50,7 +50,7 @@ def proportional_memory(pids: list[int]) -> int:
     """Return the bytes with shared pages counted once among those who share them. Slow: milliseconds a process."""
     total = 0
     for pid in pids:
-        for line in _file(f"/proc/{pid}/smaps_rollup").splitlines():
+        for line in read_proc(f"/proc/{pid}/smaps_rollup").splitlines():
             if line.startswith(b"Pss:"):
                 total += int(line.split()[1]) * 1024
     return total
@@ -75,12 +75,4 @@ def _children(pid: int) -> list[int]:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
         return []
-    return [int(child) for thread in threads for child in _file(f"/proc/{pid}/task/{thread}/children").split()]
-
-
-def _file(path: str) -> bytes:
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read() or b""
-    except OSError:
-        return b""
+    return [int(child) for thread in threads for child in read_proc(f"/proc/{pid}/task/{thread}/children").split()]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+from runner.system.process_stat import read_proc
+
 SOCKET_EXTRA = 32 << 10
 """Bytes by which a queue of messages may pass its bound: the last message is taken whole."""
 FEW_SOCKETS = 32
@@ -18,7 +20,7 @@ def in_sockets(pid: int) -> int:
 
     Counted where no descriptor leads to them as well: closed ones, those sent through another, those not accepted yet.
     """
-    lines = _read(f"/proc/{pid}/net/sockstat").decode("utf-8", "replace").splitlines()
+    lines = read_proc(f"/proc/{pid}/net/sockstat").decode("utf-8", "replace").splitlines()
     counts = {line.split(" ")[0]: line.split() for line in lines}
     try:
         used = int(counts["sockets:"][2])
@@ -37,7 +39,7 @@ def shared(pids: list[int]) -> int:
     largest: dict[int, int] = {}
     among_pages = 0
     for pid in pids:
-        maps = _read(f"/proc/{pid}/maps")
+        maps = read_proc(f"/proc/{pid}/maps")
         if SHARED not in maps:
             continue
         for line in maps.splitlines():
@@ -45,7 +47,7 @@ def shared(pids: list[int]) -> int:
                 span, _, offset, _, number, *_ = line.split(None, 5)
                 begin, end = (int(part, 16) for part in span.split(b"-"))
                 largest[int(number)] = max(largest.get(int(number), 0), int(offset, 16) + end - begin)
-        _, _, rest = _read(f"/proc/{pid}/status").partition(b"RssShmem:")
+        _, _, rest = read_proc(f"/proc/{pid}/status").partition(b"RssShmem:")
         among_pages += int(rest.split()[0]) * 1024 if rest else 0
     return max(0, sum(largest.values()) - among_pages)
 
@@ -61,15 +63,7 @@ def _queued(pid: int) -> int:
     """Return the bytes that wait in sockets of the Internet's protocols."""
     total = 0
     for kind in ("tcp", "tcp6", "udp", "udp6"):
-        for line in _read(f"/proc/{pid}/net/{kind}").splitlines()[1:]:
+        for line in read_proc(f"/proc/{pid}/net/{kind}").splitlines()[1:]:
             sent, _, received = line.split()[4].partition(b":")
             total += int(sent, 16) + int(received, 16)
     return total
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.readall() or b""
-    except OSError:
-        return b""
