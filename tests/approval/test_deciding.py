@@ -9,7 +9,6 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import pytest_asyncio
 
 from app.history import words
 from runner.approval.editing import CHANGED
@@ -24,20 +23,9 @@ from runner.model.request import Language
 from tests.engine.test_engine import HELLO, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
     from runner.approval.ticket import Ticket
 
 pytestmark = pytest.mark.asyncio
-
-
-@pytest_asyncio.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
 
 
 def heard(stage: Stage, kind: type) -> list[object]:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
 from runner.approval.door import REVOKED
 from runner.approval.late_approval import ARMED, DROPPED, USED
@@ -34,8 +33,7 @@ from tests.doubles import HeldSession
 from tests.engine.test_engine import HELLO, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     from runner.approval.ticket import Ticket
 
@@ -69,14 +67,6 @@ class Pen:
         """Let everything be written that waits."""
         self.held.clear()
         self._go.set()
-
-
-@pytest_asyncio.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
 
 
 @pytest.fixture

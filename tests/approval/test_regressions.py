@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 from mcp import MCPError
 
 from runner.model.decision import Verdict
@@ -24,19 +23,10 @@ from tests.gateway.stage import staged
 from tests.sandbox.conftest import job
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
 pytestmark = pytest.mark.asyncio
 EXACT = Choice(Subject.EXACT, uses=5, seconds=600)
-
-
-@pytest_asyncio.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
 
 
 async def test_07_remembering_covers_no_more_than_its_text_said(stage: Stage) -> None:

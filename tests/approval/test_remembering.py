@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
 from runner.audit.search import Filter, History
 from runner.audit.verify import verify
@@ -19,7 +18,6 @@ from runner.policy.grants import Choice, Subject
 from tests.engine.test_engine import HELLO, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from runner.approval.ticket import Ticket
@@ -31,14 +29,6 @@ EXACT = Choice(Subject.EXACT, uses=2, seconds=600)
 TEXT = replace(EXACT, subject=Subject.TEXT)
 SHAPE = Choice(Subject.SHAPE, uses=9, seconds=600)
 READING = replace(HELLO, code="rows = open('data/jan.csv').read().split(';')\nprint(len(rows), 10)\n")
-
-
-@pytest_asyncio.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
 
 
 async def remember(stage: Stage, ticket: Ticket, choice: Choice = EXACT) -> Grant:

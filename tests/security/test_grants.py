@@ -7,31 +7,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-import pytest_asyncio
 
 from runner.model.decision import Decider, Verdict
 from runner.model.result import Outcome
 from runner.policy.grants import Choice, Subject
+from tests.approval.conftest import stage
 from tests.approval.test_remembering import READING, denied, remember, unasked
 from tests.engine.test_engine import HELLO, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
     from runner.sandbox.contract import Readiness
 
 pytestmark = pytest.mark.asyncio
 CHOICES = tuple(Choice(subject, uses=9, seconds=600) for subject in (Subject.EXACT, Subject.TEXT, Subject.SHAPE))
 AT_ONCE = 40
-
-
-@pytest_asyncio.fixture
-async def stage(tmp_path: Path) -> AsyncIterator[Stage]:
-    stage = Stage(tmp_path)
-    await stage.engine.start(gateway=False)
-    yield stage
-    await stage.engine.close("the test is over")
+__all__ = ["stage"]
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=lambda choice: choice.subject)
