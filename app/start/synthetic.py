@@ -20,7 +20,7 @@ INPUT = range(2, 11)
 class SyntheticInput(QAbstractNativeEventFilter):
     """Drops input that was sent to the window and pressed nowhere; all others are passed on.
 
-    What the XTEST extension makes cannot be told from a device, and Wayland has no such events: there a program needs
+    What the XTEST extension makes looks like a device, and Wayland has no such events: there a program needs
     the desktop's own consent to make input.
     """
 

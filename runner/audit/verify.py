@@ -350,7 +350,7 @@ class _Walk:
         first = self.vouched + 1
         begin = f"Entry {first:,} is the first that cannot be vouched for"
         if not self.keys or self.keys[-1] != self.own:
-            # The two cases cannot be told apart here.
+            # The two cases cannot be distinguished here.
             what = f"{begin}: from there on another key signed than the key of this installation"
             raise _Broken(first, f"{what}. It was rewritten, or Assent was last started while its keyring was locked.")
         unsigned = self.last_seq - self.vouched

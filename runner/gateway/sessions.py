@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MOST_EACH = 50
-"""Sessions of one agent. A client that is started anew opens another and seldom ends the one before."""
+"""Sessions of one agent. A client that is started again opens another and seldom ends the one before."""
 MOST = 1000
 """Sessions of all agents: what the protocol's library refuses for everybody, so reached by 20 agents together."""
 

@@ -123,7 +123,7 @@ def test_runs_are_ended_while_the_loop_is_blocked(
         thread = running(host, home)
         with silence.blocking(host):
             thread.join(SECONDS)
-            assert not thread.is_alive(), "the run goes on"
+            assert not thread.is_alive(), "the run continues"
 
 
 def test_a_person_ends_runs_of_a_loop_that_is_blocked(home: Path, silence: Silence) -> None:
@@ -132,7 +132,7 @@ def test_a_person_ends_runs_of_a_loop_that_is_blocked(home: Path, silence: Silen
         with silence.blocking(host):
             host.end_runs()
             thread.join(SECONDS)
-            assert not thread.is_alive(), "the run goes on"
+            assert not thread.is_alive(), "the run continues"
 
 
 @pytest.mark.parametrize(("kind", "signal"), [(Container, "SIGKILL"), (ExecContainer, "SIGUSR2")])

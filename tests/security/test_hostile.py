@@ -72,7 +72,7 @@ NAMES = (b"\xff\xfe", b"new\nline", b"\x1b[8mhidden", "\u202egpj.exe".encode(), 
 PROGRAMS = (
     Hostile("closes its streams", "import os\nfor n in range(9): os.close(n) if n < 3 else None\nos._exit(3)", ends(3)),
     Hostile(
-        "closes its streams and goes on until its time is up",
+        "closes its streams and continues until its time is up",
         "import os, time\nos.closerange(0, 3)\ntime.sleep(60)",
         ends(-1),
         only(Outcome.TIMED_OUT),

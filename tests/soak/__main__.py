@@ -48,20 +48,20 @@ async def soak(house: House, seconds: float, seed: int) -> list[Judged]:
         pid, begun = house.process.pid, time.monotonic()
         async with house.asking(seed):
             while (now := time.monotonic() - begun) < seconds:
-                samples.append(Sample.of(pid, now, house.told.total()))
+                samples.append(Sample.of(pid, now, house.answered.total()))
                 await asyncio.sleep(max(seconds / MOST_SAMPLES, min(1.0, seconds / LEAST_SAMPLES / 2)))
-            samples.append(Sample.of(pid, seconds, house.told.total()))
+            samples.append(Sample.of(pid, seconds, house.answered.total()))
         code = await asyncio.to_thread(house.quit)
     finally:
         house.end()
-    print(f"{house.told.total()} calls in {seconds:.0f} s: {dict(house.told)}")
+    print(f"{house.answered.total()} calls in {seconds:.0f} s: {dict(house.answered)}")
     for surprise in house.surprises[:5]:
         print(f"  {surprise}")
     verdict = await asyncio.to_thread(verify, house.places.ledger)
     left = [*await wait_until_gone(pid), *(str(path) for path in house.temporary.rglob("run-*"))]
     return [
         *judged(samples),
-        ledger(house.places.ledger, house.told.total()),
+        ledger(house.places.ledger, house.answered.total()),
         Judged("answers that are wrong", len(house.surprises), 0, ""),
         Judged("exit code of the console", code, 0, ""),
         Judged("history that does not verify", not verdict.ok, 0, "", verdict.what),

@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
         requests = len(_kinds(house.places.ledger, "arrived"))
     for one in wrong:
         print(one)
-    print(f"{wanted.kills} kills, {requests} requests, {many} starts, answers {dict(house.told)}. Seed {seed}.")
+    print(f"{wanted.kills} kills, {requests} requests, {many} starts, answers {dict(house.answered)}. Seed {seed}.")
     print("Broken." if wrong else "Every promise held.")
     return int(bool(wrong))
 
@@ -89,7 +89,7 @@ async def _wrong(house: House, pid: int) -> list[str]:
         *(f"running before it was approved: {o}" for o in running if not 0 < approved.get(o, 0) < running[o]),
         *(f"started twice: {one}" for one, times in started.items() if times > 1),
         *(f"decided twice: {one}" for one, times in decided.items() if times > 1),
-        *(f"told that it ran, not written: {one}" for one in house.ran - finished.keys()),
+        *(f"answered that it ran, not written: {one}" for one in house.ran - finished.keys()),
     ]
 
 

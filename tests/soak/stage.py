@@ -73,12 +73,12 @@ class House:
         """A line for each run right before it started: its request."""
         agents = Agents(self.places)
         self.tokens = {name: agents.add(name) for name in AGENTS}
-        self.told: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
         """How calls ended, by the status agents were given."""
         self.ran: set[str] = set()
-        """Requests of which agents were told that they ran."""
+        """Requests whose answers said that they ran."""
         self.surprises: list[str] = []
-        """What agents were told that they should not have been."""
+        """Answers that agents should not have got."""
         self.process: subprocess.Popen[str] | None = None
         self._person: threading.Thread
 
@@ -172,18 +172,18 @@ class House:
         if source.random() < GIVE_UP:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(client.call_tool(tool, arguments), source.uniform(0.01, 0.3))
-            self.told["given up"] += 1
+            self.answered["given up"] += 1
             return
         answer = await client.call_tool(tool, arguments)
         while (data := answer.structured_content or {}).get("status") == "pending":
             answer = await client.call_tool("code_result", {"id": data["request_id"]})
         status = str(data.get("status", "refused"))
-        self.told[status] += 1
+        self.answered[status] += 1
         if data.get("exit_code") is not None:
             self.ran.add(str(data["request_id"]))
-        told = "".join(part.text for part in answer.content if part.type == "text")
-        if "Assent itself failed" in told or (arguments == RUN[1] and status == "finished" and told != "42"):
-            self.surprises.append(f"{arguments}: {told[:300]}")
+        text = "".join(part.text for part in answer.content if part.type == "text")
+        if "Assent itself failed" in text or (arguments == RUN[1] and status == "finished" and text != "42"):
+            self.surprises.append(f"{arguments}: {text[:300]}")
 
 
 def _attend(process: subprocess.Popen[str]) -> None:

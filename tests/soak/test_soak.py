@@ -66,7 +66,7 @@ def test_a_broken_promise_is_found_after_a_kill(house: House) -> None:
         "started twice: r1",
         "started, not written: r2",
         "started, not written: r3",
-        "told that it ran, not written: r2",
+        "answered that it ran, not written: r2",
     }
     with closing(sqlite3.connect(ledger, isolation_level=None)) as connection:
         for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
@@ -95,7 +95,7 @@ async def test_a_console_that_agents_ask_for_a_moment(house: House) -> None:
     found = await soak(house, 2.0, seed=1)
     # What grows shows only after hundreds of calls.
     assert [str(one) for one in found if not (one.held or "at the end" in one.name or "each call" in one.name)] == []
-    assert house.told["finished"]
+    assert house.answered["finished"]
 
 
 @pytest.mark.asyncio

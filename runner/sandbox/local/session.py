@@ -79,7 +79,7 @@ class LocalSession:
         if self._run is not None:
             self._run.stop("The sandbox was destroyed.")
             await self._run.ended()
-        # What cannot be removed is tried again, and told, when Assent starts the next time.
+        # What cannot be removed is tried again, and reported, when Assent starts the next time.
         await asyncio.to_thread(remove, self._folder)
 
     def _check(self) -> None:
