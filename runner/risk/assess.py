@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from runner.model.assessment import Assessment, Capability, Finding, Level, Span
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
 from runner.model.request import Language, Request
 from runner.risk.handed import Handed, assess_handed, read_as, size, variables
 from runner.risk.kept import unread
@@ -112,7 +112,7 @@ def _tricks(use: Use) -> Iterator[Finding]:
     for file in use.files:
         unique = {finding.id: finding for finding in tricks(Lines(file.text))}
         for finding in unique.values():
-            yield replace(finding, span=Span(1, 0, 1, 0), reason=f"In {file.path}: {finding.reason}")
+            yield replace(finding, span=WHOLE, reason=f"In {file.path}: {finding.reason}")
 
 
 def unreadable(reason: str) -> Assessment:
@@ -121,7 +121,7 @@ def unreadable(reason: str) -> Assessment:
 
 
 def _unread(reason: str, id: str) -> Finding:
-    return Finding(id, Level.CRITICAL, Capability.UNREADABLE, Span(1, 0, 1, 0), "", reason, "CWE-1007")
+    return Finding(id, Level.CRITICAL, Capability.UNREADABLE, WHOLE, "", reason, "CWE-1007")
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

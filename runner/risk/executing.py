@@ -18,6 +18,7 @@ from tree_sitter import Node, Parser
 from runner.model.request import Language
 from runner.risk.executing_javascript import of_javascript, walk
 from runner.risk.model.value import HOLE
+from runner.risk.outline_data import words
 from runner.risk.python.syntax import Unparsed, parse
 
 if TYPE_CHECKING:
@@ -28,11 +29,7 @@ if TYPE_CHECKING:
 BASH = Grammar(tree_sitter_bash.language())
 
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-ACTS = _words(
+ACTS = words(
     "execute run start starts shell command module native unpickle reduce worker evaluates remote-run container "
     "connect-shell listen-shell builtins-by-class install package-setup schedule"
 )
@@ -74,16 +71,16 @@ def _of_acts(acts: Iterable[Act], writes: bool) -> str:
 
 # ---- Python ----
 
-PYTHON_NAMES = _words(
+PYTHON_NAMES = words(
     "exec eval compile __import__ execfile reload globals locals vars breakpoint __builtins__ __annotations__ help"
 )
-PYTHON_MODULES = _words(
+PYTHON_MODULES = words(
     "subprocess commands pty popen2 runpy code codeop pdb bdb importlib imp pkgutil zipimport pickle _pickle cPickle "
     "cloudpickle dill joblib shelve marshal ctypes _ctypes cffi multiprocessing timeit doctest trace profile cProfile "
     "builtins __builtin__ types gc site venv ensurepip pexpect sh plumbum fabric invoke jinja2 mako numexpr sympy "
     "torch IPython pip setuptools distutils antigravity xmlrpc rlcompleter _posixsubprocess posix nt pydoc test"
 )
-PYTHON_DATA_MODULES = _words(
+PYTHON_DATA_MODULES = words(
     "__future__ abc argparse array ast asyncio atexit base64 binascii bisect bz2 calendar cmath codecs collections "
     "colorsys concurrent configparser contextlib contextvars copy csv dataclasses datetime decimal difflib email "
     "encodings enum errno fcntl filecmp fileinput fnmatch fractions ftplib functools getopt getpass gettext glob "
@@ -94,7 +91,7 @@ PYTHON_DATA_MODULES = _words(
     "traceback tracemalloc typing unicodedata urllib uuid warnings wave weakref xml zipfile zlib zoneinfo"
 )
 """Modules of Python's library that run nothing they get, except by what the lists here name."""
-PYTHON_ATTRIBUTES = _words(
+PYTHON_ATTRIBUTES = words(
     "system popen startfile posix_spawn posix_spawnp create_subprocess_exec create_subprocess_shell subprocess_exec "
     "subprocess_shell eval query exec compile modules meta_path path_hooks exec_module load_module run_path run_module "
     "import_module __import__ __builtins__ __globals__ __code__ __subclasses__ __getattribute__ __dict__ __reduce__ "
@@ -229,14 +226,14 @@ def _ending(path: ast.expr, fixed: Mapping[str, str]) -> str | None:
 
 # ---- Shell ----
 
-ANYTHING = _words(
+ANYTHING = words(
     "echo cat head tail wc cut tr uniq rev tac nl fold paste column comm seq basename dirname sleep true false : pwd "
     "date cksum md5sum sha1sum sha256sum sha512sum base64 base32 ls mkdir touch rm cp mv grep egrep fgrep jq join "
     "expand unexpand od xxd hexdump iconv numfmt shuf tee diff cmp stat file du df cd realpath readlink exit return "
     "break continue shift"
 )
 """Commands that run nothing, whatever their arguments are."""
-FIXED = _words("sort printf read mapfile readarray sed awk gawk mawk set unset wait export local")
+FIXED = words("sort printf read mapfile readarray sed awk gawk mawk set unset wait export local")
 """Commands that run nothing as long as every word of theirs is fixed and looks as in FIXED_WORDS."""
 FIXED_WORDS = {
     "sort": re.compile(r"(?!--comp)[^\0]*"),
@@ -257,7 +254,7 @@ STEERED = re.compile(
     r"|PS\d|PROMPT_COMMAND|S?RANDOM|SECONDS|EPOCH\w*|LINENO|OPTIND|HIST\w*|FUNCNEST"
 )
 """Variables that tell programs what to load or start, and those of which the shell runs the text or calculates it."""
-PLAIN_NODES = _words(
+PLAIN_NODES = words(
     "program word raw_string ansi_c_string string string_content simple_expansion variable_name special_variable_name "
     "command_substitution pipeline list redirected_statement file_redirect heredoc_redirect heredoc_start heredoc_body "
     "heredoc_end heredoc_content herestring_redirect file_descriptor if_statement elif_clause else_clause "

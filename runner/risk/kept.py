@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Capability, Finding, Level
 from runner.model.request import Language
 from runner.risk.executing import ANYTHING, executes, steered
+from runner.risk.handed import PLACE
 from runner.risk.known_files import is_standard, tree_of
 from runner.risk.model.value import HOLE
+from runner.risk.outline_data import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,21 +28,16 @@ UNREAD = "kept.unread"
 MOST = 10
 """Findings of this kind in one request."""
 LONGEST = 120
-WHOLE: Place = (1, 0, 1, 0)
 SYSTEM = re.compile(r"/(?:usr|bin|sbin|lib|opt)/(?!.*\.\.)")
 """What an absolute path begins with that no run can write to."""
 
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
-
-
-NODE_MODULES = _words(
+NODE_MODULES = words(
     "assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain "
     "events fs http http2 https inspector module net os path perf_hooks process punycode querystring readline repl "
     "stream string_decoder sys test timers tls trace_events tty url util v8 vm wasi worker_threads zlib"
 )
-RUNNERS = _words(
+RUNNERS = words(
     "make gmake cmake ninja meson scons just npm npx pnpm yarn pytest tox nox coverage pre-commit cargo go gradle "
     "gradlew mvn ant sbt rake bundle gem composer artisan phpunit git hg svn vim vi nvim emacs ed ex screen tmux gdb "
     "lldb jupyter invoke fab waf bazel buck m4 sqlite3 psql mysql R Rscript julia octave gnuplot java ldd parallel "
@@ -61,7 +58,7 @@ SCRIPTED = {
 
 So do those that take from Python the variables by which it leaves the workspace alone.
 """
-PACKAGES = _words(
+PACKAGES = words(
     "numpy pandas matplotlib scipy sklearn seaborn PIL cv2 skimage statsmodels sympy networkx requests httpx urllib3 "
     "aiohttp yaml toml tomli lxml bs4 html5lib openpyxl xlrd xlsxwriter docx pptx pypdf reportlab dateutil pytz tzdata "
     "pyarrow polars plotly bokeh altair tqdm rich tabulate click typer pydantic attr attrs psutil cryptography nltk "
@@ -72,7 +69,7 @@ PACKAGES = _words(
 """Packages whose modules are never those of the workspace: a run that imports nothing else does not look there."""
 CHANGES = frozenset(("append", "copy", "move", "link", "extract", "fetch", "pipe-to", "run"))
 """Acts that may change a file in ways that are not followed."""
-UNCHANGING = ANYTHING - {"cp", "mv", "dd"} | _words(
+UNCHANGING = ANYTHING - {"cp", "mv", "dd"} | words(
     "printf set export unset chmod sh bash dash python python3 node env timeout time exec command"
 )
 """Programs that change no file but as an act of its own says."""
@@ -90,13 +87,13 @@ def unread(language: Language | None, trail: Trail, lines: Lines, use: Use, inne
     found = list(itertools.islice(_named(language, trail, use), MOST))
     for kind, text, acts in ((language, use.rest, trail.acts), *((*one, inner) for one in use.texts)):
         if kind is Language.SHELL:
-            found += [(name, WHOLE) for name in steered(text)[:MOST]]
+            found += [(name, PLACE) for name in steered(text)[:MOST]]
         elif not found and (how := executes(kind, text, acts, writes=False) or _searches(kind, text)):
-            found = [(how, WHOLE)]
+            found = [(how, PLACE)]
     for kind, file in use.programs:
         # Bash reads a script piece by piece, so that one which writes anything may run something else in the end.
         if kind is Language.SHELL and (how := _rewrites(file.text)):
-            found.append((f"{file.path}, which may change while it runs: {how}", WHOLE))
+            found.append((f"{file.path}, which may change while it runs: {how}", PLACE))
     for name, place in found:
         shown = name[:LONGEST]
         reason = f"Runs, or may run, what lies in the kept sandbox and was not read with this request: {shown}."
