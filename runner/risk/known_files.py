@@ -37,6 +37,7 @@ STARTED = re.compile(
     re.VERBOSE,
 )
 """Shell code that runs one file to its end before anything that could change it, and is anything afterwards."""
+APPENDS = re.compile(r">>|\btee\b")
 FIRST_LINE = re.compile(
     r"#! ?(?:/usr/bin/env |(?:/usr)?/bin/)(?:(?P<python>python3?)|(?P<javascript>node)|(?P<shell>(?:ba)?sh)) *"
 )
@@ -92,6 +93,8 @@ def _shell(code: str, files: Mapping[str, KnownFile]) -> Use:
     if found is None:
         return Use(code)  # what starts it is not known
     language = next(one for one in Language if found[one.value])
+    if language is Language.SHELL and APPENDS.search(code, match.end("start"), match.end()):
+        return Use(code)  # Bash reads its script piece by piece: what is added to it runs as well
     blank = ":".ljust(len(match["start"]))
     return Use(before + blank + after, (file,), ((language, file),))
 

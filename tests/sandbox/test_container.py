@@ -25,6 +25,7 @@ from runner.sandbox.container import endpoint
 from runner.sandbox.container.endpoint import STANDARD, Endpoint, find
 from runner.sandbox.container.frames import MARK, Frames, Marks, Words
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.container.session import _entry
 from runner.sandbox.container.shape import Shape, config
 from runner.sandbox.container.starter import introduction
 from runner.sandbox.container.unpack import Spool
@@ -255,3 +256,9 @@ async def test_an_engine_that_is_found_elsewhere_later_is_asked_there(
     assert (await sandbox.check()).problem == "The container engine has no runtime runc."
     await sandbox.close()
     server.close()
+
+
+@pytest.mark.parametrize("record", [b"", b"x", b"x/f", b"x/f/-1", b"x/f/many"])
+def test_an_entry_of_a_folder_that_was_tampered_with_is_a_known_error(record: bytes) -> None:
+    with pytest.raises(KnownError):
+        _entry("folder", record)

@@ -391,6 +391,9 @@ USES_OTHERS = [
                 "python3 plain.py; sh notes.txt",
                 "bash writes.sh",
                 "bash data.txt",
+                "bash build.sh >> build.sh",
+                "bash build.sh | tee -a build.sh",
+                "bash build.sh >> log.txt",
             ),
             *(
                 "sed -i s/1/2/ plain.py && python3 plain.py",

@@ -89,8 +89,24 @@ for n in range(4000):
     except OSError: pass
     one.close()
 """
+INTERNET6 = """
+import socket
+held, got = [], 0
+server = socket.create_server(("::1", 0), family=socket.AF_INET6, backlog=100)
+for n in range(80):
+    one = socket.create_connection(server.getsockname()[:2]); one.setblocking(False)
+    held += one, server.accept()[0]
+    try:
+        while True: got += one.send(bytes(65536))
+    except OSError: pass
+"""
 REFUSED = {"memory files": MEMORY_FILES, "shared segments": SEGMENTS, "messages": MESSAGES}
-ENDED = {"pages given back": PAGES, "sockets": PAIRS, "connections that nobody accepts": NOT_ACCEPTED}
+ENDED = {
+    "pages given back": PAGES,
+    "sockets": PAIRS,
+    "connections that nobody accepts": NOT_ACCEPTED,
+    "connections over IPv6": INTERNET6,
+}
 
 
 @pytest.mark.parametrize("code", REFUSED.values(), ids=REFUSED)

@@ -203,7 +203,7 @@ async def _feed(attached: AttachedStream, data: bytes) -> None:
 
 def _entry(path: str, record: bytes) -> FolderEntry:
     """Return the entry of the folder `path` that `files.sh` names in `record`. Raises KnownError."""
-    name, kind, size = [b"", *record.rsplit(b"/", 2)][-3:]
+    name, kind, size = [b"", b"", *record.rsplit(b"/", 2)][-3:]
     return FolderEntry(
         name.decode("utf-8", "backslashreplace"),
         KINDS.get(kind.decode("latin-1"), EntryKind.OTHER),

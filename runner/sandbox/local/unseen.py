@@ -9,6 +9,8 @@ from runner.system.process_stat import read_proc
 
 SOCKET_EXTRA = 32 << 10
 """Bytes by which a queue of messages may pass its bound: the last message is taken whole."""
+INTERNET = ("tcp", "tcp6", "udp", "udp6")
+"""Kinds of sockets of the Internet's protocols, as /proc/PID/net names them."""
 FEW_SOCKETS = 32
 """So many do not count: their queues are mostly empty."""
 SHARED = b"/dev/zero (deleted)"
@@ -20,15 +22,10 @@ def in_sockets(pid: int) -> int:
 
     Counted where no descriptor leads to them as well: closed ones, those sent through another, those not accepted yet.
     """
-    lines = read_proc(f"/proc/{pid}/net/sockstat").decode("utf-8", "replace").splitlines()
-    counts = {line.split(" ")[0]: line.split() for line in lines}
-    try:
-        used = int(counts["sockets:"][2])
-        streams, datagrams = int(counts["TCP:"][2]), int(counts["UDP:"][2])
-    except (KeyError, IndexError, ValueError):
-        return 0
-    local = max(0, used - streams - FEW_SOCKETS)
-    return local * _most_in_one() + (_queued(pid) if streams or datagrams else 0)
+    counts = _counts(pid)
+    kinds = [kind for kind in INTERNET if counts.get(f"{kind.upper()}:", 0)]
+    local = max(0, counts.get("sockets:", 0) - counts.get("TCP:", 0) - counts.get("TCP6:", 0) - FEW_SOCKETS)
+    return (local * _most_in_one() if local else 0) + _queued(pid, kinds)
 
 
 def shared(pids: list[int]) -> int:
@@ -52,6 +49,17 @@ def shared(pids: list[int]) -> int:
     return max(0, sum(largest.values()) - among_pages)
 
 
+def _counts(pid: int) -> dict[str, int]:
+    """Return how many sockets of each kind the network namespace of `pid` has, all of them under `sockets:`."""
+    found: dict[str, int] = {}
+    for table in ("sockstat", "sockstat6"):
+        for line in read_proc(f"/proc/{pid}/net/{table}").decode("ascii", "replace").splitlines():
+            with contextlib.suppress(ValueError):
+                kind, _, number, *_ = line.split()
+                found[kind] = int(number)
+    return found
+
+
 def _most_in_one() -> int:
     """Return how many bytes a local socket may hold; the filter of system calls keeps code from raising it."""
     with contextlib.suppress(OSError, ValueError):
@@ -59,10 +67,10 @@ def _most_in_one() -> int:
     return SOCKET_EXTRA
 
 
-def _queued(pid: int) -> int:
-    """Return the bytes that wait in sockets of the Internet's protocols."""
+def _queued(pid: int, kinds: list[str]) -> int:
+    """Return the bytes that wait in sockets of these kinds."""
     total = 0
-    for kind in ("tcp", "tcp6", "udp", "udp6"):
+    for kind in kinds:
         for line in read_proc(f"/proc/{pid}/net/{kind}").splitlines()[1:]:
             sent, _, received = line.split()[4].partition(b":")
             total += int(sent, 16) + int(received, 16)
