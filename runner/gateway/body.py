@@ -142,6 +142,8 @@ def _count(raw: bytes, most: int, what: str, request_id: str | int | None = None
 
     Escapes are removed first: the quotes that remain are the ends of strings, and what is outside them is structure.
     """
+    if len(raw) <= most:
+        return
     plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     values = plain.count(b'"') // 2
     if values <= 2 * most:

@@ -120,7 +120,7 @@ class Connection(H11Protocol):
         if self._answered_early():
             # The rest is read and dropped for a while: closed at once, the client might not see the answer.
             self._wait()
-        elif self._is_last():
+        elif not self.agent:
             self.transport.close()
         super().on_response_complete()
 
@@ -136,10 +136,9 @@ class Connection(H11Protocol):
         """
         if self.cycle is not None and not self.cycle.response_started:
             usual = self.server_state.default_headers
-            self.cycle.default_headers = usual if self._all.may_stay(self) else [*usual, CLOSE_HEADER]
-
-    def _is_last(self) -> bool:
-        return self.cycle is None or CLOSE_HEADER in self.cycle.default_headers
+            # With a body still to come uvicorn would close at once, and the client might not see the answer.
+            stays = self._all.may_stay(self) or self.conn.their_state is h11.SEND_BODY
+            self.cycle.default_headers = usual if stays else [*usual, CLOSE_HEADER]
 
     def _within_head(self) -> bool:
         return self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from runner.gateway.aside import Aside
     from runner.gateway.body import Body
     from runner.gateway.limits import CallLimits
-    from runner.identity.agents import Agents
+    from runner.identity.agents import Agent, Agents
 
 CALLER = "assent.caller"
 """Key of the `Caller` in the scope of a request."""
@@ -74,29 +74,32 @@ class Guard:
         try:
             headers = _Headers(scope)
             agent = self._recognize(headers)
-            connection.recognize(scope, agent)
-            self._admit(agent)
+            connection.recognize(scope, agent.name)
+            self._admit(agent.name)
             try:
                 await self._take(agent, scope, headers, receive, send)
             finally:
-                self._door.limits.end(agent)
+                self._door.limits.end(agent.name)
         except Rejected as rejected:
             if rejected.early:
                 rejected.request_id = await body.id_at_hand(receive)
             self._door.refused(rejected.agent, rejected.text)
             await rejection.answer(send, rejected)
 
-    async def _take(self, agent: str, scope: Scope, headers: _Headers, receive: Receive, send: Send) -> None:
-        """Read one message of `agent` and have it answered. Raises Rejected."""
+    async def _take(self, known: Agent, scope: Scope, headers: _Headers, receive: Receive, send: Send) -> None:
+        """Read one message of `known` and have it answered. Raises Rejected."""
+        agent = known.name
         raw = await body.read(agent, headers.only(b"content-length"), receive, self._door.limits)
         if raw is None:
             return
         session = (headers.only(SESSION_HEADER) or b"").decode("latin-1")
-        opens = not session and _of_handshakes(headers)
+        opens = scope["method"] == "POST" and not session and _of_handshakes(headers)
         try:
             message = await self._split(agent, raw)
             if opens:
                 await self._make_room(agent, scope)
+            if not self._door.agents.still_holds(known):  # revoked since its head was read
+                raise _unknown()
         except Rejected as rejected:
             rejected.agent = agent
             rejected.request_id = rejected.request_id or rejection.id_of(raw)
@@ -147,17 +150,16 @@ class Guard:
         """Refuse further messages and end open streams."""
         self._hung_up.set()
 
-    def _recognize(self, headers: _Headers) -> str:
-        """Return the agent's name. Raises Rejected."""
+    def _recognize(self, headers: _Headers) -> Agent:
+        """Return the agent. Raises Rejected."""
         if headers.only(b"host") not in self._door.hosts:
             raise Rejected(421, "Wrong Host header: use the exact address that Assent shows.")
         if headers.has(b"origin"):
             raise Rejected(403, "Calls with an Origin header are refused: Assent does not answer web pages.")
         agent = self._door.agents.recognize(_bearer(headers.only(b"authorization")))
         if agent is None:
-            text = "Missing, wrong or revoked token. Add this agent in Assent's window and use the token it shows."
-            raise Rejected(401, text, header=(b"www-authenticate", b"Bearer"))
-        return agent.name
+            raise _unknown()
+        return agent
 
     def _admit(self, agent: str) -> None:
         """Count a message of `agent`, which `CallLimits.end` ends. Raises Rejected above a limit."""
@@ -275,6 +277,11 @@ async def _nothing() -> Message:
 
 async def _ignore(_message: Message) -> None:
     pass
+
+
+def _unknown() -> Rejected:
+    text = "Missing, wrong or revoked token. Add this agent in Assent's window and use the token it shows."
+    return Rejected(401, text, header=(b"www-authenticate", b"Bearer"))
 
 
 def _bearer(value: bytes | None) -> str:

@@ -261,6 +261,11 @@ class Agents:
             self.problem = problem
             self._troubled()
 
+    def still_holds(self, agent: Agent) -> bool:
+        """Return whether the token of `agent` is still valid, also where another process has revoked it."""
+        self.refresh()
+        return self._holds(agent)
+
     def _holds(self, agent: Agent) -> bool:
         """Return whether the token of `agent` is still valid."""
         now = self._agents.get(agent.name)

@@ -16,6 +16,7 @@ import pytest
 
 from runner.engine import refusals
 from runner.gateway import body, connection, sessions
+from runner.gateway.limits import CallLimits
 from runner.model.answer import Answer
 from runner.model.codec import DEEPEST
 from runner.model.decision import Decider, Decision, Verdict
@@ -414,6 +415,44 @@ async def test_a_connection_that_is_closed_after_an_answer_says_so(
             assert "close" in (await post(http, stage, call(PRINT))).headers["connection"]
         refused = await post(http, stage, call(PRINT), Authorization="Bearer assent_guess")
         assert (refused.status_code, refused.headers["connection"]) == (401, "close")
+
+
+async def test_the_rest_of_a_strangers_message_is_taken_after_the_answer(stage: Stage) -> None:
+    """Closed at once, the connection would be reset while the client still sends, and the answer lost."""
+    body_of_it = b" " * (3 << 20)
+    message = posted(stage.headers(Host=stage.host, Authorization="Bearer assent_guess"), body_of_it)
+    async with stage.dialed() as (reader, writer), asyncio.timeout(4):
+        writer.write(message[: -len(body_of_it)])
+        assert b" 401 " in await reader.readline()
+        writer.write(body_of_it)
+        await writer.drain()
+        assert b"Missing, wrong or revoked token" in await reader.read()
+
+
+async def test_a_token_that_is_revoked_while_a_message_arrives_counts_no_more(stage: Stage) -> None:
+    stage.answers()
+    message = posted(stage.headers(Host=stage.host), call(PRINT))
+    async with stage.dialed() as (reader, writer):
+        writer.write(message[:-10])
+        while not stage.agents.all()[0].last_seen:
+            await asyncio.sleep(0)
+        stage.agents.revoke(stage.agents.all()[0].name)
+        writer.write(message[-10:])
+        async with asyncio.timeout(4):
+            assert b" 401 " in await reader.readline()
+    assert not stage.counter.tickets
+
+
+async def test_what_opens_no_session_takes_none_away(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[str] = []
+    monkeypatch.setattr(CallLimits, "session", lambda _limits, agent: counted.append(agent) or 0.0)
+    headers = stage.headers(MCP_Protocol_Version=None)
+    async with stage.http() as http:
+        await http.delete(stage.url, headers=headers)
+        await http.request("OPTIONS", stage.url, headers=headers)
+    assert counted == []
+    await stage.session()
+    assert len(counted) == 1
 
 
 async def test_a_connection_without_a_token_ends_with_its_answer(stage: Stage) -> None:
