@@ -28,7 +28,7 @@ from runner.model.events import (
     RunFinished,
     TroubleCleared,
 )
-from runner.model.request import Tool
+from runner.model.request import NEW_PLACE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,7 +182,7 @@ class ReviewPanel(QFrame):
         with self._whole_or_nothing():
             self.page.header.show_card(shown)
             self.page.reading.show_request(shown)
-            self.page.limits.setVisible(shown.request.tool in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX))
+            self.page.limits.setVisible(shown.request.tool in NEW_PLACE)
             self._show_facts(shown)
 
     def _show_facts(self, shown: Card) -> None:

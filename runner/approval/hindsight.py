@@ -112,8 +112,10 @@ class Hindsight:
     async def explain_past(self, request_id: str) -> Explanation:
         """Return what would happen to the same call today. Raises KnownError where there is no such request."""
         request, _ = await self.about(request_id)
-        isolation, protections = await self._circumstances.where()
-        return await self._explain(replace(request, isolation=isolation, protections=protections))
+        if not request.sandbox:  # a kept sandbox is what it was
+            isolation, protections = await self._circumstances.where()
+            request = replace(request, isolation=isolation, protections=protections)
+        return await self._explain(request)
 
     async def explain_program(self, submission: Submission) -> Explanation:
         """Return what would happen to a given call. Raises Refused for arguments out of bounds."""

@@ -104,8 +104,8 @@ class LateApprovals:
         finally:
             # Where its use could not be written it remains in force.
             self._claimed.discard(key)
-        # Revoked, or armed again, while its use was written.
-        if (still := self._armed.get(key)) is None or still.request_id != armed.request_id:
+        # Over, revoked, or armed again, while its use was written.
+        if (still := self._waiting(request)) is None or still.request_id != armed.request_id:
             return None
         del self._armed[key]
         still.timer.cancel()

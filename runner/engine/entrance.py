@@ -8,11 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger import LedgerFailed
-from runner.engine.sandbox_choice import NEW_PLACE
 from runner.model.errors import KnownError, Refused
 from runner.model.events import RequestArrived
 from runner.model.lifecycle import Phase
-from runner.model.request import Language, Tool
+from runner.model.request import NEW_PLACE, Language, Tool
 from runner.requests import intake
 from runner.requests.case import Case
 
@@ -60,11 +59,8 @@ class Entrance:
         Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
         """
-        chosen = self._parts.sandboxes
-        await chosen.known()
-        if submission.tool in NEW_PLACE and not submission.sandbox_id:
-            await self._watch.look_for_request()
-        isolation, image, protections = await chosen.place(submission.language)
+        await self._parts.sandboxes.known()
+        isolation, image, protections = await self._place(submission)
         self._check_open(submission.tool)
         kept = self._kept(submission)
         settings = self._parts.configuration.settings
@@ -83,6 +79,15 @@ class Entrance:
             raise KnownError(failure.what, f"Nothing was run. {failure.remedy}") from failure
         return case
 
+    async def _place(self, submission: Submission) -> tuple[Isolation, str, tuple[str, ...]]:
+        """Return isolation, image and protections of where it would run; of a kept sandbox they are known already."""
+        chosen = self._parts.sandboxes
+        if submission.sandbox_id:
+            return chosen.isolation, "", ()
+        if submission.tool in NEW_PLACE:
+            await self._watch.look_for_request()
+        return await chosen.place(submission.language)
+
     async def _with_files(self, submission: Submission, request: Request) -> Request:
         """Return a request to run code with the known files of its sandbox that the code starts or imports."""
         written = self._sandboxes.written(request.sandbox) if request.tool is Tool.CODE_EXECUTE else ()
@@ -92,7 +97,12 @@ class Entrance:
         files = await assessor.used(request.language, request.code, written, agent=request.agent)
         self._check_open(submission.tool)
         self._kept(submission)
-        return replace(request, known=files) if files else request
+        if not files:
+            return request
+        request = await asyncio.to_thread(_digested, replace(request, known=files))
+        self._check_open(submission.tool)
+        self._kept(submission)
+        return request
 
     def _check_open(self, tool: Tool) -> None:
         """Raise KnownError while no request for `tool` can be taken."""
@@ -100,7 +110,7 @@ class Entrance:
             raise KnownError("The console is closing.", "Call again when it is back.")
         if not self._parts.ledger.is_open and (trouble := self._bulletin.standing("ledger")):
             raise KnownError(trouble.what, f"Nothing was run. {trouble.remedy}")
-        if tool not in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX):
+        if tool not in NEW_PLACE:
             return
         if not self._parts.configuration.settings.enabled:
             raise KnownError("Running code is switched off in the settings of Assent.", "Nothing was run.")
@@ -130,7 +140,11 @@ def _request(
     protections: tuple[str, ...],
 ) -> Request:
     """Return the request of a submission with its digest computed. Raises Refused."""
-    request = intake.request(submission, settings, isolation, image, kept, protections)
+    return _digested(intake.request(submission, settings, isolation, image, kept, protections))
+
+
+def _digested(request: Request) -> Request:
+    """Return `request` with its digest computed, which takes time where it is large."""
     _ = request.digest
     return request
 

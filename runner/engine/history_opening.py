@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runner.engine.path import Path
     from runner.engine.recorder import Recorder
     from runner.model.events import Event
+    from runner.requests.case import Case
     from runner.requests.cases import Cases
 
 PAUSE = 5.0
@@ -77,10 +78,10 @@ class HistoryOpening:
         if await self._opener.open("ledger", self._ledger.renew):
             self._settled = True
             self._bulletin.clear("requests")
-            for case in self._cases.active():
-                with contextlib.suppress(LedgerFailed):
-                    await case.carry_over()
-            spawn("seal", self._seal())
+            try:
+                await asyncio.gather(*map(_carry_over, self._cases.active()))
+            finally:
+                spawn("seal", self._seal())
 
     async def try_again(self) -> None:
         """Look whether the history can be used now; nothing where it works."""
@@ -113,7 +114,9 @@ class HistoryOpening:
             more = f" There are {len(unreadable) - 1:,} more." if len(unreadable) > 1 else ""
             what = f"Request {unreadable[0].id} was left open and cannot be read: {unreadable[0].why}{more}"
             self._record.trouble("requests", what, LEFT)
-        take_up(left.cases, self._record, self._cases, self._path)
+        # Where the history opens late, agents are served already: their requests are open and not left.
+        cases = [case for case in left.cases if self._cases.find(case.request.id) is None]
+        take_up(cases, self._record, self._cases, self._path)
 
     async def _seal(self) -> None:
         await self._opener.open("secrets", self._ledger.seal)
@@ -141,3 +144,9 @@ class HistoryOpening:
             trouble = self._bulletin.standing("ledger")
             if trouble is not None and not trouble.damaged and not self._over:
                 self._wait()
+
+
+async def _carry_over(case: Case) -> None:
+    # What cannot be written is reported, and copied with the case's next step.
+    with contextlib.suppress(LedgerFailed):
+        await case.carry_over()

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.model.request import Isolation, Language, Tool
+from runner.model.request import NEW_PLACE, Isolation, Language, Tool
 from runner.model.submission import Submission
 from runner.requests import intake
 from runner.sandbox.choose import AUTO, NAMES, choose
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
 
 log = logging.getLogger(__name__)
-NEW_PLACE = frozenset({Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX})
-"""Tools that run code, or make a sandbox to run it in later."""
 
 
 class SandboxChoice:
@@ -106,8 +104,9 @@ class SandboxChoice:
 
     def weaker(self, isolation: Isolation) -> str:
         """Return in words that `isolation` is weaker than that of last time; empty where it is not, or accepted."""
-        before = self.weaker_than
-        if before is None or isolation.strength >= before.strength:
+        # Not only while the present one is: a sandbox that an agent keeps outlives the choice.
+        before = self._before
+        if before is None or isolation.strength >= before.strength or isolation == self._wanted:
             return ""
         return f"Weaker than last time: {isolation.label} instead of {before.label}."
 
@@ -251,11 +250,8 @@ class SandboxChoice:
 
     async def where(self) -> tuple[Isolation, tuple[str, ...]]:
         """Return the kind of the sandbox and its active protections."""
-        if self._choice is None:
-            return self.isolation, ()
-        sandbox = self._choice.sandbox
-        protections = (await sandbox.check()).protections
-        return sandbox.isolation, protections
+        isolation, _, protections = await self.place(None)
+        return isolation, protections
 
     async def facts(self) -> dict[str, object]:
         """Return the answer of `code_sandbox_info`."""

@@ -71,7 +71,8 @@ class Answer:
         """Return the same with at most about `limit` bytes of each stream and of the result value."""
         if self.result is None:
             return self
-        short, value = within(self.result, limit), self.result.value
+        short = within(self.result, limit)
+        value = None if short.meta.truncated else short.value
         # Of a long value the text of the answer has less than the data.
         cut_in_text = value is not None and len(repr(value).encode("utf-8", "replace")) > limit // VALUE_SHARE
         meta = replace(short.meta, truncated=short.meta.truncated or cut_in_text)

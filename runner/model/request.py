@@ -41,6 +41,10 @@ class NetworkMode(StrEnum):
     DOMAINS = "domains"
 
 
+NEW_PLACE = frozenset({Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX})
+"""Tools that run code, or make a sandbox to run it in later."""
+
+
 class Isolation(StrEnum):
     """Where code can run, weakest first (spec X1)."""
 

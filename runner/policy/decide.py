@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decider, Decision, Verdict
-from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.request import NEW_PLACE, Isolation, NetworkMode, Tool
 from runner.policy.rules import Action
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ class Policy:
 
     def weaker(self, request: Request) -> str:
         """Return in words that this would run in a weaker sandbox than last time; empty where it would not."""
-        if self._weaker is None or request.tool not in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX):
+        if self._weaker is None or request.tool not in NEW_PLACE:
             return ""
         return self._weaker(request.isolation)
 

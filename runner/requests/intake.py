@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.errors import Refused
-from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.model.request import NEW_PLACE, Isolation, Language, Limits, NetworkMode, Request, Tool
 from runner.model.variables import NAMES, is_harmless
 from runner.model.workspace import inside
 
@@ -67,7 +67,7 @@ def request(
         executable=submission.executable,
         offset=_offset(submission),
         most_bytes=_most_bytes(submission, settings),
-        protections=() if kept else protections,
+        protections=protections if submission.tool in NEW_PLACE and kept is None else (),
     )
 
 
@@ -169,7 +169,7 @@ def _within(name: str, asked: float | None, default: float, highest: float) -> f
 
 
 def _language(submission: Submission, settings: Settings) -> Language | None:
-    if submission.tool not in (Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX):
+    if submission.tool not in NEW_PLACE:
         return None
     known = ", ".join(settings.supported_languages)
     if submission.language is None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.approval.door import REVOKED
-from runner.approval.late_approval import ARMED, DROPPED, USED
+from runner.approval.late_approval import ARMED, ARMED_SECONDS, DROPPED, USED
 from runner.approval.modes import LOCKED, Mode
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.verify import verify
@@ -323,6 +323,20 @@ async def test_a_late_approval_whose_use_cannot_be_written_waits_on(stage: Stage
     await stage.engine.submit(HELLO)
     await stage.until(lambda: stage.sandbox.runs)
     assert [kind for kind, _ in entries(stage, ARMED, USED, DROPPED)] == [ARMED, USED]
+
+
+async def test_a_late_approval_that_ends_while_its_use_is_written_approves_nothing(stage: Stage, pen: Pen) -> None:
+    """The disk may hang, or the machine sleep, and the timer of the loop with it."""
+    now = 1000.0
+    stage.engine.late._clock = lambda: now
+    assert await arm(stage, await missed(stage)) == ""
+    pen.held.add(USED)
+    again = await stage.engine.submit(HELLO)
+    await stage.until(lambda: pen.waiting[USED])
+    now += ARMED_SECONDS
+    pen.go()
+    await stage.until(lambda: stage.engine.desk.position(again.request_id))
+    assert stage.sandbox.runs == []
 
 
 async def test_a_late_approval_is_used_once_however_many_ask_at_once(stage: Stage, pen: Pen) -> None:

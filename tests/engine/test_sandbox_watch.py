@@ -174,6 +174,18 @@ async def test_a_weaker_sandbox_than_last_time_is_told_and_runs_nothing_unasked(
         await ticket.case.answer
 
 
+async def test_a_weaker_kind_is_not_accepted_because_the_stronger_one_came_back(tmp_path: Path) -> None:
+    """A sandbox that an agent keeps stays of the weaker kind, and nobody has accepted that."""
+    await last_time(tmp_path)
+    container = Engine()
+    async with staged(tmp_path, container) as stage:
+        container.there = True
+        await stage.engine.look_for_sandbox()
+        assert stage.engine.parts.sandboxes.present is Isolation.GVISOR
+        assert stage.engine.parts.sandboxes.weaker(Isolation.LOCAL) == WEAKER
+        assert stage.engine.parts.sandboxes.weaker(Isolation.GVISOR) == ""
+
+
 async def test_what_was_accepted_is_the_usual_one_from_then_on(tmp_path: Path) -> None:
     await last_time(tmp_path)
     async with staged(tmp_path, Engine()) as stage:
