@@ -233,7 +233,7 @@ class Decisions:
         return self._link.call(lambda engine: engine.editing.draft(request_id, version.code, version.limits))
 
     def earlier(self, request_id: str) -> Future[Earlier | None]:
-        """Return what was approved before for the same purpose."""
+        """Look up what was approved before for the same purpose. The future gives it, or None."""
         return self._link.call(lambda engine: engine.editing.earlier(request_id))
 
     def _answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> Future[str]:
@@ -254,7 +254,7 @@ class RunControl:
         self._link.post(lambda engine: engine.runs.stop(request_id, why))
 
     def hold(self, request_id: str, held: bool) -> None:
-        """Pause one run, or let it go on."""
+        """Pause or resume one run."""
         self._link.post(lambda engine: engine.runs.hold(request_id, held))
 
     def hold_all(self, held: bool) -> Future[tuple[str, ...]]:
@@ -278,7 +278,7 @@ class RunControl:
         return self._link.call(work)
 
     def sandbox_facts(self) -> Future[dict[str, object]]:
-        """Return what `code_sandbox_info` tells agents."""
+        """Ask for the facts that `code_sandbox_info` gives agents."""
         return self._link.call(lambda engine: engine.parts.sandboxes.facts())
 
     def look_for_sandbox(self) -> Future[dict[str, object]]:
@@ -322,7 +322,7 @@ class Memory:
         return engine.parts.configuration.rules if engine is not None else None
 
     def preview(self, request_id: str, choice: Choice) -> Future[Preview]:
-        """Return what a grant would have covered."""
+        """Ask what a grant would have covered."""
         return self._link.call(lambda engine: engine.hindsight.preview(request_id, choice))
 
     def remember(self, request_id: str, digest: str, choice: Choice) -> Future[Grant]:
@@ -342,15 +342,15 @@ class Memory:
         return self._link.call(lambda engine: engine.remembering.start_again())
 
     def explain_past(self, request_id: str) -> Future[Explanation]:
-        """Return what would happen to a past call today."""
+        """Ask what would happen to a past call today."""
         return self._link.call(lambda engine: engine.hindsight.explain_past(request_id))
 
     def explain_program(self, submission: Submission) -> Future[Explanation]:
-        """Return what would happen to a call that nobody made."""
+        """Ask what would happen to a call that nobody made."""
         return self._link.call(lambda engine: engine.hindsight.explain_program(submission))
 
     def suggestions(self) -> Future[tuple[Suggestion, ...]]:
-        """Return suggestions of what might be remembered."""
+        """Ask for suggestions of what might be remembered."""
         return self._link.call(lambda engine: engine.hindsight.suggestions())
 
 

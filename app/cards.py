@@ -191,7 +191,7 @@ class Cards(QObject):
 
     @property
     def all_held(self) -> bool:
-        """Return whether some run is paused and no other run could be paused."""
+        """Whether some run is paused and no other run could be."""
         free = any(card.can_hold and card.held is None for card in self._running.values())
         return bool(self.count_held()) and not free
 

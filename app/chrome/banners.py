@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.parts.amounts import counted
 from app.parts.notice import Notice, Tone
 from runner.model.events import CallsRefused, EngineTroubled, SandboxChosen, TroubleCleared
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.events import Event
 
-GRAVE = frozenset({"silent", "start", "ledger", "gateway", "sandbox", "isolation"})
+SILENT = "silent"
+GRAVE = frozenset({SILENT, "start", "ledger", "gateway", "sandbox", "isolation"})
 """While one of these is in trouble nothing can be run, or only some of it, or nothing unasked."""
 SHOWN = 1
 """Notices at a time: two took a sixth of a window 600 high from what is to be decided."""
@@ -31,7 +32,6 @@ ACTIONS = {
     "grants": "Rules",
     "secrets": "Doctor",
 }
-SILENT = "silent"
 RENEW = "Begin a new history"
 """The button of a ledger that is damaged: nothing else brings the history back to work."""
 
@@ -146,8 +146,7 @@ class Banners(QWidget):
     def _tell_refused(self, event: CallsRefused) -> None:
         """Show a flood of refusals as one line that counts, not as a thousand cards (spec I5)."""
         agent = phrases.visible(event.agent) or "somebody without a valid token"
-        total = self._cases.refused_by_agent.get(event.agent, event.count)
-        calls = f"{total:,} call{'s' if total != 1 else ''}"
-        since = phrases.when(self._cases.first_refused.get(event.agent, time.time()))
+        calls = counted(self._cases.refused_by_agent[event.agent], "call")
+        since = phrases.when(self._cases.first_refused[event.agent])
         what = f"{calls} by {agent} refused since {since}, the last one because: {phrases.visible(event.reason)}"
         self.say(f"refused {event.agent}", Tone.WARN, what)

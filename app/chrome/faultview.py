@@ -30,9 +30,9 @@ def tell_of_earlier(window: Window, text: str, file: Path) -> None:
 def tell_of_fault(window: Window, last_line: str, file: Path) -> None:
     """Say that something inside Assent failed and that Assent continues."""
     sentence = f"Something failed inside Assent and was written down: {last_line}"
-    told_before = bool(window.banners.text("fault"))
+    shown_before = bool(window.banners.text("fault"))
     notice = window.banners.say("fault", Tone.WARN, sentence, SHOW)
-    if not told_before:
+    if not shown_before:
         notice.acted.connect(lambda: _open_log(window, file))
 
 

@@ -55,7 +55,7 @@ class OverallCommands(QObject):
     def ask_lock(self) -> None:
         """Ask before Lockdown, which denies what waits."""
         waiting = self._cases.count_waiting()
-        also = f" {waiting} open question{'s' if waiting != 1 else ''} will be denied." if waiting else ""
+        also = f" {counted(waiting, 'open question')} will be denied." if waiting else ""
         what = f"Every request is denied at once and agents are informed, until you choose Guarded again.{also}"
         self.ask("Lock down?", what, "Lock down", self._lock_if)
 
@@ -81,7 +81,7 @@ class OverallCommands(QObject):
 
     @Slot()
     def hold_all(self) -> None:
-        """Pause every run that can be, or let all go on; it takes nothing away, so nobody is asked."""
+        """Pause every run that can be, or resume all; it takes nothing away, so nobody is asked."""
         if self._cases.count_running():
             self._wait_for_all(not self._cases.all_held)
 
@@ -89,7 +89,7 @@ class OverallCommands(QObject):
         self._tasks.start("pause all", self._hold_all(held, self._bridge.runs.hold_all(held)))
 
     async def _hold_all(self, held: bool, answer: Future[tuple[str, ...]]) -> None:
-        """Say which runs go on all the same."""
+        """Say which runs continue all the same."""
         try:
             left = await answer
         except KnownError as error:
@@ -145,7 +145,7 @@ class OverallCommands(QObject):
         self._wait_for_sandbox(self._bridge.runs.look_for_sandbox())
 
     def ask_weaker(self) -> None:
-        """A weaker sandbox than last time counts as the usual one only once the person has said so."""
+        """Ask before a weaker sandbox than last time is taken for the usual one."""
         facts, trouble = self._cases.sandbox, self._cases.troubles.get("isolation")
         if trouble is None or facts.get("isolation") not in list(Isolation):
             return

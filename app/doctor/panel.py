@@ -83,17 +83,18 @@ class DoctorPanel(QWidget):
 
     @Slot()
     def look_again(self) -> None:
-        """The person wants it examined now; nothing where that or a build is under way."""
-        if not self._working and self._building is None:
+        """Examine now, as the person wants it, unless that or a build is under way."""
+        if self._begin_examining():
             self.asked.emit()
-            self._begin_examining()
 
-    def _begin_examining(self) -> None:
+    def _begin_examining(self) -> bool:
+        """Begin to examine; return False where that or a build is under way."""
         if self._working or self._building is not None:
-            return
+            return False
         self._working = True
         self._show_state()
         self._errands.send(lambda: self._examine(self._places), self._examined, self._failed)
+        return True
 
     def _examined(self, checks: tuple[Check, ...]) -> None:
         self._working = False

@@ -127,10 +127,10 @@ def _table(text: str, kind: str) -> Table | None:
         return None
     if not rows:
         return None
-    return Table(tuple(rows), _told(len(rows), more, widest, text))
+    return Table(tuple(rows), _extent(len(rows), more, widest, text))
 
 
-def _told(rows: int, more: bool, widest: int, text: str) -> str:
+def _extent(rows: int, more: bool, widest: int, text: str) -> str:
     lines = text.count("\n") + (not text.endswith("\n"))
     shown = f"the first {counted(rows - 1, 'row')} of {counted(lines, 'line')}" if more else counted(rows - 1, "row")
     columns = counted(widest, "column")

@@ -53,7 +53,7 @@ class Notices(QObject):
         self._cases = cases
         self._window = window
         self._desktop = desktop
-        self._told_at = float("-inf")
+        self._said_at = float("-inf")
         self._latest: Said | None = None
         self._half = QTimer(self)
         self._half.setSingleShot(True)
@@ -107,9 +107,9 @@ class Notices(QObject):
         if not card.waiting or not self.away:
             return
         QApplication.alert(self._window.frame, 0)
-        if not reminding and time.monotonic() - self._told_at < QUIET_SECONDS:
+        if not reminding and time.monotonic() - self._said_at < QUIET_SECONDS:
             return
-        self._told_at = time.monotonic()
+        self._said_at = time.monotonic()
         level = card.level.name if card.level else "A"
         others = self._cases.count_waiting() - 1
         more = f" {counted(others, 'other')} waiting." if others else ""

@@ -49,7 +49,7 @@ class OutputView(QWidget):
         self._texts: tuple[str, str] = ("", "")
         self._position = 0
         self._running = False
-        self._told = 0.0
+        self._described_at = 0.0
         self._lines = Scrollback()
         self.pane = OutputPane(look)
         self.search = SearchBar(look)
@@ -130,7 +130,7 @@ class OutputView(QWidget):
             self._timer.stop()
             self._tell()
             self.ended.emit()
-        elif news.pieces and time.monotonic() - self._told > _TELL_EVERY:
+        elif news.pieces and time.monotonic() - self._described_at > _TELL_EVERY:
             self._tell()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -143,7 +143,7 @@ class OutputView(QWidget):
 
     def _tell(self) -> None:
         """Describe the output to screen readers: how much there is, and the newest line."""
-        self._told = time.monotonic()
+        self._described_at = time.monotonic()
         self.pane.setAccessibleName(f"Output, {counted(self._lines.end, 'line')}")
         self.pane.setAccessibleDescription(self.pane.text_of(self._lines.end - 1)[:500])
 

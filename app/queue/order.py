@@ -80,7 +80,7 @@ class Order:
         return lines
 
     def _group(self, card: Card) -> str:
-        """Return the group of an assessment, computed once for each."""
+        """Return the group of a request, computed once for each of its assessments."""
         known = self._likeness.get(card.id)
         if known is None or known[0] is not card.assessment:
             known = self._likeness[card.id] = (card.assessment, likeness(card))

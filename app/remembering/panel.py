@@ -41,8 +41,8 @@ ORDER = (
     "only what you would be asked. Lockdown denies before all of these."
 )
 ALL_ASKED = "Until this is corrected, everything is asked."
-MOST_TOLD = 5
-"""Show rules that cannot be used at once."""
+MOST_SHOWN = 5
+"""Rules that cannot be used of which so many are shown at once."""
 NO_RULES = "None. They are written in {file}, and asked from top to bottom."
 NO_GRANTS = "Nothing. The button Remember beside Approve makes these; CRITICAL requests are always asked."
 OTHERWISE = (
@@ -164,7 +164,7 @@ class RulesPanel(QWidget):
         self.problem.say(Tone.BAD, problem, "Start again")
         self.problem.setVisible(bool(problem))
         wrong = rules.problems if rules is not None else ()
-        self.wrong.say(Tone.BAD, "\n".join((*map(phrases.visible, wrong[:MOST_TOLD]), ALL_ASKED)))
+        self.wrong.say(Tone.BAD, "\n".join((*map(phrases.visible, wrong[:MOST_SHOWN]), ALL_ASKED)))
         self.wrong.setVisible(bool(wrong))
         written = rules.rules if rules is not None else ()
         self.rules.show_rows(

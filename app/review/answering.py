@@ -155,11 +155,12 @@ class Answering(QObject):
         card, shown = self._under_review.card, self._under_review.shown
         if card is None or shown is None or self._under_review.sent:
             return
+        if self._foot.currentWidget() is self._foot.word:
+            # Also where it cannot be sent any more: the reason stands on the page below.
+            self._page.leave(True)
         if self._page.reading.editing or self._why_not(shown):
             return
         self._under_review.sent = True
-        if self._foot.currentWidget() is self._foot.word:
-            self._page.leave(True)
         self.show_state()
         if card.missed:
             answer = self._bridge.decisions.arm(card.id, card.digest)

@@ -32,7 +32,7 @@ class ClickGuard:
         self._since = self._clock()
 
     def press(self) -> int:
-        """Return a press: the turn it belongs to, or 0 where it does not count."""
+        """Return the turn that a press now belongs to, or 0 where it does not count."""
         # In this order: asking whether the window is active may find out that something has moved.
         return self._turn if self._active() and self._clock() - self._since >= REST_SECONDS else 0
 

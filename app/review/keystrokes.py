@@ -81,7 +81,7 @@ class Keystrokes(QObject):
         return self._typing.alone
 
     def swallow(self) -> None:
-        """Drop characters until the keyboard is quiet or the mouse is used; text fields go on getting theirs."""
+        """Drop characters until the keyboard is quiet or the mouse is used; text fields still get theirs."""
         self._typing.swallow()
 
     @Slot()

@@ -170,7 +170,7 @@ class ReviewPanel(QFrame):
 
     @Slot()
     def press_limits(self) -> None:
-        """Let the limits be changed in their place, at their key."""
+        """Open the fields of the limits, at their key."""
         if self.card is not None and self.card.waiting and not self._under_review.sent:
             self.page.limits.open()
 
@@ -179,20 +179,18 @@ class ReviewPanel(QFrame):
         shown = self.shown
         if shown is None:
             return
-        with self._whole_or_nothing():
-            self.page.header.show_card(shown)
-            self.page.reading.show_request(shown)
-            self.page.limits.setVisible(shown.request.tool in NEW_PLACE)
-            self._show_facts(shown)
+        self.page.header.show_card(shown)
+        self.page.reading.show_request(shown)
+        self.page.limits.setVisible(shown.request.tool in NEW_PLACE)
+        self._show_facts(shown)
 
     def _show_facts(self, shown: Card) -> None:
         card = self.card
         assert card is not None
-        with self._whole_or_nothing():
-            self.page.facts.show_card(shown, self._cards.sandbox)
-            offered = card.waiting and not self._under_review.sent
-            allowed = self._bridge.decisions.bounds(card.request) if offered else {}
-            self.page.limits.offer(card, shown, allowed)
+        self.page.facts.show_card(shown, self._cards.sandbox)
+        offered = card.waiting and not self._under_review.sent
+        allowed = self._bridge.decisions.bounds(card.request) if offered else {}
+        self.page.limits.offer(card, shown, allowed)
 
     # ---- a person's version ----
 
@@ -213,13 +211,15 @@ class ReviewPanel(QFrame):
         shown = self.shown
         assert shown is not None
         self.page.warn(why)
-        self._show_facts(shown)
+        with self._whole_or_nothing():
+            self._show_facts(shown)
         self.rearm()
 
     @Slot()
     def _leave_editor(self) -> None:
         self.page.leave(True)
-        self._show_subject()
+        with self._whole_or_nothing():
+            self._show_subject()
         self.rearm()
 
     # ---- what happens meanwhile ----
@@ -230,6 +230,10 @@ class ReviewPanel(QFrame):
         card = self.card
         if card is None:
             return
+        with self._whole_or_nothing():
+            self._take(card, events)
+
+    def _take(self, card: Card, events: tuple[Event, ...]) -> None:
         for event in events:
             match event:
                 case RequestDecided(request_id, decision) if request_id == card.id:
@@ -277,7 +281,8 @@ class ReviewPanel(QFrame):
     @Slot()
     def _sandbox_known(self) -> None:
         if (shown := self.shown) is not None:
-            self._show_facts(shown)
+            with self._whole_or_nothing():
+                self._show_facts(shown)
 
     # ---- the window ----
 

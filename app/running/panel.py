@@ -66,6 +66,8 @@ class RunningPanel(QWidget):
         self._bridge = bridge
         self._look = look
         self._card: Card | None = None
+        self._unshown = ""
+        """The run that could not be shown: only a person's choice tries it again."""
         self._source: Transcript | None = None
         self._over = False
         self._transcripts: dict[str, Transcript] = {}
@@ -102,6 +104,7 @@ class RunningPanel(QWidget):
         try:
             yield
         except Exception:
+            self._unshown = "" if self._card is None else self._card.id
             self._card = self._source = None
             self.nothing.say(*NOT_SHOWN)
             self._stack.setCurrentWidget(self.nothing)
@@ -198,7 +201,7 @@ class RunningPanel(QWidget):
         self._transcripts = {one: kept for one, kept in self._transcripts.items() if one in listed}
         for card in self._cases.running():
             self._transcript(card.id)
-        if shown is None and (first := self.model.card(0)) is not None:
+        if shown is None and (first := self.model.card(0)) is not None and first.id != self._unshown:
             self.show_run(first)
         if self.model.rowCount() == 0:
             self.nothing.say(*NOTHING)
@@ -236,7 +239,7 @@ class RunningPanel(QWidget):
 
     @Slot()
     def turn(self) -> None:
-        """Pause the run that is shown, or let it go on, where it can be paused."""
+        """Pause the run that is shown, or resume it, where that is possible."""
         if self._card is not None and self._card.can_hold:
             self._bridge.runs.hold(self._card.id, self._card.held is None)
 

@@ -38,7 +38,7 @@ class SettingEditor(QWidget):
         """Mark what was typed as not usable."""
 
     def controls(self) -> Iterable[QWidget]:
-        """Return the widget that takes the focus."""
+        """Return the widgets that take the focus."""
         raise NotImplementedError
 
 

@@ -40,7 +40,7 @@ class Faults(QObject):
 
     happened = Signal(str)
     """The last line of an error that was just written."""
-    _told = Signal(str)
+    _recorded = Signal(str)
 
     def __init__(self, places: Places, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +48,7 @@ class Faults(QObject):
         self._seen: set[str] = set()
         self._lock = threading.Lock()
         self._stream: TextIO | None = None
-        self._told.connect(self.happened, Qt.ConnectionType.QueuedConnection)
+        self._recorded.connect(self.happened, Qt.ConnectionType.QueuedConnection)
 
     def install(self) -> None:
         """Catch what nobody else does: in slots, in threads, in finalizers, and Qt's own messages."""
@@ -134,7 +134,7 @@ class Faults(QObject):
             sys.stderr.write(f"assent: {where}\n{text}\n")
         # The object may be gone while the interpreter closes down.
         with contextlib.suppress(RuntimeError):
-            self._told.emit(text.rsplit("\n", 1)[-1])
+            self._recorded.emit(text.rsplit("\n", 1)[-1])
 
     def _open(self) -> TextIO:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

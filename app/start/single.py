@@ -82,7 +82,7 @@ class Single(QObject):
             self._lock = None
 
     def _listen(self) -> None:
-        """Listen for second consoles; where that is not possible, only they have a disadvantage by it."""
+        """Listen for second consoles; where that fails, they cannot raise this one."""
         listener = socket.socket(socket.AF_UNIX)
         try:
             self._address.unlink(missing_ok=True)

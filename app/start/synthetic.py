@@ -25,7 +25,7 @@ class SyntheticInput(QAbstractNativeEventFilter):
     """
 
     def nativeEventFilter(self, kind: QByteArray | bytes | bytearray | memoryview, message: int) -> tuple[bool, int]:
-        """Return whether nobody gets this event."""
+        """Return whether to drop this event, and 0 as its result."""
         return kind == XCB and is_synthetic(ctypes.c_uint8.from_address(int(message)).value), 0
 
 
