@@ -19,6 +19,7 @@ from runner.model.events import (
     EngineTroubled,
     GatewayOpened,
     GrantsChanged,
+    HostContacted,
     ModeChanged,
     QuestionAsked,
     QuestionPaused,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from runner.model.decision import Decision
     from runner.model.events import Event
     from runner.model.kept_sandbox import Kept
+    from runner.model.network import Contact
     from runner.model.request import Request
     from runner.model.result import Result, Usage
 
@@ -87,6 +89,8 @@ class Card:
     """Seconds that it was paused before."""
     readings: deque[Usage] = field(default_factory=lambda: deque(maxlen=KEPT_READINGS))
     result: Result | None = None
+    contacts: dict[tuple[str, int, bool], Contact] = field(default_factory=dict)
+    """Hosts that the run tried to reach, by host, port and whether that was allowed; the newest state of each."""
 
     @property
     def id(self) -> str:
@@ -228,7 +232,7 @@ class Cards(QObject):
                 self._take_request(event)
             case QuestionAsked() | QuestionPaused() | ApprovalArmed() | ApprovalSpent():
                 self._take_question(event)
-            case RunStarted() | RunMeasured() | RunHeld() | RunFinished():
+            case RunStarted() | RunMeasured() | HostContacted() | RunHeld() | RunFinished():
                 self._take_run(event)
             case ModeChanged() | CallsRefused() | SandboxesChanged() | GatewayOpened() | EngineTroubled():
                 self._take_engine(event)
@@ -272,13 +276,16 @@ class Cards(QObject):
             case _:
                 assert_never(event)
 
-    def _take_run(self, event: RunStarted | RunMeasured | RunHeld | RunFinished) -> None:
+    def _take_run(self, event: RunStarted | RunMeasured | HostContacted | RunHeld | RunFinished) -> None:
         match event:
             case RunStarted():
                 self._started(event)
             case RunMeasured():
                 if card := self._running.get(event.request_id):
                     card.readings.append(event.usage)
+            case HostContacted(request_id, contact):
+                if card := self._running.get(request_id):
+                    card.contacts[contact.host, contact.port, contact.allowed is not False] = contact
             case RunHeld():
                 self._held(event)
             case RunFinished():

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from runner.model.assessment import Assessment
     from runner.model.decision import Decision
     from runner.model.kept_sandbox import Kept
+    from runner.model.network import Contact
     from runner.model.request import Isolation, Request
     from runner.model.result import Result, Usage
 
@@ -92,6 +93,14 @@ class RunMeasured:
 
     request_id: str
     usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class HostContacted:
+    """A run tried to reach a host for the first time, or what came of it changed; the result has all of them."""
+
+    request_id: str
+    contact: Contact
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +210,7 @@ Event = (
     | ApprovalSpent
     | RunStarted
     | RunMeasured
+    | HostContacted
     | RunHeld
     | RunFinished
     | RequestClosed

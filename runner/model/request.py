@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from runner.model.plan import Plan  # noqa: TC001 - the codec resolves the annotations
 from runner.model.shown import cut_lines
 
 if TYPE_CHECKING:
@@ -155,6 +156,8 @@ class Request:
     """What protects the machine from the code where it would run, in the words of the sandbox."""
     known: tuple[KnownFile, ...] = ()
     """Files of the kept sandbox that the code starts or imports; it does not run where one has another content."""
+    plan: Plan | None = None
+    """The files of `packages` and of all that they need: these are installed and nothing else."""
 
     @cached_property
     def digest(self) -> str:
@@ -190,7 +193,7 @@ class Request:
         for outside in ("id", "received_at", "title"):
             del whole[outside]
         # Left out where they say nothing, so that requests of before these fields keep their digests.
-        for later in ("sandbox", "executable", "offset", "most_bytes", "protections", "known"):
+        for later in ("sandbox", "executable", "offset", "most_bytes", "protections", "known", "plan"):
             if not whole[later]:
                 del whole[later]
         return whole

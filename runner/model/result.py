@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from runner.model.network import Contact  # noqa: TC001 - the codec resolves the annotations
 from runner.model.request import Isolation, Limits
 
 
@@ -32,6 +33,12 @@ class Usage:
     memory_bytes: int | None = None
     disk_bytes: int | None = None
     processes: int | None = None
+    sent: int | None = None
+    """Bytes sent to other hosts so far; None where the run has no network."""
+    received: int | None = None
+    """Bytes received from other hosts so far."""
+    connections: int | None = None
+    """Connections to other hosts that are open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +95,7 @@ class Result:
     """Files that the run created, within bounds."""
     files_left_out: str = ""
     """Files that were not collected, in words."""
+    contacts: tuple[Contact, ...] = ()
+    """Hosts that the code tried to reach, refused ones first, within bounds."""
+    contacts_left_out: int = 0
+    """How many more hosts it tried to reach."""
