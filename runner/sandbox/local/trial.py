@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.sandbox.local.group import GROUPED, PREFIX
 from runner.sandbox.local.syscalls import FILTERED
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class TrialLook:
             IN_MEMORY: self._has_little_room,
             FEW: self._has_few_processes,
             FILTERED: lambda: self._status.get("Seccomp", "0").strip() == "2",
+            GROUPED: lambda: f"/{PREFIX}-" in (self._process / "cgroup").read_text(),
         }
         return next((one for one in wanted if not looks[one]()), "")
 
