@@ -62,7 +62,8 @@ class Meter:
         self._uncounted = ""
         """Why the workspace cannot be counted, which ends the run; '' where it can."""
         self._was_hidden = False
-        self._looks = self._shared = self._grouped = 0
+        self._shared_memory = unseen.SharedMemory()
+        self._looks = self._shared = self._shared_at = self._grouped = 0
         self._most_files = 0
         """Bytes that files in memory were seen to take at most."""
         self.peak_memory = 0
@@ -96,7 +97,7 @@ class Meter:
         if memory > self._limits.memory_mb << 20 and len(pids) > 1:
             # Forked processes share most of theirs: look closely before judging.
             memory = tree.proportional_memory(pids) or memory
-        memory = max(memory + self._unseen(pids), self._of_group(pids[0]))
+        memory = max(memory + self._unseen(pids, memory), self._of_group(pids[0]))
         self.peak_memory = max(self.peak_memory, memory)
         return memory
 
@@ -129,12 +130,14 @@ class Meter:
             self.peak_memory = max(self.peak_memory, min(group.peak, self._limits.memory_mb << 20))
         return group.kills > 0
 
-    def _unseen(self, pids: list[int]) -> int:
-        """Return the bytes that are not among the pages of any process."""
+    def _unseen(self, pids: list[int], memory: int) -> int:
+        """Return the bytes that are not among the pages of any process; `memory` are those that are."""
         self._looks += 1
         if self._looks % SHARED_EVERY == 1:
-            self._shared = unseen.shared(pids)
-        return self._shared + (unseen.in_sockets(pids[0]) if self._child.own_network else 0)
+            self._shared, self._shared_at = self._shared_memory.beside_pages(pids), memory
+        # What has come to the pages since then may have been shared memory that was reserved.
+        shared = max(0, self._shared - max(0, memory - self._shared_at))
+        return shared + (unseen.in_sockets(pids[0]) if self._child.own_network else 0)
 
     def _look_at_disk(self, pid: int, at: float) -> None:
         path = self._child.workspace
