@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.modules import modules
 from runner.model.request import KnownFile, Language
-from runner.risk.python.syntax import Unparsed, parse
+from runner.risk.python.syntax import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -127,7 +127,7 @@ def _python(code: str, files: Mapping[str, KnownFile]) -> Use:
 
 def _first(code: str, files: Mapping[str, KnownFile]) -> Use:
     """Return the use of a file that the code runs before it does anything but import of the standard library."""
-    tree = tree_of(code)
+    tree = as_written(code)
     for statement in tree.body if tree is not None else ():
         if _imports_standard(statement) or _is_text(statement):
             continue
@@ -182,7 +182,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 def _imports(code: str, package: str) -> Iterator[tuple[str, list[str]]]:
     """Each import in `code` of a module in `package`: the module as it is written, and what may be loaded, by name."""
-    tree = tree_of(code)
+    tree = as_written(code)
     for node in ast.walk(tree) if tree is not None else ():
         match node:
             case ast.Import(names):
@@ -193,15 +193,6 @@ def _imports(code: str, package: str) -> Iterator[tuple[str, list[str]]]:
                 yield "." * level + (module or ""), [whole, *(f"{whole}.{one.name}" for one in names)]
             case _:
                 pass
-
-
-def tree_of(code: str) -> ast.Module | None:
-    """Return the tree of Python code; None where it is none as it stands."""
-    try:
-        tree, repaired = parse(code)
-    except Unparsed:
-        return None
-    return None if repaired else tree
 
 
 def _above(name: str) -> Iterator[str]:
