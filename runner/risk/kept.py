@@ -9,10 +9,10 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability, Finding, Level
+from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.executing import ANYTHING, executes, steered
 from runner.risk.handed import PLACE
-from runner.risk.known_files import is_standard
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
 from runner.risk.python.syntax import as_written
