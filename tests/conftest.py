@@ -20,6 +20,7 @@ os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 import hypothesis
 import pytest
 
+from runner.sandbox.local.control_groups import CONTROLLERS, own_group
 from runner.system import tasks
 from tests.sharing import SharedByFile, turn
 
@@ -94,9 +95,12 @@ def _settled(leftovers: object) -> list[object]:
 
 
 def _folders() -> set[str]:
-    """Folders that runs of this process have in the system's folder for temporary files."""
+    """Folders that runs of this process have for temporary files, and their control groups."""
     # Not Path.glob: it fails when a folder of another program goes away meanwhile.
-    return set(glob.glob(f"{tempfile.gettempdir()}/assent-*/run-{os.getpid()}-*"))
+    found = glob.glob(f"{tempfile.gettempdir()}/assent-*/run-{os.getpid()}-*")
+    for group in filter(None, map(own_group, ("", *CONTROLLERS))):
+        found += glob.glob(f"{group}/assent-*-run-{os.getpid()}-*")
+    return set(found)
 
 
 def _open_below(folder: Path) -> list[str]:

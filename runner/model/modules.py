@@ -22,6 +22,11 @@ class KnownModule:
     is_package: bool
 
 
+def is_standard(name: str) -> bool:
+    """Return whether a module is one of Python's standard library."""
+    return name.partition(".")[0] in sys.stdlib_module_names
+
+
 def modules(files: Sequence[KnownFile]) -> dict[str, KnownModule]:
     """Return those of `files` that Python imports, by the name of the module; a package goes before a module.
 
@@ -34,7 +39,7 @@ def modules(files: Sequence[KnownFile]) -> dict[str, KnownModule]:
         whole = file.path.removesuffix(INIT if is_package else ".py")
         parts = whole.split("/")
         above = ("/".join(parts[:count]) for count in range(1, len(parts)))
-        named = all(map(str.isidentifier, parts)) and parts[0] not in sys.stdlib_module_names
+        named = all(map(str.isidentifier, parts)) and not is_standard(parts[0])
         if file.path.endswith(".py") and named and packages.issuperset(above) and (is_package or whole not in packages):
             found[".".join(parts)] = KnownModule(file, is_package)
     return found

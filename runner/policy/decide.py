@@ -155,7 +155,8 @@ def _raised(rule: Rule | None, level: Level) -> Level:
 def parameters(request: Request) -> dict[str, object]:
     """Return the parameters of a request by the names that rules use, those of the tools' arguments.
 
-    `path` is another name of `file_path`. What is written to a file is `content`, and `code` as well.
+    `path` is another name of `file_path`. What is written to a file is `content`, and `code` as well. A condition on
+    one of several values, as of known files, holds where it holds for any.
     """
     path = "".join(request.files)
     return {
@@ -170,6 +171,8 @@ def parameters(request: Request) -> dict[str, object]:
         "content": request.code if request.tool is Tool.CODE_WRITE_FILE else "",
         "executable": request.executable,
         "sandbox_id": request.sandbox,
+        "known_files": [one.path for one in request.known],
+        "known_content": [one.text for one in request.known],
         "max_memory_mb": request.limits.memory_mb,
         "timeout": request.limits.seconds,
         "network_enabled": request.network is not NetworkMode.NONE,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import tree_sitter_bash
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
+from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.executing_javascript import of_javascript, walk
 from runner.risk.model.value import HOLE
@@ -156,7 +156,7 @@ def _may_run(module: str) -> bool:
     name = module.partition(".")[0]
     if name in PYTHON_DATA_MODULES:
         return False
-    return name in PYTHON_MODULES or name in sys.stdlib_module_names or name.startswith("_")
+    return name in PYTHON_MODULES or is_standard(name) or name.startswith("_")
 
 
 def _imported_names(tree: ast.Module) -> frozenset[str]:

@@ -9,12 +9,13 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Capability, Finding, Level
+from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk.executing import ANYTHING, executes, steered
 from runner.risk.handed import PLACE
-from runner.risk.known_files import is_standard, tree_of
 from runner.risk.model.value import HOLE
 from runner.risk.outline_data import words
+from runner.risk.python.syntax import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -103,7 +104,7 @@ def unread(language: Language | None, trail: Trail, lines: Lines, use: Use, inne
 
 def _searches(language: Language | None, code: str) -> str:
     """Return what in Python code can change where modules are looked for; '' where nothing can."""
-    tree = tree_of(code) if language is Language.PYTHON else None
+    tree = as_written(code) if language is Language.PYTHON else None
     known, plain = {"sys"}, 0
     nodes = list(ast.walk(tree)) if tree is not None else []
     for node in nodes:

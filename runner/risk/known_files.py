@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from runner.model.modules import modules
+from runner.model.modules import is_standard, modules
 from runner.model.request import KnownFile, Language
-from runner.risk.python.syntax import Unparsed, parse
+from runner.model.workspace import WORKSPACE
+from runner.risk.python.syntax import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _WORD = r"(?:[\w./:=,@%+-]|'[^'\n]*+'|\"[^\"$`\\\n]*+\")++"
-_FILE = r"(?:\./|/workspace/)?(?P<file>\w[\w.-]*+(?:/\w[\w.-]*+)*+)"
+_FILE = rf"(?:\./|{WORKSPACE}/)?(?P<file>\w[\w.-]*+(?:/\w[\w.-]*+)*+)"
 _QUIET = (
-    rf"(?:set[ ]-[eux]+(?:o[ ]pipefail)?|cd[ ]/workspace/?|pwd|date|(?:python3?|node)[ ]--version"
+    rf"(?:set[ ]-[eux]+(?:o[ ]pipefail)?|cd[ ]{WORKSPACE}/?|pwd|date|(?:python3?|node)[ ]--version"
     rf"|chmod[ ]\+x[ ]{_WORD}|(?:echo|ls|cat|wc)(?:[ ]++{_WORD})*+)[ ]*(?:;|&&|\n)|\#[^\n]*+\n"
 )
 _FILTER = (
@@ -127,7 +127,7 @@ def _python(code: str, files: Mapping[str, KnownFile]) -> Use:
 
 def _first(code: str, files: Mapping[str, KnownFile]) -> Use:
     """Return the use of a file that the code runs before it does anything but import of the standard library."""
-    tree = tree_of(code)
+    tree = as_written(code)
     for statement in tree.body if tree is not None else ():
         if _imports_standard(statement) or _is_text(statement):
             continue
@@ -135,7 +135,7 @@ def _first(code: str, files: Mapping[str, KnownFile]) -> Use:
         number = statement.lineno - 1
         alone = lines[number].rstrip() == ast.get_source_segment(code, statement)
         path, inside = _run(statement)
-        if not alone or (file := files.get(path.removeprefix("/workspace/").removeprefix("./"))) is None:
+        if not alone or (file := files.get(path.removeprefix(f"{WORKSPACE}/").removeprefix("./"))) is None:
             break
         lines[number] = file.text if inside else "pass"
         if inside:
@@ -182,7 +182,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 def _imports(code: str, package: str) -> Iterator[tuple[str, list[str]]]:
     """Each import in `code` of a module in `package`: the module as it is written, and what may be loaded, by name."""
-    tree = tree_of(code)
+    tree = as_written(code)
     for node in ast.walk(tree) if tree is not None else ():
         match node:
             case ast.Import(names):
@@ -195,21 +195,7 @@ def _imports(code: str, package: str) -> Iterator[tuple[str, list[str]]]:
                 pass
 
 
-def tree_of(code: str) -> ast.Module | None:
-    """Return the tree of Python code; None where it is none as it stands."""
-    try:
-        tree, repaired = parse(code)
-    except Unparsed:
-        return None
-    return None if repaired else tree
-
-
 def _above(name: str) -> Iterator[str]:
     """Yield the packages above a module, then the module."""
     parts = name.split(".")
     return (".".join(parts[: count + 1]) for count in range(len(parts)))
-
-
-def is_standard(name: str) -> bool:
-    """Return whether a module is one of Python's standard library."""
-    return name.partition(".")[0] in sys.stdlib_module_names

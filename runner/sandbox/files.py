@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.sandbox.contract import EntryKind, FileSlice, FolderEntry, FolderListing
+from runner.sandbox.removal import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_ENTRIES = 1_000
 """Entries of one listing."""
 

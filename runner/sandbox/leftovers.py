@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 from runner.model.errors import KnownError
+from runner.sandbox.local import tree
 from runner.sandbox.removal import remove
 from runner.system.process_stat import STARTED, fields_of, read_proc
 
@@ -94,7 +95,7 @@ def _run_of(pid: str) -> str:
             return ""
     except OSError:
         return ""
-    words = read_proc(f"/proc/{pid}/environ").split(b"\0")
+    words = read_proc(f"/proc/{tree.alive(int(pid))}/environ").split(b"\0")
     prefix = f"{MARKER}=run-".encode()
     found = next((word for word in words if word.startswith(prefix)), b"")
     return found.partition(b"=")[2].decode("ascii", "replace")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""How a folder is opened that code may have put in place: never through a link."""
 UNREAD = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 

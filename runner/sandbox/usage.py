@@ -23,6 +23,8 @@ WALK_SECONDS = 1.0
 """Between two walks over a workspace that is a plain folder."""
 SHARED_EVERY = 3
 """Readings for one look at shared memory, which takes longer than the others."""
+FEW_BYTES = 1 << 20
+"""Files in memory that weigh so little do not count."""
 DISK_FULL = 0.98
 """Part of the limit from which a workspace counts as full: the last block that does not fit stays out."""
 
@@ -60,7 +62,10 @@ class Meter:
         self._uncounted = ""
         """Why the workspace cannot be counted, which ends the run; '' where it can."""
         self._was_hidden = False
-        self._looks = self._shared = 0
+        self._shared_memory = unseen.SharedMemory()
+        self._looks = self._shared = self._shared_at = self._grouped = 0
+        self._most_files = 0
+        """Bytes that files in memory were seen to take at most."""
         self.peak_memory = 0
         """Bytes of all processes together, as far as readings saw it."""
 
@@ -92,16 +97,47 @@ class Meter:
         if memory > self._limits.memory_mb << 20 and len(pids) > 1:
             # Forked processes share most of theirs: look closely before judging.
             memory = tree.proportional_memory(pids) or memory
-        memory += self._unseen(pids)
+        memory = max(memory + self._unseen(pids, memory), self._of_group(pids[0]))
         self.peak_memory = max(self.peak_memory, memory)
         return memory
 
-    def _unseen(self, pids: list[int]) -> int:
-        """Return the bytes that are not among the pages of any process."""
+    def _of_group(self, pid: int) -> int:
+        """Return the bytes that the kernel has charged to the run, without its files: the fewer of the last two times.
+
+        Files may come and go while they are counted, which looks like memory for one reading alone.
+        """
+        if (group := self._child.group) is None:
+            return 0
+        before, held, after = self._in_files(pid), group.held(), self._in_files(pid)
+        if before is None or held is None or after is None:
+            return 0
+        self._most_files = max(self._most_files, before, after)
+        last, self._grouped = self._grouped, max(0, held - max(before, after))
+        return min(last, self._grouped)
+
+    def _in_files(self, pid: int) -> int | None:
+        """Return the bytes of the files of its own file systems in memory; None where they cannot be reached."""
+        places = [place for place in (self._child.workspace, *self._child.others) if "{pid}" in place]
+        found = [_statistics(place, pid) for place in places]
+        kept = 0 if self._child.workspace in places or _on_device(self._child.workspace) else self._limits.disk_mb << 20
+        return kept + sum(map(_filled, filter(None, found))) if all(found) else None
+
+    def conclude(self) -> bool:
+        """Take what the kernel has counted until the end; return whether it ended a process for want of memory."""
+        if (group := self._child.group) is None:
+            return False
+        if self._grouped and self._most_files <= FEW_BYTES:  # the kernel's peak counts files as well
+            self.peak_memory = max(self.peak_memory, min(group.peak, self._limits.memory_mb << 20))
+        return group.kills > 0
+
+    def _unseen(self, pids: list[int], memory: int) -> int:
+        """Return the bytes that are not among the pages of any process; `memory` are those that are."""
         self._looks += 1
         if self._looks % SHARED_EVERY == 1:
-            self._shared = unseen.shared(pids)
-        return self._shared + (unseen.in_sockets(pids[0]) if self._child.own_network else 0)
+            self._shared, self._shared_at = self._shared_memory.beside_pages(pids), memory
+        # What has come to the pages since then may have been shared memory that was reserved.
+        shared = max(0, self._shared - max(0, memory - self._shared_at))
+        return shared + (unseen.in_sockets(pids[0]) if self._child.own_network else 0)
 
     def _look_at_disk(self, pid: int, at: float) -> None:
         path = self._child.workspace
@@ -136,7 +172,7 @@ class Meter:
 
     def _judged(self, memory: int, reading: tree.ProcessReading) -> tuple[Outcome, str] | None:
         limits = self._limits
-        if memory > limits.memory_mb << 20:
+        if memory > limits.memory_mb << 20 or (self._child.group is not None and self._child.group.kills):
             return Outcome.OUT_OF_MEMORY, ""
         if self._uncounted:
             return Outcome.OUT_OF_DISK, self._uncounted
@@ -170,3 +206,11 @@ def _filled(found: os.statvfs_result) -> int:
 
 def _files(found: os.statvfs_result) -> int:
     return found.f_files - found.f_ffree
+
+
+def _on_device(folder: str) -> bool:
+    """Return whether a folder is on a disk, for sure: its files are not in memory then, or can leave it."""
+    try:
+        return os.major(os.stat(folder).st_dev) != 0
+    except OSError:
+        return False

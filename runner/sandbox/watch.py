@@ -87,6 +87,8 @@ class Watch:
             self._poll.unregister(pidfd)
             self._outlive(root)
             self._drain()
+            if self._meter.conclude():
+                self._why = self._why or Outcome.OUT_OF_MEMORY
         finally:
             os.close(pidfd)
             if root is not None:

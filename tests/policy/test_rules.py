@@ -9,7 +9,7 @@ import pytest
 
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decision, Verdict
-from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.model.request import Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
 from runner.policy.decide import Policy
 from runner.policy.rulefile import read
 from runner.policy.rules import Action
@@ -187,6 +187,18 @@ def test_rules_see_the_memory_that_is_asked_for(tmp_path: Path) -> None:
     found = policy(rules(tmp_path, "rules: [{action: deny, conditions: [{param: max_memory_mb, equals: 4096}]}]"))
     assert isinstance(found.decide(replace(CODE, limits=Limits(memory_mb=4096)), HIGH), Decision)
     assert isinstance(found.decide(CODE, HIGH), Ask)
+
+
+@pytest.mark.parametrize(
+    "condition", ["{param: known_files, equals: sub/evil.py}", "{param: known_content, matches: rm}"]
+)
+def test_rules_see_files_that_code_starts(tmp_path: Path, condition: str) -> None:
+    found = policy(rules(tmp_path, f"rules: [{{action: deny, conditions: [{condition}]}}]"))
+    assert not found.asks_everything
+    plain, evil = KnownFile("plain.py", "print(1)"), KnownFile("sub/evil.py", "rm")
+    decided = found.decide(replace(CODE, known=(plain, evil)), HIGH)
+    assert isinstance(decided, Decision) and decided.verdict is Verdict.DENIED
+    assert isinstance(found.decide(replace(CODE, known=(plain,)), HIGH), Ask)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ import pytest
 from runner.model.request import Language
 from runner.model.result import Outcome
 from runner.sandbox import leftovers
+from runner.sandbox.local import control_groups
 from runner.sandbox.watch import GRACE, LAST_GRACE
 from tests.patience import until_it_speaks
 from tests.sandbox.conftest import job, wait_until
@@ -242,8 +243,9 @@ bubblewrap._first_process = killed
 code = "main.sh", b"echo ran >/workspace/ran"
 command = "/bin/sh", "/workspace/main.sh"
 user, nothing = launcher.identity, subprocess.DEVNULL
-mark = {"ASSENT_RUN": "run-1-1-1"}
-launcher.start(Program("run-1-1-1", code, {}, command, mark, Limits(), nothing, (), user, (), kept=sys.argv[1]))
+name = f"run-1-1-{os.getpid()}"
+mark = {"ASSENT_RUN": name}
+launcher.start(Program(name, code, {}, command, mark, Limits(), nothing, (), user, (), kept=sys.argv[1]))
 """
 TRIES = 4
 """Whether the code came to run was a race, which it won every second time."""
@@ -264,3 +266,4 @@ def test_a_console_killed_before_it_gave_the_word_starts_nothing(bwrap: Lab, tmp
     # It waits for a word that never comes. The next console finds it by its mark.
     leftovers.sweep(tmp_path / "none")
     assert wait_until(lambda: not alive(str(tmp_path)))
+    control_groups.sweep()

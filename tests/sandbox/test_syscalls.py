@@ -68,6 +68,10 @@ def test_what_is_let_through(machine: str) -> None:
     """Of these arguments the kernel drops what is above 32 bits: it must not lead the filter astray."""
     said = {
         "a thread": answer(machine, clone, 0x3D0F00),
+        "a thread with files of its own": answer(machine, clone, 0x3D0F00 & ~0x400),
+        "a process": answer(machine, clone, 0x1200011),
+        "closing files": answer(machine, syscalls.CLOSE_RANGE[column], 3, 9, 4),
+        "closing files of a thread": answer(machine, syscalls.CLOSE_RANGE[column], 3, 9, high | 2),
         "a user namespace": answer(machine, clone, 0x10000011),
         "a process as libc makes it": answer(machine, clone3),
         "the terminal's size": answer(machine, ioctl, 0, 0x5413),
@@ -91,7 +95,7 @@ def test_what_is_let_through(machine: str) -> None:
     refused = {name for name, what in said.items() if what == REFUSED}
     assert refused == {
         "a user namespace", "typing into the terminal", "a fixed layout of memory", "ciphers", "netlink's other ends",
-        "io_uring",
+        "io_uring", "a thread with files of its own", "closing files of a thread",
     }  # fmt: skip
     unknown = {name for name, what in said.items() if what == UNKNOWN}
     assert unknown == {

@@ -49,6 +49,11 @@ ATTEMPTS = {
         + "    socket.send_fds(a, [b'x'], [f.fileno()]); f.close()"
         + WAIT
     ),
+    "files that only one thread has open": (
+        "import ctypes, threading\ndef body():\n    ctypes.CDLL(None).syscall(436, 900, 900, 2)\n    "
+        + (REMOVED + "    held.append(f)" + WAIT).replace("\n", "\n    ")
+        + "\nthreading.Thread(target=body).start()"
+    ),
     "files below a path longer than 4,096 bytes": BELOW.format(depth=30, name="x" * 250) + FILLED + WAIT,
     "files below too many folders": BELOW.format(depth=400, name="d") + FILLED + WAIT,
     "files in a folder that is closed": (

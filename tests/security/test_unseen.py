@@ -480,6 +480,12 @@ def test_a_file_that_the_code_writes_is_read_in_the_language_that_starts_it(code
     assert judged(SHELL, code).level is Level.CRITICAL
 
 
+@pytest.mark.parametrize("first", ["#!/usr/bin/env node", "#!/usr/bin/node --no-warnings --stack-size=2000 -r fs"])
+def test_a_script_that_is_written_is_read_in_the_language_of_its_first_line(first: str) -> None:
+    script = f"{first}\nrequire('child_process').execSync('cat /etc/shadow')"
+    assert judged(PYTHON, f"with open('run', 'w') as file: file.write({script!r})").level is Level.CRITICAL
+
+
 @pytest.mark.parametrize("encoding", ["utf-7", "rot13", "hz", "raw_unicode_escape", "shift_jis", "iso2022_jp", "idna"])
 @pytest.mark.parametrize("first", ["", "#!/usr/bin/env python3\n", "\n"])
 def test_code_that_python_would_read_in_another_encoding_is_critical(first: str, encoding: str) -> None:

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from runner.model.request import Language
 from runner.model.result import Outcome
+from runner.sandbox.local import control_groups
+from tests.sandbox.conftest import Lab
 
 if TYPE_CHECKING:
-    from tests.sandbox.conftest import Lab
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module")
+def ungrouped() -> Iterator[Lab]:
+    """A sandbox that may make no control groups: only what is read below /proc counts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(control_groups, "OWN", Path("/none"))
+        with tempfile.TemporaryDirectory(prefix="assent-test-") as root:
+            lab = Lab(Path(root), True)
+            assert asyncio.run(lab.sandbox.check()).ready
+            patch.undo()
+            yield lab
+
 
 LIMIT_MB = 128
 WANTED_MB = 1_200
@@ -58,6 +77,30 @@ for n in range(12):
     for at in range(0, 100 << 20, 4096): area[at] = 1
     area.madvise(mmap.MADV_DONTNEED); held.append(area); got += 100 << 20
 """
+MOSTLY_UNMAPPED = """
+import ctypes
+libc, got, size = ctypes.CDLL(None, use_errno=True), 0, 20 << 20
+place, length, number = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+libc.mmap.restype, libc.mmap.argtypes = place, [place, length, number, number, number, ctypes.c_long]
+libc.munmap.argtypes, libc.memset.argtypes = [place, length], [place, number, length]
+for n in range(60):
+    area = libc.mmap(None, size, 3, 0x21, -1, 0)
+    libc.memset(area, 1, size); got += size
+    libc.munmap(area + 4096, size - 4096)
+"""
+HIDDEN_BEHIND_OTHERS = (
+    MOSTLY_UNMAPPED.replace("range(60)", "range(20)")
+    + """
+import mmap, os
+with open("/dev/shm/x", "w+b") as file:
+    file.write(bytes(50 << 20))
+    file.flush()
+    for n in range(8):
+        if os.fork() == 0: break
+    area = mmap.mmap(file.fileno(), 50 << 20)
+    for at in range(0, 50 << 20, 4096): area[at]
+"""
+)
 PAIRS = """
 import os, socket
 def fill(one):
@@ -103,6 +146,8 @@ for n in range(80):
 REFUSED = {"memory files": MEMORY_FILES, "shared segments": SEGMENTS, "messages": MESSAGES}
 ENDED = {
     "pages given back": PAGES,
+    "shared and mostly unmapped": MOSTLY_UNMAPPED,
+    "shared and hidden behind files": HIDDEN_BEHIND_OTHERS,
     "sockets": PAIRS,
     "connections that nobody accepts": NOT_ACCEPTED,
     "connections over IPv6": INTERNET6,
@@ -120,6 +165,28 @@ def test_memory_that_is_not_among_pages_ends_the_run(bwrap: Lab, code: str) -> N
     result = bwrap.run(code + WAIT, memory_mb=LIMIT_MB, seconds=14)
     assert result.outcome is Outcome.OUT_OF_MEMORY, result
     assert result.duration < 10
+
+
+@pytest.mark.parametrize("code", ENDED.values(), ids=ENDED)
+def test_it_does_so_without_control_groups(ungrouped: Lab, code: str) -> None:
+    if "munmap" in code and os.geteuid() != 0:
+        pytest.skip("only root sees how much of shared memory is taken")
+    result = ungrouped.run(code + WAIT, memory_mb=LIMIT_MB, seconds=14)
+    assert result.outcome is Outcome.OUT_OF_MEMORY, result
+    assert result.duration < 10
+
+
+def test_shared_memory_that_is_being_filled_counts_once(ungrouped: Lab) -> None:
+    code = """
+import mmap, time
+area = mmap.mmap(-1, 80 << 20)
+for at in range(0, 80 << 20, 1 << 20):
+    area[at : at + (1 << 20)] = bytes(1 << 20)
+    time.sleep(0.003)
+print("end")
+"""
+    result = ungrouped.run(code, memory_mb=LIMIT_MB)
+    assert (result.outcome, result.stdout) == (Outcome.OK, "end\n"), result
 
 
 def test_what_is_handed_in_cannot_be_written_to(bwrap: Lab) -> None:

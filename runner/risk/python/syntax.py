@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import warnings
 from enum import IntEnum
@@ -52,15 +53,30 @@ def parse(code: str) -> tuple[ast.Module, Repair]:
 
     Raises Unparsed.
     """
-    try:
-        return _tree(code), Repair.NOTHING
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        pass
+    if (tree := as_written(code)) is not None:
+        return tree, Repair.NOTHING
     try:
         made, left_out = modern(code)
         return _tree(made), Repair.LEFT_OUT if left_out else Repair.REWRITTEN
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         raise Unparsed(str(error)) from None
+
+
+@functools.lru_cache(maxsize=4)
+def as_written(code: str) -> ast.Module | None:
+    """Return the tree of Python code, which nobody may change; None where it is none as it stands.
+
+    The last ones are held in memory, some 300 bytes for each character, until `forget`.
+    """
+    try:
+        return _tree(code)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def forget() -> None:
+    """Give up the trees that `as_written` holds."""
+    as_written.cache_clear()
 
 
 def _tree(code: str) -> ast.Module:

@@ -143,8 +143,7 @@ class Nested:
         if MAKEFILE.match(path):
             code, path = recipes(code), "recipes.sh"
         language = next((known for end, known in SCRIPTS.items() if path.lower().endswith(end)), "")
-        if code.startswith("#!") and not language:
-            language = "python" if "python" in code[:40] else "shell" if "sh" in code[:40] else ""
+        language = language or _by_first_line(code)
         if not language or self.trail.depth >= DEEPEST:
             return
         with self.trail.inside(place, code[:LONGEST_EVIDENCE], "written"):
@@ -297,8 +296,13 @@ def _language_of(path: str, code: str) -> str:
     ending = re.search(r"\.\w+\Z", path.lower())
     if ending is not None and ending[0] in (*SCRIPTS, ".exe", ".pl", ".rb", ".php"):
         return SCRIPTS.get(ending[0], "")
+    return _by_first_line(code) or "shell"
+
+
+def _by_first_line(code: str) -> str:
+    """Return the language of the interpreter that the first line of a script names; '' for none that is known."""
     first = code.partition("\n")[0] if code.startswith("#!") else ""
-    return next((language for word, language in FIRST_LINES.items() if word in first), "shell")
+    return next((language for word, language in FIRST_LINES.items() if word in first), "")
 
 
 def _set_up(act: Act) -> None:

@@ -22,6 +22,7 @@ from runner.risk import own
 from runner.risk.imported import imported
 from runner.risk.known_files import used
 from runner.risk.outline import outline
+from runner.risk.python.syntax import forget
 from runner.risk.worker.calls import (
     HEADER,
     MOST_CALL,
@@ -113,6 +114,8 @@ def _answered(body: bytes, rules: Own) -> bytes:
         return pack(CallFailed(type(error).__name__))
     except Exception:
         return pack(CallFailed(traceback.format_exc()[-LONGEST_TRACEBACK:]))
+    finally:
+        forget()
 
 
 def answer(call: Call, rules: Own) -> Answer:

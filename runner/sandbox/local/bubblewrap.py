@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Limits
 from runner.model.workspace import WORKSPACE
+from runner.sandbox import leftovers
 from runner.sandbox.local import syscalls, trusted
-from runner.sandbox.local.child import Child, Identities, Program, View, as_user, rlimits
+from runner.sandbox.local.child import TEMPORARY_BYTES, Child, Identities, Program, View, as_user, rlimits, send
 from runner.sandbox.local.collect import Left
+from runner.sandbox.local.control_groups import ControlGroups
+from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.interpreters import SYSTEM as SYSTEM_FOLDERS
 from runner.sandbox.local.syscalls import FILTERED
 from runner.sandbox.local.trial import (
@@ -35,15 +38,14 @@ from runner.sandbox.local.trial import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from runner.sandbox.local.group import ControlGroup
     from runner.sandbox.local.interpreters import Interpreter
 
 REMEDY = "Install bubblewrap (package `bubblewrap`) and allow unprivileged user namespaces."
 SHOWN_ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 """What is shown of the host's /etc: what the loader and the system's own links need."""
-TEMPORARY_BYTES = 64 << 20
-"""Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
 USER_INSIDE = 1000
 TRY_SECONDS = 10.0
 TRIAL = b"echo on\nread -r _\n"
@@ -65,9 +67,12 @@ class Bubblewrap:
     Each mount costs every run 0.1 to 0.2 ms: what is small is copied in instead.
     """
 
-    def __init__(self, program: str, *, may_nest: bool = False, unfiltered: str = "") -> None:
-        """`unfiltered` says why system calls are not filtered, where they are not."""
+    def __init__(
+        self, program: str, groups: ControlGroups | KnownError, *, may_nest: bool = False, unfiltered: str = ""
+    ) -> None:
+        """`groups` says why runs have no control groups, `unfiltered` why system calls are not filtered."""
         self._program = program
+        self._groups = groups
         self._unfiltered = unfiltered
         self._filter = b"" if unfiltered else syscalls.program()
         self._identities = Identities() if os.geteuid() == 0 else None
@@ -81,11 +86,15 @@ class Bubblewrap:
         if not (program := trusted.find("bwrap")):
             raise KnownError(f"bubblewrap is not installed. {trusted.elsewhere('bwrap')}".rstrip(), REMEDY)
         unfiltered = "" if syscalls.program() else f"no filter for {platform.machine()}"
+        groups = _groups()
         for may_nest in (False, True):  # bubblewrap before 0.8 cannot forbid it
-            filtering = cls(program, may_nest=may_nest, unfiltered=unfiltered)
+            filtering = cls(program, groups, may_nest=may_nest, unfiltered=unfiltered)
             if not (problem := filtering.problem()):
                 return filtering
-            if not unfiltered and not (without := cls(program, may_nest=may_nest, unfiltered=problem)).problem():
+            if (
+                not unfiltered
+                and not (without := cls(program, groups, may_nest=may_nest, unfiltered=problem)).problem()
+            ):
                 # What failed once may have failed for want of time, memory or processes at that moment.
                 return without if filtering.problem() else filtering
         raise KnownError(f"bubblewrap does not work here: {problem}", REMEDY)
@@ -98,10 +107,11 @@ class Bubblewrap:
                 identity = self.identity
                 command = (*as_user(identity), "/bin/sh", f"{VIEW.workspace}/try.sh")
                 program = Program(
-                    f"run-{os.getpid()}-try", ("try.sh", TRIAL), {}, command, {}, Limits(), reader, (), identity, ()
+                    leftovers.new_name(), ("try.sh", TRIAL), {}, command, {}, Limits(), reader, (), identity, ()
                 )
                 child = self.start(program)
                 ours.enter_context(child.process)
+                ours.callback(child.clean)
                 ours.callback(child.process.kill)
                 failed = self._looked_at(child)
                 os.write(writer, b"end\n")
@@ -136,11 +146,13 @@ class Bubblewrap:
         """All of them were looked at in the trial run."""
         whose = OTHER_USER if self._identities else OTHER_NAMESPACE
         filtered = () if self._unfiltered else (FILTERED,)
-        return (NETWORK, PROCESSES, whose, SYSTEM, IN_MEMORY, FEW, *filtered)
+        grouped = (GROUPED,) if isinstance(self._groups, ControlGroups) else ()
+        return (NETWORK, PROCESSES, whose, SYSTEM, IN_MEMORY, FEW, *filtered, *grouped)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        return (f"{FILTERED}: {self._unfiltered}",) if self._unfiltered else ()
+        unfiltered = (f"{FILTERED}: {self._unfiltered}",) if self._unfiltered else ()
+        return (*unfiltered, *((f"{GROUPED}: {self._groups}",) if isinstance(self._groups, KnownError) else ()))
 
     @property
     def identity(self) -> int | None:
@@ -154,6 +166,15 @@ class Bubblewrap:
 
     def start(self, program: Program) -> Child:
         """Start `program`. Raises KnownError where bubblewrap fails and OSError where it cannot be started."""
+        with contextlib.ExitStack() as failing:
+            group = self._groups.new(program.name, program.limits) if isinstance(self._groups, ControlGroups) else None
+            clean = group.remove if group is not None else _nothing
+            failing.callback(clean)
+            child = self._started(program, group, clean)
+            failing.pop_all()
+        return child
+
+    def _started(self, program: Program, group: ControlGroup | None, clean: Callable[[], None]) -> Child:
         with contextlib.ExitStack() as kept:
             with contextlib.ExitStack() as handed:
                 reader, writer = _pipe(kept, handed)
@@ -164,11 +185,12 @@ class Bubblewrap:
                 channels = {"info-fd": writer, "block-fd": hold, "sync-fd": release, **self._calls(handed)}
                 process = self._popen(program, files, channels)
             root = _first_process(reader, process)
+            _bind(root, group, process)
             self._limit(root, program.limits)
             left = _left(root, program) if program.collected else None
             os.write(release, b"go")
         workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
-        return Child(process, root, signal.SIGKILL, workspace, lambda: None, left, OTHERS, True)
+        return Child(process, root, signal.SIGKILL, workspace, clean, left, OTHERS, True, group)
 
     def _calls(self, opened: contextlib.ExitStack) -> dict[str, int]:
         return {"seccomp": _in_memory(self._filter, opened)} if self._filter else {}
@@ -261,6 +283,32 @@ def _first_process(reader: int, process: subprocess.Popen[bytes]) -> int:
             raise KnownError(f"bubblewrap failed: {complaint.decode('utf-8', 'replace').strip()}", REMEDY)
         text += piece
     return int(json.loads(text)["child-pid"])
+
+
+def _groups() -> ControlGroups | KnownError:
+    """Return where control groups can be made, or why nowhere."""
+    try:
+        return ControlGroups.found()
+    except KnownError as error:
+        return error
+
+
+def _bind(root: int, group: ControlGroup | None, process: subprocess.Popen[bytes]) -> None:
+    """Put the first process inside into its group, before the code starts. Raises OSError where that fails."""
+    try:
+        if group is not None:
+            group.add(root)
+    except ProcessLookupError:
+        return  # bubblewrap has failed: its exit tells
+    except OSError:
+        for pid in (root, process.pid):  # the first one does not die with bubblewrap as long as it waits for the word
+            send(pid, signal.SIGKILL)
+        process.communicate()
+        raise
+
+
+def _nothing() -> None:
+    """Leave all as it is: nothing was laid out on the host."""
 
 
 def _left(root: int, program: Program) -> Left | None:

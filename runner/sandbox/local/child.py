@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from runner.model.request import Isolation, Limits
     from runner.sandbox.local.collect import Left
+    from runner.sandbox.local.group import ControlGroup
     from runner.sandbox.local.interpreters import Interpreter
 
 
@@ -77,6 +78,8 @@ class Child:
     """Its other file systems in memory, named like `workspace`."""
     own_network: bool = False
     """Whether all sockets of its network namespace are its own."""
+    group: ControlGroup | None = None
+    """The control group that it is alone in."""
 
     def processes(self) -> list[int]:
         return tree.descendants(self.root)
@@ -126,6 +129,8 @@ class Launcher(Protocol):
 FILES_LEAST = 16_384
 FILES_PER_MB = 64
 """Files per MB, about as many as file systems on disk have inodes for."""
+TEMPORARY_BYTES = 64 << 20
+"""Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
 FIRST_IDENTITY = 700_000_000
 IDENTITIES = 10_000_000
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.sandbox.file_collector import LeftOut, order
+from runner.sandbox.removal import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runner.sandbox.file_collector import FileCollector
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 CHUNK = 1 << 18
 MOST_ENTRIES = 20_000

@@ -9,12 +9,13 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.model.workspace import WORKSPACE
+from runner.sandbox.removal import FOLDER
 from runner.system.process_stat import read_proc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 DEEPEST = 100
 """Most folders within each other. Each that is open takes a descriptor of the console's."""
 MOST_DESCRIPTORS = 20_000
@@ -151,10 +152,11 @@ def removed_files(pids: list[int], folder: str) -> RemovedFiles:
 
 def _mapped(pid: int) -> set[int]:
     """Return the numbers of the removed files of a kept workspace that a process has mapped."""
+    below = f"{WORKSPACE}/".encode()
     return {
         int(line.split(None, 5)[4])
         for line in read_proc(f"/proc/{pid}/maps").splitlines()
-        if line.endswith(b" (deleted)") and b"/workspace/" in line
+        if line.endswith(b" (deleted)") and below in line
     }
 
 

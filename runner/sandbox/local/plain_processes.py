@@ -14,6 +14,7 @@ from runner.model.request import Isolation
 from runner.sandbox.local import tree
 from runner.sandbox.local.child import Child, Identities, Program, View, rlimits
 from runner.sandbox.local.collect import Left
+from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.syscalls import FILTERED
 from runner.sandbox.removal import remove
 
@@ -54,6 +55,7 @@ class PlainProcesses:
             f"read-only system, no home folders: {self._why}",
             f"sees no processes but its own: {self._why}",
             f"{FILTERED}: {self._why}",
+            f"{GROUPED}: code could leave it, as {self._why}",
         )
 
     @property

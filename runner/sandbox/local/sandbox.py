@@ -13,6 +13,7 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.sandbox import leftovers
 from runner.sandbox.contract import Readiness
+from runner.sandbox.local import control_groups
 from runner.sandbox.local.bubblewrap import Bubblewrap
 from runner.sandbox.local.interpreters import Interpreter, find
 from runner.sandbox.local.plain_processes import PlainProcesses
@@ -36,7 +37,6 @@ ALWAYS = (
     "environment given, not inherited",
 )
 NO_CPU_SHARE = "share of the processor: only containers can bind it"
-NO_MEMORY_GROUP = "memory limit by the kernel: it is measured ten times a second, and can be passed for a moment"
 CLOSING = "Stopped: the console is closing"
 PACKAGES_NAMED = 50
 
@@ -113,7 +113,12 @@ class LocalSandbox:
         return run
 
     async def sweep(self) -> tuple[str, ...]:
-        return await asyncio.to_thread(leftovers.sweep, self._root)
+        return await asyncio.to_thread(self._sweep)
+
+    def _sweep(self) -> tuple[str, ...]:
+        """Remove what consoles that are gone left behind. Raises KnownError for what cannot be removed."""
+        groups = control_groups.sweep()
+        return tuple(sorted(groups.union(leftovers.sweep(self._root))))
 
     # ---- examination of this machine, done once ----
 
@@ -135,7 +140,6 @@ class LocalSandbox:
         missing = (
             *launcher.missing,
             NO_CPU_SHARE,
-            NO_MEMORY_GROUP,
             *(f"{name}: {error}" for name, error in absent.items()),
         )
         protections = (*launcher.protections, *ALWAYS)

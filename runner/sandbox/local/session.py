@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.workspace import WORKSPACE
 from runner.sandbox import files, leftovers
 from runner.sandbox.local.child import most_files
 from runner.sandbox.local.occupied import Uncounted, occupied
@@ -104,7 +105,7 @@ class LocalSession:
 
 def kept(protections: tuple[str, ...]) -> tuple[str, ...]:
     """Return what protects a run in a workspace that is kept, of all that protects one that goes with its run."""
-    return (*(one for one in protections if "/workspace" not in one), TEMPORARY, KEPT)
+    return (*(one for one in protections if WORKSPACE not in one), TEMPORARY, KEPT)
 
 
 def gone() -> KnownError:

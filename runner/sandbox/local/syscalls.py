@@ -16,12 +16,15 @@ MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 X32 = 0x40000000
 """From here on, numbers are those of x86-64's third interface, by which a list of the first would be passed."""
 CLONE, CLONE3, IOCTL, PERSONALITY, SOCKET = (56, 220), (435, 435), (16, 29), (135, 92), (41, 198)
-SETSOCKOPT = (54, 208)
+SETSOCKOPT, CLOSE_RANGE = (54, 208), (436, 436)
 SOCKET_LEVEL = 1
 BUFFERS = (7, 8, 32, 33)
 """`SO_SNDBUF`, `SO_RCVBUF` and their forms for root: memory of the kernel's own that no limit of a process counts."""
 NAMESPACES = 0x7E020000
 """Every `CLONE_NEW` flag that clone takes."""
+THREAD, SAME_FILES, OTHER_FILES = 0x10000, 0x400, 2
+"""`CLONE_THREAD` and `CLONE_FILES` of clone, `CLOSE_RANGE_UNSHARE` of close_range: all threads of a process share their
+descriptors, so that whoever counts those of one counts all."""
 TYPING = (0x5412, 0x541C)
 """`TIOCSTI` and `TIOCLINUX`: they type into the terminal."""
 PERSONALITIES = (0, 8, 0x20000, 0xFFFFFFFF)
@@ -64,7 +67,8 @@ def _ranges(column: int) -> list[tuple[int, list[Step]]]:
     treated = {numbers[column]: [REFUSE] for numbers in table["denied"].values() if numbers[column] is not None}
     # As on a kernel that was built without them: programs then use files in /dev/shm.
     treated |= {numbers[column]: [UNKNOWN] for numbers in table["unbounded"].values()}
-    treated[CLONE[column]] = [(LOAD, 0, 0, FIRST), (ANY_BIT, 0, 1, NAMESPACES), REFUSE, ALLOW]
+    treated[CLONE[column]] = _threads()
+    treated[CLOSE_RANGE[column]] = [(LOAD, 0, 0, THIRD), (ANY_BIT, 0, 1, OTHER_FILES), REFUSE, ALLOW]
     treated[CLONE3[column]] = [UNKNOWN]  # its flags cannot be looked at
     treated[IOCTL[column]] = _one_of(SECOND, TYPING, REFUSE, ALLOW)
     treated[PERSONALITY[column]] = _one_of(FIRST, PERSONALITIES, ALLOW, REFUSE)
@@ -91,6 +95,12 @@ def _search(ranges: list[tuple[int, list[Step]]]) -> list[Step]:
 def _one_of(argument: int, values: tuple[int, ...], then: Step, otherwise: Step) -> list[Step]:
     tests = [(EQUAL, len(values) - nth, 0, value) for nth, value in enumerate(values)]
     return [(LOAD, 0, 0, argument), *tests, otherwise, then]
+
+
+def _threads() -> list[Step]:
+    """Return the steps that refuse new namespaces, and threads with descriptors of their own."""
+    threads = [(ANY_BIT, 0, 2, THREAD), (ANY_BIT, 1, 0, SAME_FILES), REFUSE, ALLOW]
+    return [(LOAD, 0, 0, FIRST), (ANY_BIT, 0, 1, NAMESPACES), REFUSE, *threads]
 
 
 def _sockets() -> list[Step]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from runner.system.process_stat import RESIDENT, THREADS, USER, fields_of, read_proc
+from runner.system.process_stat import RESIDENT, STATE, THREADS, USER, fields_of, read_proc
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICKS = os.sysconf("SC_CLK_TCK")
+ENDED = (b"Z", b"X")
+"""States of a thread that has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +26,15 @@ class ProcessReading:
 
 
 def descendants(pid: int) -> list[int]:
-    """Return all processes below `pid`, parents first. What comes or goes meanwhile may be missed."""
+    """Return all processes below `pid`, parents first. What comes or goes meanwhile may be missed.
+
+    A process whose first thread has ended is named by another one: under its own number nothing can be read of it.
+    """
     found: list[int] = []
     queue = [pid]
     while queue:
         children = _children(queue.pop())
-        found += children
+        found += map(alive, children)
         queue += children
     return found
 
@@ -70,9 +75,23 @@ def own_threads() -> int:
     return total
 
 
+def alive(pid: int) -> int:
+    """Return `pid`, or another thread of that process where the first one has ended and others have not."""
+    if (fields := fields_of(pid)) and fields[STATE] in ENDED:
+        for thread in _threads(pid):
+            if (fields := fields_of(f"{pid}/task/{thread}")) and fields[STATE] not in ENDED:
+                return int(thread)
+    return pid
+
+
 def _children(pid: int) -> list[int]:
+    return [
+        int(child) for thread in _threads(pid) for child in read_proc(f"/proc/{pid}/task/{thread}/children").split()
+    ]
+
+
+def _threads(pid: int) -> list[str]:
     try:
-        threads = os.listdir(f"/proc/{pid}/task")
+        return os.listdir(f"/proc/{pid}/task")
     except OSError:
         return []
-    return [int(child) for thread in threads for child in read_proc(f"/proc/{pid}/task/{thread}/children").split()]

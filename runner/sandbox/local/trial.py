@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.model.workspace import WORKSPACE
+from runner.sandbox.local.group import GROUPED, PREFIX
 from runner.sandbox.local.syscalls import FILTERED
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class TrialLook:
             IN_MEMORY: self._has_little_room,
             FEW: self._has_few_processes,
             FILTERED: lambda: self._status.get("Seccomp", "0").strip() == "2",
+            GROUPED: lambda: f"/{PREFIX}-" in (self._process / "cgroup").read_text(),
         }
         return next((one for one in wanted if not looks[one]()), "")
 
@@ -82,7 +85,7 @@ class TrialLook:
         return self._is_apart("mnt") and all(read_only)
 
     def _has_little_room(self) -> bool:
-        room = {"/workspace": self._limits.disk_mb << 20, "/tmp": self._temporary, "/dev/shm": self._temporary}
+        room = {WORKSPACE: self._limits.disk_mb << 20, "/tmp": self._temporary, "/dev/shm": self._temporary}
         found = {place: os.statvfs(f"{self._root}{place}") for place in room}
         return all(0 < found[place].f_blocks * found[place].f_frsize <= most for place, most in room.items())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 
 from runner.system.process_stat import read_proc
@@ -16,6 +17,9 @@ FEW_SOCKETS = 32
 SHARED = b"/dev/zero (deleted)"
 """What the kernel calls memory that processes share without a file. Such pages stay when nobody looks at them."""
 
+BLOCK = 512
+"""Bytes in a block of `st_blocks`."""
+
 
 def in_sockets(pid: int) -> int:
     """Return the most bytes that the sockets of the network namespace of `pid` may hold.
@@ -28,25 +32,54 @@ def in_sockets(pid: int) -> int:
     return (local * _most_in_one() if local else 0) + _queued(pid, kinds)
 
 
-def shared(pids: list[int]) -> int:
-    """Return the bytes of shared memory that these processes have reserved and that are not among their pages.
+class SharedMemory:
+    """Memory that processes share without a file, as far as it is not among their pages.
 
-    How much of it is taken cannot be seen; a limit on what may be written to counts reserved memory as well.
+    The kernel keeps all of it as long as one page is mapped. How much that is only root sees; for others what counts
+    is the most that was ever seen reserved, as a limit on what may be written to counts reserved memory as well.
     """
-    largest: dict[int, int] = {}
-    among_pages = 0
-    for pid in pids:
-        maps = read_proc(f"/proc/{pid}/maps")
-        if SHARED not in maps:
-            continue
-        for line in maps.splitlines():
-            if line.endswith(SHARED):
-                span, _, offset, _, number, *_ = line.split(None, 5)
-                begin, end = (int(part, 16) for part in span.split(b"-"))
-                largest[int(number)] = max(largest.get(int(number), 0), int(offset, 16) + end - begin)
-        _, _, rest = read_proc(f"/proc/{pid}/status").partition(b"RssShmem:")
-        among_pages += int(rest.split()[0]) * 1024 if rest else 0
-    return max(0, sum(largest.values()) - among_pages)
+
+    def __init__(self) -> None:
+        self._largest: dict[int, int] = {}
+        """Bytes by the number of the memory."""
+
+    def beside_pages(self, pids: list[int]) -> int:
+        """Return its bytes that are among the pages of none of these processes, which are all that have it."""
+        sizes: dict[int, int] = {}
+        among_pages = 0
+        for pid in pids:
+            maps = read_proc(f"/proc/{pid}/maps")
+            if SHARED not in maps:
+                continue
+            for line in maps.splitlines():
+                if line.endswith(SHARED):
+                    span, _, offset, _, number, *_ = line.split(None, 5)
+                    begin, end = (int(part, 16) for part in span.split(b"-"))
+                    size = _taken(pid, begin, end)
+                    if size is None:
+                        size = max(self._largest.get(int(number), 0), int(offset, 16) + end - begin)
+                    sizes[int(number)] = max(size, sizes.get(int(number), 0))
+            among_pages += _resident(pid)
+        self._largest = sizes
+        return max(0, sum(sizes.values()) - among_pages)
+
+
+def _taken(pid: int, begin: int, end: int) -> int | None:
+    """Return the bytes of what is mapped from `begin` to `end`; None for whoever may not see it."""
+    with contextlib.suppress(OSError):
+        return os.stat(f"/proc/{pid}/map_files/{begin:x}-{end:x}").st_blocks * BLOCK
+    return None
+
+
+def _resident(pid: int) -> int:
+    """Return the bytes of shared memory among the pages of a process, its part of those that others have as well."""
+    total, counts = 0, False
+    for line in read_proc(f"/proc/{pid}/smaps").splitlines():
+        if line.startswith(b"Pss:"):
+            total += int(line.split()[1]) * 1024 if counts else 0
+        elif b"-" in line.partition(b" ")[0]:
+            counts = line.endswith(SHARED)
+    return total
 
 
 def _counts(pid: int) -> dict[str, int]:
