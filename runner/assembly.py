@@ -83,6 +83,7 @@ class Assembly:
             registered=self.membership.registered,
             barred=self.membership.barred,
             moved=self.parts.sandboxes.moved,
+            unready=self.parts.sandboxes.unready,
             where=self.parts.sandboxes.where,
             unwritable=self.unwritable,
             closing=lambda: self.closing.why,
