@@ -70,8 +70,7 @@ class Assembly:
         self.membership = Membership(parts.agents, self.recorder, self.withdraw_all, self.forget)
         self.circumstances = self.make_circumstances()
         self.approvals = self.make_approvals()
-        revoked = self.approvals.remembering.revoke_for
-        self.sandboxes = KeptSandboxes(self.recorder, parts.sandboxes, self.settings, revoked)
+        self.sandboxes = KeptSandboxes(self.recorder, parts.sandboxes, self.settings, self.forget_sandbox)
         self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes)
         self.path = Path(parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.assess)
         self.engine = self.make_engine()
@@ -83,6 +82,8 @@ class Assembly:
             registered=self.membership.registered,
             barred=self.membership.barred,
             moved=self.parts.sandboxes.moved,
+            unready=self.parts.sandboxes.unready,
+            keeps=lambda id: self.sandboxes.holds(id),
             where=self.parts.sandboxes.where,
             unwritable=self.unwritable,
             closing=lambda: self.closing.why,
@@ -167,6 +168,11 @@ class Assembly:
     def withdraw_all(self, agent: str, why: str) -> None:
         """Withdraw the requests of a revoked agent."""
         self.path.withdraw_all(agent, why)
+
+    async def forget_sandbox(self, id: str) -> None:
+        """Revoke what was approved for a kept sandbox that was removed. Raises KnownError."""
+        self.approvals.late.drop_for(id)
+        await self.approvals.remembering.revoke_for(id)
 
     async def forget(self, agent: str) -> None:
         """Revoke the grants of a revoked agent and remove its kept sandboxes. Raises KnownError."""

@@ -27,6 +27,10 @@ class Circumstances:
     """`barred(agent, since)` returns why an agent's request of that time may not continue."""
     moved: Callable[[Request], str]
     """Returns why a request cannot start in the sandbox that it was shown for."""
+    unready: Callable[[Request], str]
+    """Returns why nothing can start for a request at present, although it may later."""
+    keeps: Callable[[str], bool]
+    """Returns whether a kept sandbox of that id is there."""
     where: Callable[[], Awaitable[tuple[Isolation, tuple[str, ...]]]]
     """Returns the kind and the protections of the sandbox in which code would run now."""
     unwritable: Callable[[], str]

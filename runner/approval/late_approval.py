@@ -32,6 +32,8 @@ ARMED, USED, DROPPED = "armed", "armed-used", "armed-dropped"
 REASON = "Approved by a person after the first question had expired; this is its one use."
 EXPIRED = "its time was over"
 REPLACED = "approved again"
+REMOVED = "its sandbox was removed"
+GONE = "The sandbox that it was asked for was removed, and code runs in no other instead."
 OVERRULED = "The mode was changed meanwhile, and that counts."
 
 
@@ -41,6 +43,8 @@ class Armed:
 
     request_id: str
     """The missed request."""
+    sandbox: str
+    """The kept sandbox that it names; '' for none."""
     deadline: float
     """On the clock of `since_boot`."""
     timer: asyncio.TimerHandle
@@ -87,7 +91,7 @@ class LateApprovals:
         if key in self._armed:
             self._drop(key, REPLACED)
         timer = asyncio.get_running_loop().call_later(ARMED_SECONDS, self._expire, key)
-        self._armed[key] = armed = Armed(request_id, self._clock() + ARMED_SECONDS, timer)
+        self._armed[key] = armed = Armed(request_id, case.request.sandbox, self._clock() + ARMED_SECONDS, timer)
         self._record.publish(ApprovalArmed(request_id, armed.deadline, ARMED_SECONDS))
         return ""
 
@@ -126,6 +130,11 @@ class LateApprovals:
             self._drop(key, why)
         return len(keys)
 
+    def drop_for(self, sandbox: str) -> None:
+        """Revoke the late approvals for a kept sandbox that was removed: no request can name it again."""
+        for key in [key for key, armed in self._armed.items() if armed.sandbox == sandbox]:
+            self._drop(key, REMOVED)
+
     def awoke(self) -> None:
         """End what is over after the machine has slept; the loop's timers stood still meanwhile."""
         for key, armed in list(self._armed.items()):
@@ -158,6 +167,8 @@ class LateApprovals:
             return OVERRULED
         if why := self._circumstances.barred(request.agent, request.received_at):
             return why
+        if request.sandbox and not self._circumstances.keeps(request.sandbox):
+            return GONE
         for other in self._cases.active():
             if other.request.agent == request.agent and other.request.digest == digest and other.decision is None:
                 return "The agent has asked for this again: answer it in the queue."

@@ -70,7 +70,7 @@ class KeptSandboxes:
         removed: Callable[[str], Awaitable[None]],
         clock: Callable[[], float] = since_boot,
     ) -> None:
-        """`removed(id)` revokes the grants for a sandbox that was removed; it may raise KnownError."""
+        """`removed(id)` revokes what was approved for a sandbox that was removed; it may raise KnownError."""
         self._record = record
         self._chosen = chosen
         self._settings = settings
@@ -84,6 +84,10 @@ class KeptSandboxes:
     def listed(self) -> tuple[Kept, ...]:
         """Return the kept sandboxes, oldest first."""
         return tuple(one.kept for one in self._open.values())
+
+    def holds(self, id: str) -> bool:
+        """Return whether there is a sandbox of that id."""
+        return id in self._open
 
     def find(self, agent: str, id: str) -> Kept:
         """Return the sandbox `id` of `agent`. Raises Refused where this agent has none with that id."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
@@ -13,6 +14,7 @@ from runner.model.submission import Submission
 from runner.requests import intake
 from runner.sandbox.choose import AUTO, NAMES, choose
 from runner.sandbox.container.sandbox import ContainerSandbox
+from runner.sandbox.contract import Losable
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
 
 log = logging.getLogger(__name__)
+
+DOUBTED = "The container engine did not answer a moment ago. Assent is looking whether it works; try again then."
 
 
 class SandboxChoice:
@@ -48,6 +52,10 @@ class SandboxChoice:
         first = settings()
         self._wanted, self._fall_back = first.sandbox_type, first.sandbox_fallback
         self._choice: ChosenSandbox | None = None
+        self._problem: KnownError | None = None
+        """Why there is none."""
+        self.doubted = False
+        """Whether a look is under way because a call to the chosen one had no answer."""
         self._known: asyncio.Event | None = None
         """Set once the sandbox is known; None before `open`."""
         self.left_behind: KnownError | None = None
@@ -110,6 +118,18 @@ class SandboxChoice:
             return ""
         return f"Weaker than last time: {isolation.label} instead of {before.label}."
 
+    def uses(self, sandbox: Sandbox) -> bool:
+        """Return whether `sandbox` is the chosen one."""
+        return self._choice is not None and self._choice.sandbox is sandbox
+
+    def unready(self, request: Request) -> str:
+        """Return why nothing can start at present, which may pass while `request` is open; empty where it can."""
+        if request.tool not in NEW_PLACE:
+            return ""
+        if self.doubted:
+            return DOUBTED
+        return str(self._problem) if self._choice is None and self._problem is not None else ""
+
     def moved(self, request: Request) -> str:
         """Return why `request` cannot start in the sandbox that it was shown for; empty where it can."""
         if request.tool not in NEW_PLACE or request.sandbox or request.isolation is self.present:
@@ -142,6 +162,25 @@ class SandboxChoice:
         """Examine every sandbox again, the one in use as well: images may have been built since."""
         await self._look(_examine)
         await self._warm()
+
+    async def look_after_loss(self) -> None:
+        """Examine every sandbox again, because a call to the one in use had no answer. Nothing is approved meanwhile.
+
+        Where it works all the same, what it could not remove while it was away is removed.
+        """
+        self.doubted = True
+        try:
+            await self._look(_examine)
+        finally:
+            self.doubted = False
+        await self._sweep(self.sandbox)
+        await self._warm()
+
+    def listen(self, lost: Callable[[Sandbox], None]) -> None:
+        """Call `lost` with a sandbox whenever a run or a call in it ended without an answer."""
+        for sandbox in self._sandboxes:
+            if isinstance(sandbox, Losable):
+                sandbox.listeners.add(partial(lost, sandbox))
 
     async def accept(self, isolation: Isolation) -> None:
         """Take the present sandbox for the usual one, although it is weaker than that of last time.
@@ -182,8 +221,8 @@ class SandboxChoice:
         """Raises KnownError where none works; then there is none."""
         try:
             found = await choose(self._wanted, self._sandboxes, fall_back=self._fall_back, check=check)
-        except KnownError:
-            self._choice = None
+        except KnownError as error:
+            self._choice, self._problem = None, error
             raise
         isolation, before = found.sandbox.isolation, self._before
         self._choice = found

@@ -1,4 +1,4 @@
-"""Looks for a stronger sandbox while there may be one, and reports what runs get from now on."""
+"""Looks for a stronger sandbox while there may be one, and again when one is lost; reports what runs get from then."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.record import Record
     from runner.model.request import Isolation
+    from runner.sandbox.contract import Sandbox
 
 AGAIN_SECONDS = (5.0, 15.0)
 """Pauses before the first looks after one that did not find the strongest sandbox."""
@@ -48,23 +49,27 @@ class SandboxWatch:
         self._closing = closing
         self._looking: asyncio.Task[None] | None = None
         self._following: asyncio.Task[None] | None = None
+        self._after_loss: asyncio.Task[None] | None = None
+        self._calm_until = 0.0
+        """Before this moment a loss is no reason to look: the last one was none."""
         self._rest_until = 0.0
         self._opened = False
 
     def open(self) -> asyncio.Task[None]:
         """Begin to choose the first sandbox; return the task that does."""
+        self._choice.listen(self._lost)
         return self._begin(self._choice.open)
 
     async def look_closely(self) -> None:
         """Examine everything again, because a person wants that."""
-        while self._looking is not None and not self._looking.done():
-            await asyncio.wait({self._looking})
+        await self._last_look()
         if not self._closing():
             await asyncio.wait({self._begin(self._choice.look_closely)})
 
     async def look_for_request(self) -> None:
         """Look again before a request is refused for want of a sandbox, or asked for a weaker one than last time."""
-        if self._closing() or (self._choice.present is not None and self._choice.weaker_than is None):
+        works = self._choice.present is not None and self._choice.weaker_than is None
+        if self._closing() or (works and not self._choice.doubted):
             return
         looking = self._looking
         if looking is None or looking.done():
@@ -90,9 +95,38 @@ class SandboxWatch:
 
     def close(self) -> None:
         """End looking."""
-        for task in (self._looking, self._following):
+        for task in (self._looking, self._following, self._after_loss):
             if task is not None:
                 task.cancel()
+
+    async def _last_look(self) -> None:
+        """Wait until no look is under way."""
+        while self._looking is not None and not self._looking.done():
+            await asyncio.wait({self._looking})
+
+    def _lost(self, sandbox: Sandbox) -> None:
+        """Look whether `sandbox` still works, as a run or a call in it had no answer."""
+        if self._closing() or not self._choice.uses(sandbox):
+            return
+        if self._after_loss is None or self._after_loss.done():
+            self._after_loss = spawn("look after a loss", self._look_after_loss(sandbox))
+
+    async def _look_after_loss(self, sandbox: Sandbox) -> None:
+        # One container that is stuck is no lost engine: an agent that makes such containers must not have others'
+        # approvals refused all the time.
+        await asyncio.sleep(max(0.0, self._calm_until - time.monotonic()))
+        await self._last_look()
+        if self._closing() or not self._choice.uses(sandbox):
+            return
+        began = time.monotonic()
+        await asyncio.wait({self._begin(self._choice.look_after_loss)})
+        if self._choice.uses(sandbox):
+            self._calm_until = self._rest(began)
+
+    def _rest(self, began: float) -> float:
+        """Return until when to rest after a look that began at `began`."""
+        now = time.monotonic()
+        return now + max(LEAST_REST_SECONDS, REST_SHARE * (now - began))
 
     def _begin(self, look: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         self._looking = spawn("look for a sandbox", self._look(look))
@@ -101,8 +135,7 @@ class SandboxWatch:
     async def _look(self, look: Callable[[], Awaitable[None]]) -> None:
         before, usual, began = self._choice.present, self._choice.usual, time.monotonic()
         await self._opener.open("sandbox", look)
-        now = time.monotonic()
-        self._rest_until = now + max(LEAST_REST_SECONDS, REST_SHARE * (now - began))
+        self._rest_until = self._rest(began)
         self._report_weaker()
         self._report_left_behind()
         first, self._opened = not self._opened, True

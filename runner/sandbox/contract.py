@@ -241,3 +241,11 @@ class Lasting(Sandbox, Protocol):
     async def open(self, language: Language, limits: Limits, image: str) -> Session:
         """Create a kept sandbox for code in `language` and for shell code; `image` as in a job. Raises KnownError."""
         ...
+
+
+@runtime_checkable
+class Losable(Sandbox, Protocol):
+    """A sandbox in something that may go away while the console is open."""
+
+    listeners: set[Callable[[], None]]
+    """Called whenever what runs need did not answer, on the loop of the run or call that it failed."""

@@ -49,6 +49,7 @@ BOMBS = (
 )
 AT_ONCE = 8
 BOMBER = "bomber"
+BOMBERS = ("first", "second", "third")
 TIMES = 20
 SMALL = Submission("other", Tool.CODE_EXECUTE, Language.PYTHON, "print(1)")
 GENEROUS = {
@@ -91,27 +92,41 @@ class Bombs:
             self._heard.notify_all()
 
     def _until(self, true: Callable[[Event], bool]) -> None:
+        self._wait(lambda: any(map(true, self._events)))
+
+    def _wait(self, true: Callable[[], bool]) -> None:
         with self._heard:
-            assert self._heard.wait_for(lambda: any(map(true, self._events)), 120), "it took too long"
+            assert self._heard.wait_for(true, 120), "it took too long"
 
     def measured(self) -> list[Row]:
         self._until(lambda event: isinstance(event, GatewayOpened))
         self._asked()
         idle = self._series()
-        self._drop_bombs()
+        self._drop_bombs(BOMBER)
         busy = self._series()
-        assert self._left(), "there were no bombs any more"
+        assert self._left(BOMBER), "there were no bombs any more"
         limits = (200, 200, 1000)
         names = ("Lockdown", "Deny, until it is recorded", "another agent's small call, until it is asked")
         return [
             Row(f"{name}, {AT_ONCE} bombs (worst)", max(now), "ms", at_most=goal, note=f"idle {max(then):.1f} ms")
             for name, now, then, goal in zip(names, busy, idle, limits, strict=True)
-        ]
+        ] + [self._several(max(idle[2]))]
 
-    def _drop_bombs(self) -> None:
+    def _several(self, idle: float) -> Row:
+        """Another agent's small calls while three agents' bombs are read, once one of each has been."""
+        for agent in BOMBERS:
+            self._drop_bombs(agent)
+        _, first = self._asked()
+        self._wait(lambda: all(self._left(agent) < AT_ONCE for agent in BOMBERS))
+        took = [self._asked()[1] for _ in range(TIMES)]
+        assert all(map(self._left, BOMBERS)), "there were no bombs any more"
+        name = f"another agent's small call, three agents with {AT_ONCE} bombs each (worst)"
+        return Row(name, max(took), "ms", at_most=1000, note=f"idle {idle:.1f} ms, the very first {first:.0f} ms")
+
+    def _drop_bombs(self, agent: str) -> None:
         for number in range(AT_ONCE):
             language, code = BOMBS[number % len(BOMBS)]
-            self._submit(Submission(BOMBER, Tool.CODE_EXECUTE, language, code))
+            self._submit(Submission(agent, Tool.CODE_EXECUTE, language, code))
 
     def _series(self) -> tuple[list[float], list[float], list[float]]:
         """Milliseconds until Lockdown is told, a denial is told, and a small call is asked."""
@@ -124,10 +139,10 @@ class Bombs:
             self.host.call(lambda engine: engine.modes.guard()).result(30)
         return locked, denied, asked
 
-    def _left(self) -> int:
-        """Bombs that have not been read yet."""
+    def _left(self, agent: str) -> int:
+        """Bombs of `agent` that have not been read yet."""
         bombs = {
-            one.request.id for one in self._events if isinstance(one, RequestArrived) and one.request.agent == BOMBER
+            one.request.id for one in self._events if isinstance(one, RequestArrived) and one.request.agent == agent
         }
         return len(bombs - {one.request_id for one in self._events if isinstance(one, RequestAssessed)})
 

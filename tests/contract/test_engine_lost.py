@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.assembly import build
+from runner.engine import sandbox_watch
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
+from runner.model.events import EngineTroubled, SandboxChosen, TroubleCleared
 from runner.model.request import Isolation, Language, Limits, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
@@ -32,10 +34,13 @@ from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests import container_engine as engine
 from tests.contract.conftest import job
+from tests.doubles import HeldSandbox
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
+    from runner.approval.ticket import Ticket
+    from runner.model.events import Event
     from runner.sandbox.contract import Run
 
 pytestmark = pytest.mark.asyncio
@@ -81,9 +86,7 @@ async def test_killed_during_a_run_and_swept_when_it_is_back(folder: Path) -> No
     with pytest.raises(KnownError, match=r"Docker daemon not available\. Set SANDBOX_TYPE=local or start"):
         await sandboxes[0].start(job(SLEEPS), lambda _usage: None)
 
-    for file in ("docker.pid", "exec/containerd/containerd.pid"):  # where nobody reaps, they name dead processes
-        (folder / file).unlink(missing_ok=True)
-    url = engine.started(folder)
+    url = restarted(folder)
     again = await sandboxes[0].start(job("print('again')"), lambda _usage: None)
     assert (await again.finished()).stdout == "again\n"
     for sandbox in sandboxes:
@@ -288,6 +291,70 @@ async def test_started_after_the_console_it_is_used_without_a_restart(client: En
         assert console.answer(request.id, request.digest, Verdict.APPROVED, "") == ""
         answer = await ticket.answered(30)
         assert answer is not None and answer.text() == "there"
+    finally:
+        await console.close("over")
+
+
+def restarted(folder: Path) -> str:
+    """Start an engine that was killed again."""
+    for file in ("docker.pid", "exec/containerd/containerd.pid"):  # where nobody reaps, they name dead processes
+        (folder / file).unlink(missing_ok=True)
+    return engine.started(folder)
+
+
+@pytest.mark.parametrize("wanted", ["docker", "auto"])
+async def test_a_console_whose_engine_is_killed_says_so_and_uses_it_again(
+    folder: Path, tmp_path: Path, wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox_watch, "AGAIN_SECONDS", (0.5,) * 100)
+    places = Places.under(tmp_path / "home")
+    loaded = load(places, {"SANDBOX_TYPE": wanted, "ASSENT_WARM_CONTAINERS": "0"})
+    local = HeldSandbox()
+    console = build(places, loaded, (local, sandbox_at(engine.started(folder))))
+    heard: list[Event] = []
+    changed = asyncio.Event()
+    console.listen(lambda event: (heard.append(event), changed.set()))
+
+    async def until(true: Callable[[], object]) -> None:
+        async with asyncio.timeout(60):
+            while not true():
+                changed.clear()
+                await changed.wait()
+
+    async def asked(code: str) -> Ticket:
+        ticket = await console.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, code))
+        await until(lambda: console.desk.position(ticket.request_id))
+        return ticket
+
+    def approved(ticket: Ticket) -> str:
+        return console.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
+
+    def troubles(area: str) -> list[str]:
+        return [event.what for event in heard if isinstance(event, EngineTroubled) and event.area == area]
+
+    await console.start(gateway=False)
+    try:
+        await console.parts.sandboxes.known()
+        running, waiting = await asked(SLEEPS), await asked("print('later')")
+        assert approved(running) == ""
+        await until(lambda: running.case.transcript is not None)
+        os.kill(process(folder), signal.SIGKILL)
+        answer = await running.case.answer
+        assert answer.result is not None and answer.result.outcome is Outcome.ENGINE_LOST
+        area = "sandbox" if wanted == "docker" else "isolation"
+        await until(lambda: troubles(area))
+        assert "Docker daemon not available." in troubles(area)[0]
+        said = approved(waiting)
+        assert said.startswith("Not approved: "), said
+        restarted(folder)
+        await until(lambda: SandboxChosen(Isolation.DOCKER, "Docker is there again: new runs start in it.") in heard)
+        assert TroubleCleared(area) in heard
+        if wanted == "auto":  # what was shown for the lost one was denied when it was approved, and ran nowhere
+            waiting = await asked("print('later')")
+        assert approved(waiting) == ""
+        result = (await waiting.case.answer).result
+        assert result is not None and (result.stdout, result.meta.isolation) == ("later\n", Isolation.DOCKER)
+        assert local.runs == []
     finally:
         await console.close("over")
 

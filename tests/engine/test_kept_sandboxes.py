@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
+from runner.approval.late_approval import ARMED, DROPPED, GONE
 from runner.assembly import build
 from runner.audit.search import History
 from runner.audit.verify import verify
@@ -16,7 +17,7 @@ from runner.model.answer import Status
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError, Refused
-from runner.model.events import QuestionAsked, RequestAssessed, RunMeasured, RunStarted, SandboxesChanged
+from runner.model.events import ApprovalSpent, QuestionAsked, RequestAssessed, RunMeasured, RunStarted, SandboxesChanged
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
@@ -24,11 +25,14 @@ from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.clock import since_boot
 from runner.system.places import Places
+from runner.system.tasks import spawn
+from tests.approval.test_door import Pen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+    from runner.approval.ticket import Ticket
     from runner.model.answer import Answer
     from runner.model.events import Event
 
@@ -291,6 +295,57 @@ async def test_revoking_its_agent_removes_it(house: House) -> None:
     await house.engine.membership.revoke("claude")
     assert house.engine.sandboxes.listed() == ()
     assert not list(house.folder.glob("run-*"))
+
+
+async def missed(house: House, id: str) -> Ticket:
+    """A request to run code in a kept sandbox that has expired."""
+    house.says = None
+    ticket = await house.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "1", sandbox_id=id))
+    await house.until(lambda: house.engine.desk.position(ticket.request_id))
+    house.engine.desk._expire(ticket.request_id)
+    assert await ticket.answered(5) is not None
+    return ticket
+
+
+async def test_a_late_approval_ends_with_its_sandbox_and_runs_in_no_other(house: House) -> None:
+    made = await house.call(Tool.CODE_CREATE_SANDBOX, language=Language.PYTHON)
+    id = str((made.facts or {})["sandbox_id"])
+    ticket = await missed(house, id)
+    digest = ticket.case.request.digest
+    assert await house.engine.late.arm(ticket.request_id, digest) == ""
+    await house.engine.sandboxes.remove(id, "Removed by a person.")
+    assert ApprovalSpent(ticket.request_id, used=False) in house.heard
+    with pytest.raises(Refused, match="You have no sandbox"):
+        await house.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "1", sandbox_id=id))
+    assert await house.engine.late.arm(ticket.request_id, digest) == GONE
+    await house.engine.close("over")
+    history = History(house.places.ledger)
+    record = history.case(ticket.request_id)
+    history.close()
+    assert record is not None
+    whys = [step.body["why"] for step in record.steps if step.entry.kind == DROPPED and isinstance(step.body, dict)]
+    assert whys == ["its sandbox was removed"]
+    assert not any(isinstance(event, RunStarted) for event in house.heard)
+
+
+async def test_a_sandbox_that_is_removed_while_a_late_approval_is_written_takes_it_back(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pen = Pen(monkeypatch)
+    made = await house.call(Tool.CODE_CREATE_SANDBOX, language=Language.PYTHON)
+    id = str((made.facts or {})["sandbox_id"])
+    ticket = await missed(house, id)
+    pen.held.add(ARMED)
+    arming = spawn("arm", house.engine.late.arm(ticket.request_id, ticket.case.request.digest))
+    while not pen.waiting[ARMED]:
+        await asyncio.sleep(0)
+    removing = spawn("remove", house.engine.sandboxes.remove(id, "Removed by a person."))
+    while house.engine.sandboxes.holds(id):
+        await asyncio.sleep(0)
+    pen.go()
+    assert await arming == GONE
+    await removing
+    assert house.engine.late.drop("over") == 0, "none is in force"
 
 
 async def test_a_full_sandbox_says_so(house: House) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from runner.assembly import build
 from runner.engine import sandbox_watch
+from runner.engine.sandbox_choice import DOUBTED
 from runner.model.answer import Status
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
@@ -27,7 +28,7 @@ from tests.doubles import HeldSandbox
 from tests.engine.test_engine import HELLO, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from runner.model.submission import Submission
@@ -47,9 +48,18 @@ class Engine(HeldSandbox):
         self.examined = 0
         self.seconds = 0.0
         self.broken = False
+        self.answers = asyncio.Event()
+        self.answers.set()
+        self.listeners: set[Callable[[], None]] = set()
+
+    def no_answer(self) -> None:
+        """Say that a call had no answer, as a container sandbox does."""
+        for listener in self.listeners:
+            listener()
 
     async def check(self) -> Readiness:
         self.examined += 1
+        await self.answers.wait()
         await asyncio.sleep(self.seconds)
         if self.broken:
             raise ValueError("a bug")
@@ -263,6 +273,90 @@ async def test_the_step_down_of_a_session_is_asked_about_too(tmp_path: Path) -> 
         assert chosen(stage) == ["New runs start in local."]
         low = await stage.asked(LOW)
         assert low.case.request.isolation is Isolation.LOCAL
+
+
+# ---- lost while the console is open ----
+
+
+async def test_what_is_lost_is_looked_for_at_once_and_approvals_wait_for_it(tmp_path: Path) -> None:
+    docker = Engine(Isolation.DOCKER, there=True)
+    async with staged(tmp_path, docker, SANDBOX_TYPE="docker") as stage:
+        ticket = await stage.asked()
+        digest = ticket.case.request.digest
+        docker.answers.clear()
+        docker.there = False
+        docker.no_answer()
+        await stage.until(lambda: stage.engine.parts.sandboxes.doubted)
+        assert stage.engine.answer(ticket.request_id, digest, Verdict.APPROVED, "") == f"Not approved: {DOUBTED}"
+        docker.answers.set()
+        await stage.until(lambda: troubles(stage, "sandbox"))
+        assert troubles(stage, "sandbox") == ["Not there."]
+        assert stage.engine.answer(ticket.request_id, digest, Verdict.APPROVED, "") == "Not approved: Not there."
+        assert "Not there." in await refused(stage)
+        docker.there = True
+        await stage.engine.look_for_sandbox()
+        assert TroubleCleared("sandbox") in stage.heard
+        assert stage.engine.desk.position(ticket.request_id), "it stayed open"
+        assert stage.engine.answer(ticket.request_id, digest, Verdict.APPROVED, "") == ""
+        await stage.until(lambda: docker.runs)
+        assert not stage.sandbox.runs
+        docker.runs[0].finish()
+        await ticket.case.answer
+
+
+async def test_what_was_shown_for_the_lost_one_runs_in_no_other(tmp_path: Path) -> None:
+    gvisor = Engine(there=True)
+    async with staged(tmp_path, gvisor) as stage:
+        ticket = await stage.asked()
+        gvisor.there = False
+        gvisor.no_answer()
+        await stage.until(lambda: chosen(stage))
+        assert troubles(stage, "isolation") == [f"{WEAKER} The strongest that works here. gvisor: Not there."]
+        assert chosen(stage) == ["New runs start in local."]
+        said = stage.engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, "")
+        assert "shown for gVisor, and code runs in local now" in said
+        await ticket.case.answer
+        assert not stage.sandbox.runs and not gvisor.runs
+
+
+async def test_a_request_waits_for_the_look_after_a_loss(tmp_path: Path) -> None:
+    gvisor = Engine(there=True)
+    async with staged(tmp_path, gvisor) as stage:
+        gvisor.answers.clear()
+        gvisor.there = False
+        gvisor.no_answer()
+        await stage.until(lambda: stage.engine.parts.sandboxes.doubted)
+        submitted = spawn("submit", stage.engine.submit(LOW))
+        await asyncio.sleep(0)
+        gvisor.answers.set()
+        ticket = await submitted
+        assert ticket.case.request.isolation is Isolation.LOCAL
+        await stage.until(lambda: stage.engine.desk.position(ticket.request_id))
+
+
+async def test_what_was_no_loss_is_no_reason_to_look_for_a_while(tmp_path: Path) -> None:
+    gvisor = Engine(there=True)
+    async with staged(tmp_path, gvisor) as stage:
+        looked = gvisor.examined
+        for _ in range(20):
+            gvisor.no_answer()
+        await stage.until(lambda: stage.engine._watch._calm_until)
+        assert gvisor.examined == looked + 1 and not stage.engine.parts.sandboxes.doubted
+        for _ in range(20):
+            gvisor.no_answer()
+            await asyncio.sleep(0)
+        assert gvisor.examined == looked + 1, "whoever makes containers that are stuck keeps nobody from approving"
+
+
+async def test_what_is_not_in_use_is_not_missed_and_nothing_is_looked_for_at_the_end(tmp_path: Path) -> None:
+    gvisor, docker = Engine(there=True), Engine(Isolation.DOCKER, there=True)
+    async with staged(tmp_path, gvisor, SANDBOX_TYPE="gvisor") as stage:
+        stage.engine.parts.sandboxes.listen(stage.engine._watch._lost)
+        stage.engine._watch._lost(docker)
+        assert stage.engine._watch._after_loss is None
+        await stage.engine.close("over")
+        gvisor.no_answer()
+        assert stage.engine._watch._after_loss is None
 
 
 # ---- what was shown is where it runs ----

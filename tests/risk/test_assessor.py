@@ -21,7 +21,7 @@ from runner.model.request import Language, Request, Tool
 from runner.risk.assess import TOO_LARGE
 from runner.risk.imported import Import
 from runner.risk.tools import weigh
-from runner.risk.worker import calls, deadline
+from runner.risk.worker import calls, consumption, deadline
 from runner.risk.worker.assessor import CLOSING, DEADLINE, MOST_PROCESSES, Assessor
 from runner.risk.worker.calls import PATIENCE, Assessed, CallFailed, Garbage, Outline, pack, unpack
 from runner.risk.worker.deadline import processor_seconds
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio
 GUARD = 60.0
 """Seconds after which a test that hangs is ended."""
+BOMBERS = ("first", "second", "third")
+CALLS = 12
 SHORT = 0.4
 """Deadline of a call where one is to be overrun; others get more time where the machine is busy."""
 GENEROUS = 30.0
@@ -50,6 +52,8 @@ def answer(call, rules):
         re.match("(a+)+$", "a" * 60 + "b")  # the interpreter is not let go of
     if "SLOW" in code:
         time.sleep(3600)
+    if "WAIT1" in code:
+        time.sleep(1)
     if "BUG" in code:
         raise ValueError("a bug")
     if "MEMORY" in code:
@@ -249,6 +253,61 @@ async def test_an_agent_with_bombs_holds_neither_other_agents_nor_the_person_up(
         group.create_task(one("bomber", "print(1)", person=True))
     assert sorted(ended[:2]) == ["other", "person"] and ended[2:] == ["bomber"] * 3
     assert len(hasty._processes) <= MOST_PROCESSES
+
+
+async def test_three_agents_with_bombs_leave_a_place_to_the_fourth(
+    hasty: Assessor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bomb of each shows whose code takes long; from then on nobody else waits for it."""
+    monkeypatch.setattr(consumption, "COSTLY", SHORT / 2)
+    ended: list[str] = []
+
+    async def one(name: str, code: str) -> None:
+        await hasty.assess(request(code, name))
+        ended.append(name)
+
+    async def honest() -> None:
+        while len(ended) < len(BOMBERS):
+            await asyncio.sleep(0.01)
+        for _ in range(CALLS):
+            await one("honest", "print(1)")
+
+    async with asyncio.TaskGroup() as group:
+        for name in BOMBERS * 6:
+            group.create_task(one(name, "HANG"))
+        group.create_task(honest())
+    last = len(ended) - ended[::-1].index("honest")
+    bombs = last - CALLS - len(BOMBERS)
+    assert bombs <= CALLS // 3, f"{CALLS} calls waited for {bombs} bombs"
+
+
+async def test_bombs_that_fill_every_place_at_once_make_way(tmp_path: Path) -> None:
+    """Nobody is known to be costly yet, and no deadline ends a bomb before the test is over."""
+    StandIn.made = []
+    assessor = Assessor(tmp_path / "rules", lambda rules: StandIn(rules, 3600))
+    bombs = [spawn(name, assessor.assess(request("HANG", name))) for name in BOMBERS]
+    async with asyncio.timeout(GUARD):
+        await asyncio.sleep(0)
+        for _ in range(CALLS):
+            assert (await assessor.assess(request("print(1)", "honest"))).level is Level.HIGH
+        assert not any(bomb.done() for bomb in bombs)
+        assert len(StandIn.made) <= MOST_PROCESSES + len(BOMBERS) - 1, "each of them is broken off once at most"
+        await assessor.close()
+        assert [one.reasons for one in await asyncio.gather(*bombs)] == [(CLOSING,)] * len(BOMBERS)
+
+
+async def test_what_was_broken_off_is_read_later(tmp_path: Path) -> None:
+    """A heavy text of an honest agent that met bombs."""
+    StandIn.made = []
+    assessor = Assessor(tmp_path / "rules", functools.partial(StandIn, seconds=3.0))
+    async with asyncio.timeout(GUARD):
+        bomb = spawn("bomb", assessor.assess(request("HANG", "bomber")))
+        heavy = spawn("heavy", assessor.assess(request("WAIT1", "heavy")))
+        await asyncio.sleep(0)
+        assert (await assessor.assess(request("print(1)", "honest"))).level is Level.HIGH
+        assert (await heavy).level is Level.HIGH
+        assert (await bomb).level is Level.CRITICAL
+        await assessor.close()
 
 
 async def test_closing_ends_what_is_being_read_at_once(tmp_path: Path) -> None:

@@ -41,6 +41,40 @@ def test_the_person_is_first_and_does_not_count_as_an_agent() -> None:
     assert taken(turns) == (PERSON, 4)
 
 
+def test_costly_agents_share_one_place() -> None:
+    turns: Turns[int] = Turns(2, {"a", "b", "c"}.__contains__)
+    for asker in ("a", "b", "c", "honest"):
+        turns.put(asker, len(asker))
+    assert [taken(turns), taken(turns), turns.take()] == [("a", 1), ("honest", 6), None]
+    turns.done("honest")
+    assert turns.take() is None and not turns.ready, "the other place is for those that are not costly"
+    turns.put("honest", 7)
+    assert taken(turns) == ("honest", 7)
+    turns.done("a")
+    assert taken(turns) == ("b", 1)
+    turns.done("honest")
+    turns.put(PERSON, 8)
+    assert [taken(turns), turns.take()] == [(PERSON, 8), None], "the person shares no place"
+
+
+def test_what_was_broken_off_is_the_next_of_its_asker_and_lets_others_go_first() -> None:
+    costly: set[str] = set()
+    turns: Turns[int] = Turns(1, costly.__contains__)
+    turns.put("a", 1)
+    turns.put("a", 2)
+    assert taken(turns) == ("a", 1) and not turns.held_up
+    turns.put("b", 3)
+    assert turns.held_up
+    costly.add("a")
+    turns.done("a")
+    turns.put_back("a", 1)
+    assert taken(turns) == ("b", 3) and not turns.held_up, "whoever is costly is not held up by others"
+    turns.done("b")
+    assert taken(turns) == ("a", 1)
+    turns.done("a")
+    assert taken(turns) == ("a", 2)
+
+
 def test_what_is_drained_waits_no_more() -> None:
     turns: Turns[int] = Turns(2)
     for asker in ("a", "a", "b", PERSON):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -28,6 +29,7 @@ from runner.risk.worker.calls import (
     Outlined,
     Used,
 )
+from runner.risk.worker.consumption import LONG, Consumption
 from runner.risk.worker.process import Lost, WorkerProcess
 from runner.risk.worker.turns import PERSON, Turns
 from runner.system.tasks import spawn
@@ -45,10 +47,8 @@ log = logging.getLogger(__name__)
 
 DEADLINE = 3.0
 """Seconds on the wall clock for one call, from when a process gets it; more where the machine holds it up."""
-LONG = 0.25
-"""Seconds after which a call counts as a long one: then another process is made ready."""
 MOST_AGENTS = 2
-"""Agents whose code is read at once."""
+"""Agents whose code is read at once. One place is enough to hold up nobody else: costly agents share it."""
 MOST_PROCESSES = MOST_AGENTS + 1
 """One more, so that a person does not wait for agents."""
 MOST_IDLE = 2
@@ -74,7 +74,11 @@ class Assessor:
         self._make = make or (lambda folder: WorkerProcess(folder, DEADLINE))
         self._rules = rules
         self._listeners: list[Callable[[tuple[str, ...]], None]] = []
-        self._turns: Turns[_Wish] = Turns(MOST_AGENTS)
+        self._consumption = Consumption()
+        self._turns: Turns[_Wish] = Turns(MOST_AGENTS, self._costly)
+        self._long: dict[str, tuple[WorkerProcess, _Wish]] = {}
+        """Calls of agents that take long, by agent, the latest last."""
+        self._broken_off: set[_Wish] = set()
         self._processes: set[WorkerProcess] = set()
         self._idle: list[WorkerProcess] = []
         self._starting = 0
@@ -155,6 +159,7 @@ class Assessor:
         wish = _Wish(call, kind, asyncio.get_running_loop().create_future())
         self._turns.put(asker, wish)
         self._failed = False
+        self._make_way()
         self._go_on()
         answer = await wish.answer
         if isinstance(answer, CallFailed):
@@ -213,13 +218,14 @@ class Assessor:
 
     async def _serve(self, process: WorkerProcess, asker: str, wish: _Wish) -> None:
         """Have `process` answer `wish`. A process that does not is ended."""
-        long = asyncio.get_running_loop().call_later(LONG, self._one_more)
+        long = asyncio.get_running_loop().call_later(LONG, self._note_long, asker, process, wish)
+        began = time.monotonic()
         answer: object = None
         try:
             if not wish.answer.done():
                 answer = await process.ask(wish.call, wish.kind)
         except Lost as lost:
-            if not self._closed:
+            if not self._closed and wish not in self._broken_off:
                 log.warning("%s of %s was given up: %s", type(wish.call).__name__, asker or "a person", lost)
             await self._end(process)
         except Exception:
@@ -228,13 +234,45 @@ class Assessor:
             raise
         finally:
             long.cancel()
+            self._long.pop(asker, None)
+            if asker != PERSON:
+                self._consumption.add(asker, time.monotonic() - began)
             self._turns.done(asker)
-            _settle(wish, answer)
+            self._conclude(asker, wish, answer)
         if process in self._stale or len(self._idle) >= MOST_IDLE:
             await self._end(process)
         elif process in self._processes:
             self._idle.append(process)
         self._go_on()
+
+    def _costly(self, agent: str) -> bool:
+        """Return whether calls of `agent` have taken long lately, or one does now."""
+        return agent in self._long or self._consumption.costly(agent)
+
+    def _note_long(self, asker: str, process: WorkerProcess, wish: _Wish) -> None:
+        """A call takes long: have one more process ready, and see that nobody is held up."""
+        self._one_more()
+        if asker != PERSON:
+            self._long[asker] = process, wish
+            self._make_way()
+
+    def _make_way(self) -> None:
+        """Break the latest long call off where such calls fill every place and keep an agent waiting that has none."""
+        if len(self._long) < MOST_AGENTS or not self._turns.held_up:
+            return
+        asker, (process, wish) = self._long.popitem()
+        self._broken_off.add(wish)
+        self._consumption.condemn(asker)
+        self._spawn("break off assessing", self._end(process))
+
+    def _conclude(self, asker: str, wish: _Wish, answer: object) -> None:
+        """Settle a call, or queue it again where it was broken off."""
+        broken_off = wish in self._broken_off
+        self._broken_off.discard(wish)
+        if broken_off and answer is None and not self._closed:
+            self._turns.put_back(asker, wish)
+        else:
+            _settle(wish, answer)
 
     async def _end(self, process: WorkerProcess) -> None:
         self._processes.discard(process)

@@ -42,6 +42,8 @@ class EngineClient:
         self._version = ""
         self._loaded = False
         self._calls: set[_Pending[Any]] = set()
+        self.listeners: set[Callable[[], None]] = set()
+        """Called for each call that fails with EngineGone, on the loop of whoever awaits it."""
 
     async def call(self, function: Callable[[Api], T], seconds: float | None = CALL_SECONDS) -> T:
         """Return what `function` does, called with the SDK's client on a thread.
@@ -104,7 +106,10 @@ class EngineClient:
             if not pending.result.done():
                 raise hanging()
             return await answer
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, EngineGone):
+                for listener in self.listeners:
+                    listener()
             if not answer.cancel() and not answer.cancelled():
                 answer.exception()  # read, as nobody awaits it any more
             pending.abandon()

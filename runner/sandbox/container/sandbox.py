@@ -79,6 +79,7 @@ class ContainerSandbox:
         self._sessions: weakref.WeakSet[ContainerSession] = weakref.WeakSet()
         self._left: set[str] = set()
         """Containers that could not be removed while the engine was away."""
+        self.listeners: set[Callable[[], None]] = set()
 
     @property
     def isolation(self) -> Isolation:
@@ -212,6 +213,7 @@ class ContainerSandbox:
         """Return the client of the engine. Raises KnownError where its address cannot be found."""
         if self._given is None:
             self._given = EngineClient(endpoint.find())
+        self._given.listeners.update(self.listeners)
         return self._given
 
     async def _follow_engine(self) -> None:
