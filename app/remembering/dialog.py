@@ -94,7 +94,7 @@ class RememberDialog(QDialog):
         # What has just appeared takes no click that was meant for something else.
         self._resting = _timer(self, round(REST_SECONDS * 1000), self._rested)
         self._lay_out()
-        fit(self, look.px(640), look.px(520))
+        fit(self, look.px(640), look.px(520 if self.proof is None else 570))
         self._connect()
         tab_in_reading_order(self)
         self._changed()

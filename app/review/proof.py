@@ -8,8 +8,9 @@ from PySide6.QtCore import QRegularExpression, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
+from app.parts.back import back_button
 from app.parts.plain import plain_label
-from app.review.buttons import DecisionButton, back_button
+from app.review.buttons import DecisionButton
 from app.review.denial import ReasonField
 from runner.approval.deliberate import ApproveBy, new_word
 from runner.identity.pin import LONGEST, well_formed
@@ -165,7 +166,8 @@ class ProofEntry(QWidget):
         proof.changed.connect(self._show_state)
         proof.sent.connect(self.button.press_key)
         proof.back.connect(self.back)
-        self.cancel = back_button(self.back)
+        self.cancel = back_button("Escape")
+        self.cancel.clicked.connect(self.back)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(look.px(8))

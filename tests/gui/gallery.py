@@ -272,6 +272,8 @@ def pin(scene: Scene) -> None:
 
 def pin_wrong(scene: Scene) -> None:
     pin(scene)
+    # What came into sight takes no press for a moment.
+    settle(0.9)
     scene.window.deciding.review.page.foot.pin.button.press_key()
     scene.bridge.fail("approve", PinRefused("5 wrong PINs in a row.", "PINs are taken again in 60 s."))
 
