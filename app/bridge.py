@@ -8,30 +8,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from runner.approval.deliberate import ApproveBy
-from runner.model.decision import Verdict
+from app.decisions import Decisions, PinKeeping
 from runner.model.errors import KnownError
-from runner.requests.bounds import bounds
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine
     from concurrent.futures import Future as EngineFuture
 
-    from runner.approval.draft import Draft
-    from runner.approval.editing import Earlier, Version
     from runner.approval.hindsight import Preview, Suggestion
     from runner.engine.engine import Engine
     from runner.engine.thread import EngineThread
     from runner.identity.agents import Agent
     from runner.identity.secrets import Secrets
     from runner.model.events import Event
-    from runner.model.request import Isolation, Request
+    from runner.model.request import Isolation
     from runner.model.submission import Submission
     from runner.policy.explain import Explanation
     from runner.policy.grants import Choice, Grant
     from runner.policy.rules import Rules
-    from runner.requests.bounds import Bound
     from runner.sandbox.output import Transcript
 
 T = TypeVar("T")
@@ -75,6 +70,7 @@ class EngineLink(QObject):
         self._lock = threading.Lock()
         self._batch: list[Event] = []
         self.decisions = Decisions(self)
+        self.pin = PinKeeping(self)
         self.runs = RunControl(self)
         self.memory = Memory(self)
         self.agents = AgentRegistry(self)
@@ -147,9 +143,13 @@ class EngineLink(QObject):
         """Deny everything from now on."""
         return self.call(lambda engine: engine.modes.lock())
 
-    def trust(self, agent: str, seconds: float) -> Future[None]:
-        """Approve what `agent` asks up to HIGH for `seconds`."""
-        return self.call(lambda engine: engine.modes.trust(agent, seconds))
+    def trust(self, agent: str, seconds: float, pin: str = "") -> Future[None]:
+        """Approve what `agent` asks up to HIGH for `seconds`; `pin` where that is asked for."""
+
+        async def work(engine: Engine) -> None:
+            await engine.modes.trust(agent, seconds, proven=await engine.proven(pin))
+
+        return self.call(work)
 
     def renew_ledger(self) -> Future[None]:
         """Set a ledger that cannot be read aside and begin a new one."""
@@ -186,61 +186,6 @@ class EngineLink(QObject):
     def close(self, why: str, timeout: float = 2.0) -> bool:
         """Close the engine; blocks for at most `timeout` seconds. Return False when it took longer."""
         return self._host.close(why, timeout)
-
-
-class Decisions:
-    """Answers to requests, and what a person looks at before answering."""
-
-    def __init__(self, link: EngineLink) -> None:
-        self._link = link
-
-    def approve(self, request_id: str, digest: str) -> Future[str]:
-        """Approve exactly what `digest` stands for. The future gives why that was not accepted, or ''."""
-        return self._answer(request_id, digest, Verdict.APPROVED, "")
-
-    def deny(self, request_id: str, digest: str, reason: str) -> Future[str]:
-        """Deny exactly what `digest` stands for. The future gives why that was not accepted, or ''."""
-        return self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
-
-    def approve_edited(self, request_id: str, digest: str, version: Version, edited: str) -> Future[str]:
-        """Approve a person's version in place of the request; `digest` is the request's, `edited` the version's."""
-
-        async def work(engine: Engine) -> str:
-            return await engine.editing.approve(request_id, digest, version.code, edited, version.limits)
-
-        return self._link.call(work)
-
-    def arm(self, request_id: str, digest: str) -> Future[str]:
-        """Approve a missed request for when its agent comes back. The future gives why that was not accepted, or ''."""
-        return self._link.call(lambda engine: engine.late.arm(request_id, digest))
-
-    def look_at(self, request_id: str) -> None:
-        """Pause the countdown of an open request: a person does something with it."""
-        self._link.post(lambda engine: engine.look_at(request_id))
-
-    def bounds(self, request: Request) -> Mapping[str, Bound]:
-        """Return how far the limits of `request` may be changed; nothing before the engine is there."""
-        engine = self._link.engine
-        return bounds(request, engine.parts.configuration.settings) if engine is not None else {}
-
-    def approve_by(self) -> ApproveBy:
-        """What a person approves with; a key before the engine is there, as nothing can be approved then."""
-        engine = self._link.engine
-        return ApproveBy.of(engine.parts.configuration.settings) if engine is not None else ApproveBy.KEY
-
-    def draft(self, request_id: str, version: Version) -> Future[Draft]:
-        """Assess a person's version of a request."""
-        return self._link.call(lambda engine: engine.editing.draft(request_id, version.code, version.limits))
-
-    def earlier(self, request_id: str) -> Future[Earlier | None]:
-        """Look up what was approved before for the same purpose. The future gives it, or None."""
-        return self._link.call(lambda engine: engine.editing.earlier(request_id))
-
-    def _answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> Future[str]:
-        async def work(engine: Engine) -> str:
-            return engine.answer(request_id, digest, verdict, reason)
-
-        return self._link.call(work)
 
 
 class RunControl:
@@ -290,9 +235,13 @@ class RunControl:
 
         return self._link.call(work)
 
-    def accept_sandbox(self, isolation: Isolation) -> Future[None]:
-        """Take a sandbox that is weaker than that of last time for the usual one."""
-        return self._link.call(lambda engine: engine.accept_sandbox(isolation))
+    def accept_sandbox(self, isolation: Isolation, pin: str = "") -> Future[None]:
+        """Take a sandbox that is weaker than that of last time for the usual one; `pin` where that is asked for."""
+
+        async def work(engine: Engine) -> None:
+            await engine.accept_sandbox(isolation, proven=await engine.proven(pin))
+
+        return self._link.call(work)
 
     def transcript(self, request_id: str) -> Transcript | None:
         """Return the live output of a run; None before it runs."""
@@ -325,9 +274,13 @@ class Memory:
         """Ask what a grant would have covered."""
         return self._link.call(lambda engine: engine.hindsight.preview(request_id, choice))
 
-    def remember(self, request_id: str, digest: str, choice: Choice) -> Future[Grant]:
-        """Remember what was chosen about exactly the request that `digest` stands for."""
-        return self._link.call(lambda engine: engine.remembering.add(request_id, digest, choice))
+    def remember(self, request_id: str, digest: str, choice: Choice, pin: str = "") -> Future[Grant]:
+        """Remember what was chosen about exactly the request of `digest`; `pin` where that is asked for."""
+
+        async def work(engine: Engine) -> Grant:
+            return await engine.remembering.add(request_id, digest, choice, proven=await engine.proven(pin))
+
+        return self._link.call(work)
 
     def revoke_grant(self, name: str) -> Future[None]:
         """Revoke a grant."""

@@ -33,11 +33,12 @@ ROOMS = {
         start
         notify
         chrome
-        remembering
+        remembering settings
         review history
-        queue running agents settings doctor help
+        queue running agents doctor help
         files
         bridge
+        decisions
         cards errands page_tasks
         phrases
         parts

@@ -10,6 +10,7 @@ from app import phrases
 from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.confirm import ConfirmDialog
+from app.review.deliberate import DeliberateDialog
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from app.bridge import EngineLink
     from app.cards import Cards
+    from app.look.look import Look
 
 
 class OverallCommands(QObject):
@@ -31,11 +33,12 @@ class OverallCommands(QObject):
     remarked = Signal(str)
     """Something about what was done that is worth a sentence."""
 
-    def __init__(self, window: QWidget, cases: Cards, bridge: EngineLink) -> None:
+    def __init__(self, window: QWidget, cases: Cards, bridge: EngineLink, look: Look) -> None:
         super().__init__(window)
         self._window = window
         self._cases = cases
         self._bridge = bridge
+        self._look = look
         self._tasks = PageTasks("window", self)
         self._sandbox_asked = 0
         """How often its facts were asked for: only the newest answer is shown."""
@@ -43,6 +46,11 @@ class OverallCommands(QObject):
     def ask(self, title: str, what: str, yes: str, answered: Callable[[bool], None]) -> None:
         """Put a question over the window without stopping anything; only the button itself means yes."""
         ConfirmDialog(self._window, title, what, yes, answered).open()
+
+    def _ask_deliberately(self, title: str, what: str, yes: str, confirmed: Callable[[str], None]) -> None:
+        """Put a question whose yes lets code run unasked; `confirmed` gets the PIN where that is asked for."""
+        by = self._bridge.decisions.approve_by()
+        DeliberateDialog(self._window, title, what, yes, confirmed, by, self._look).open()
 
     # ---- modes ----
 
@@ -71,11 +79,10 @@ class OverallCommands(QObject):
             "CRITICAL asks you all the same. The toolbar shows the time that is left; Guarded ends it."
         )
 
-        def trust_if(yes: bool) -> None:
-            if yes:
-                self._tasks.attempt("trust", self._bridge.trust(agent, minutes * 60.0), self.failed.emit)
+        def trust(pin: str) -> None:
+            self._tasks.attempt("trust", self._bridge.trust(agent, minutes * 60.0, pin), self.failed.emit)
 
-        self.ask(f"Trust {phrases.visible(agent)}?", what, f"Trust for {minutes} minutes", trust_if)
+        self._ask_deliberately(f"Trust {phrases.visible(agent)}?", what, f"Trust for {minutes} minutes", trust)
 
     # ---- everything that waits and runs ----
 
@@ -153,11 +160,10 @@ class OverallCommands(QObject):
         where = phrases.isolation(present)
         what = f"{trouble.what} From now on what you remembered, rules and trust count for the {where} again."
 
-        def accept_if(yes: bool) -> None:
-            if yes:
-                self._tasks.attempt("accept", self._bridge.runs.accept_sandbox(present), self.failed.emit)
+        def accept(pin: str) -> None:
+            self._tasks.attempt("accept", self._bridge.runs.accept_sandbox(present, pin), self.failed.emit)
 
-        self.ask(f"Use the {where} from now on?", what, "Accept", accept_if)
+        self._ask_deliberately(f"Use the {where} from now on?", what, "Accept", accept)
 
     def _wait_for_sandbox(self, answer: Future[dict[str, object]]) -> None:
         self._sandbox_asked += 1

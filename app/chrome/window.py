@@ -74,7 +74,7 @@ class Window(QWidget):
         self.fatigue = Fatigue(cases, parent=self)
         self.deciding = Deciding(cases, bridge, look)
         self.pages = PageShelf(cases, bridge, look, places, self)
-        self.overall = OverallCommands(self, cases, bridge)
+        self.overall = OverallCommands(self, cases, bridge, look)
         leave = frame.close_wanted.emit
         self.commands = Commands(self, cases, look, self.pages, self.overall, self._show_request, leave)
         self.announcing = Announcing(cases, self)

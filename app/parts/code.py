@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QGuiApplication,
     QHelpEvent,
@@ -58,6 +58,11 @@ class CodeView(TextArea):
         self._grid = CodeGrid(look)
         self._painting = CodePainting(look, self._grid, self._lexing, self._selection)
         self._seen = False
+        self._wanted: tuple[int, int] | None = None
+        """The line to go to once it is laid out, and how many rows stand above it then."""
+        self._further = QTimer(self)
+        self._further.setSingleShot(True)
+        self._further.timeout.connect(self._lay_further)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.set_code("", "")
         look.changed.connect(self._restyle)
@@ -70,6 +75,7 @@ class CodeView(TextArea):
         self._selection.put(TextPosition(0, 0))
         self._seen = False
         self._lay_out()
+        self._wanted = None
         self.verticalScrollBar().setValue(0)
         self._lexing.start(self._listing.lines, language)
         what = ["Code", language, counted(len(self._listing.lines), "line"), counted(len(findings), "finding")]
@@ -89,8 +95,7 @@ class CodeView(TextArea):
     def scroll_to(self, line: int) -> None:
         """Make `line`, counted from 1, the current line and bring it to the middle."""
         self._put_caret(TextPosition(min(max(0, line - 1), self.line_count - 1), 0))
-        row = self._layout.rows.row(self._selection.caret.line)
-        self.verticalScrollBar().setValue(row - self._rows_visible() // 2)
+        self._go_to(self._selection.caret.line, self._rows_visible() // 2)
 
     def selected_text(self) -> str:
         """Return the selected piece of the source; the whole current line where nothing is selected."""
@@ -125,13 +130,32 @@ class CodeView(TextArea):
         self._painting.begin(self._listing, self._layout)
         self._range()
         self.viewport().update()
+        self._further.start()
+
+    @Slot()
+    def _lay_further(self) -> None:
+        """Lay out more lines in a turn of their own, then go where somebody wanted to go meanwhile."""
+        if self._layout.complete:
+            return
+        self._layout.lay_further()
+        self._range()
+        if self._wanted is not None:
+            self._go_to(*self._wanted)
+        self.viewport().update()
+        self._further.start()
+
+    def _go_to(self, line: int, above: int) -> None:
+        """Put `line` on the screen with so many rows above it, once it is laid out."""
+        self._wanted = None if line < self._layout.laid else (line, above)
+        self.verticalScrollBar().setValue(self._layout.rows.row(line) - above)
 
     def _range(self) -> None:
         visible = self._rows_visible()
         self.verticalScrollBar().setRange(0, max(0, self._layout.rows.total - visible))
         self.verticalScrollBar().setPageStep(visible)
         whole = max(self._layout.rows.total, visible) - 1 or 1
-        self._ruler.set_marks({self._layout.rows.row(line) / whole: level for line, level in self._listing.flags()})
+        rows = self._layout.rows
+        self._ruler.set_marks({min(1.0, rows.row(line) / whole): level for line, level in self._listing.flags()})
 
     def _rows_visible(self) -> int:
         return max(1, self.viewport().height() // self._grid.row_height)
@@ -144,7 +168,7 @@ class CodeView(TextArea):
         top = self._layout.rows.at(min(self.verticalScrollBar().value(), self._layout.rows.total - 1))[0]
         if self._grid.columns_in(port.width()) != self._grid.columns:
             self._lay_out()
-            self.verticalScrollBar().setValue(self._layout.rows.row(top))
+            self._go_to(*(self._wanted or (top, 0)))
         else:
             self._grid.widen(port.width())
             self._range()
@@ -161,14 +185,10 @@ class CodeView(TextArea):
             # A painter that is left active takes the window with it.
             painter.end()
         rows_left = self._layout.rows.total - first
-        if not self._seen and rows_left * self._grid.row_height <= self.visible_height():
+        if not self._seen and self._layout.complete and rows_left * self._grid.row_height <= self.visible_height():
             self._seen = True
             # Said later: whoever listens may change widgets, which is not allowed while painting.
-            QTimer.singleShot(0, self, self._announce_seen)
-
-    def _announce_seen(self) -> None:
-        if self._seen:
-            self.seen_to_end.emit(True)
+            QTimer.singleShot(0, self, lambda: self.seen_to_end.emit(True) if self._seen else None)
 
     def _recolor(self, first: int, last: int) -> None:
         """Draw lines `first` to before `last` again, now that their words are known."""

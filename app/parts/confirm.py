@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
@@ -12,11 +12,36 @@ from app.parts.plain import plain_label
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtGui import QMouseEvent
 
 WIDTH = 420
 """Pixels where the text has its usual size."""
 _LINE = 16
 """The height of a line of that text."""
+
+
+class ConfirmButton(QPushButton):
+    """A button that may be told to take nothing but the mouse."""
+
+    confirmed = Signal()
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.mouse_only = False
+        """Neither a key nor a press by a screen reader counts."""
+        self._by_mouse = False
+        self.setAutoDefault(False)
+        self.clicked.connect(self._clicked)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._by_mouse = True
+        super().mouseReleaseEvent(event)
+        self._by_mouse = False
+
+    @Slot()
+    def _clicked(self) -> None:
+        if self._by_mouse or not self.mouse_only:
+            self.confirmed.emit()
 
 
 class ConfirmDialog(QDialog):
@@ -35,11 +60,10 @@ class ConfirmDialog(QDialog):
             # Said outright: a dialog does not ask labels that wrap how high they are.
             label.setMinimumHeight(label.heightForWidth(width - 40))
         self.no = QPushButton("Cancel")
-        self.yes = QPushButton(yes)
+        self.yes = ConfirmButton(yes)
         self.yes.setProperty("kind", "danger")
-        self.yes.setAutoDefault(False)
         self.no.setDefault(True)
-        self.yes.clicked.connect(self.accept)
+        self.yes.confirmed.connect(self.accept)
         self.no.clicked.connect(self.reject)
         self.finished.connect(self._answer)
         buttons = QHBoxLayout()
@@ -54,8 +78,13 @@ class ConfirmDialog(QDialog):
         column.addWidget(text)
         column.addSpacing(6)
         column.addLayout(buttons)
+        self._column = column
         self.setFixedWidth(width)
         self.no.setFocus()
+
+    def put_above_buttons(self, widget: QWidget) -> None:
+        """Put something more between the text and the buttons."""
+        self._column.insertWidget(2, widget)
 
     @Slot(int)
     def _answer(self, result: int) -> None:

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
 
 LONGEST_ROW = 4096
 """Characters of a line shown in one row, however wide the window is."""
+STEP = 40_000
+"""Cost of what is laid out in one turn of the window, where a line that surely fits costs 1: some hundredths of a
+second at most."""
+MEASURED, REMARKED = 4, 400
+"""Cost of a character that is measured, and of a remark."""
 _REMEMBERED = 4096
 _SHORT = 1000
 """Characters of a plain line that is not worth remembering."""
@@ -111,7 +116,10 @@ def remark(finding: Finding) -> str:
 
 
 class CodeLayout:
-    """A listing laid into rows for a width: long lines go on in the next row, remarks stand beside or below."""
+    """A listing laid into rows for a width: long lines go on in the next row, remarks stand beside or below.
+
+    Lines are laid out in order, as many at once as cost little: call `lay_further` until it is `complete`.
+    """
 
     def __init__(
         self, listing: CodeListing, columns: int, room: Callable[[int], float], measure: Callable[[str], float]
@@ -123,17 +131,35 @@ class CodeLayout:
         self._measure = measure
         self._pieces: dict[int, list[tuple[int, int]]] = {}
         self._below: dict[int, list[tuple[Level, str]]] = {}
-        extra: dict[int, int] = {}
-        for line, text in enumerate(listing.lines):
+        self.laid = 0
+        """Lines that have their rows: the first ones."""
+        self.rows = Rows()
+        """Rows of the lines that are laid out."""
+        self.lay_further()
+
+    @property
+    def complete(self) -> bool:
+        """Whether every line has its rows."""
+        return self.laid == len(self._listing.lines)
+
+    def lay_further(self) -> None:
+        """Lay out the next lines, at least one while there are any."""
+        cost = 0
+        while cost < STEP and not self.complete:
+            line = self.laid
+            text = self._listing.lines[line]
+            cost += 1
+            more = 0
             if text and not _surely_fits(text, self._columns):
-                self._split(line)
-        for line, pieces in self._pieces.items():
-            extra[line] = len(pieces) - 1
-        for line in listing.flagged:
-            if not self._fits(line):
-                self._below[line] = self._wrapped(line)
-                extra[line] = extra.get(line, 0) + len(self._below[line])
-        self.rows = Rows(len(listing.lines), extra)
+                cost += MEASURED * min(len(text), LONGEST_SHOWN)
+                more = self._split(line)
+            if self._listing.findings_at(line):
+                cost += REMARKED * len(self._listing.findings_at(line))
+                if not self._fits(line):
+                    self._below[line] = self._wrapped(line)
+                    more += len(self._below[line])
+            self.rows.add(more)
+            self.laid += 1
 
     def pieces(self, line: int) -> list[tuple[int, int]]:
         """Return (start, end) in the shown text of `line` for each of its rows of code."""
@@ -149,10 +175,12 @@ class CodeLayout:
         """Return the remarks on rows of their own after the code of `line`."""
         return self._below.get(line, [])
 
-    def _split(self, line: int) -> None:
+    def _split(self, line: int) -> int:
+        """Cut `line` into rows; return how many it has beyond the first."""
         pieces = segments(self._listing.shown(line), self._columns)
         if len(pieces) > 1:
             self._pieces[line] = pieces
+        return len(pieces) - 1
 
     def _fits(self, line: int) -> bool:
         start, end = self.pieces(line)[-1]

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Rows:
     """Lines and rows count from 0. Costs are of the number of long lines, not of all lines."""
 
-    def __init__(self, lines: int, extra: Mapping[int, int]) -> None:
-        """`extra`: rows beyond the first, for the lines that have any."""
-        self._lines = lines
-        self._long = sorted(line for line, more in extra.items() if more > 0)
-        self._before = [0, *accumulate(extra[line] for line in self._long)]
-        self._starts = [line + more for line, more in zip(self._long, self._before, strict=False)]
+    def __init__(self) -> None:
+        self._lines = 0
+        self._long: list[int] = []
+        self._before = [0]
+        self._starts: list[int] = []
+
+    def add(self, more: int) -> None:
+        """Append a line with `more` rows beyond its first."""
+        if more > 0:
+            self._long.append(self._lines)
+            self._starts.append(self._lines + self._before[-1])
+            self._before.append(self._before[-1] + more)
+        self._lines += 1
 
     @property
     def total(self) -> int:

@@ -22,15 +22,39 @@ from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
 from app.queue.model import QueueModel
 from app.queue.order import Lane, RequestLine
 from runner.approval.modes import Mode
+from runner.model.events import (
+    CallsRefused,
+    EngineTroubled,
+    GatewayOpened,
+    GrantsChanged,
+    RunHeld,
+    RunMeasured,
+    SandboxChosen,
+    SandboxesChanged,
+    TroubleCleared,
+)
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QShowEvent
 
     from app.cards import Cards
     from app.look.look import Look
+    from runner.model.events import Event
 
 NOTHING = ("Nothing waits", "Requests from your agents appear here.")
 LOCKED = ("Lockdown", "Every request is denied at once. Choose Guarded at the top to be asked again.")
+APART = (
+    CallsRefused,
+    EngineTroubled,
+    GatewayOpened,
+    GrantsChanged,
+    RunHeld,
+    RunMeasured,
+    SandboxChosen,
+    SandboxesChanged,
+    TroubleCleared,
+)
+"""Events that change nothing in any row. Several of them come each second while code runs."""
 TICK_MS = 250
 """Countdowns are repainted four times a second, and only while somebody can see them."""
 
@@ -73,7 +97,7 @@ class QueuePanel(QFrame):
         self.bar.mark_group.connect(self._mark_group)
         self.bar.clear.connect(self._clear_marks)
         self.bar.approve.connect(self._ask_batch)
-        cases.happened.connect(self.refresh)
+        cases.happened.connect(self._take)
         cases.agents_known.connect(self.refresh)
         self.refresh()
 
@@ -128,6 +152,12 @@ class QueuePanel(QFrame):
         row = self.view.currentIndex().row()
         alike = len(self.model.group(row)) if row >= 0 else 0
         self.bar.show_state(alike, self.model.is_open(row), len(self.model.marked))
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        """Refresh, unless nothing came but what no row shows; a batch without events is a row that was dismissed."""
+        if not events or not all(isinstance(event, APART) for event in events):
+            self.refresh()
 
     @Slot()
     def refresh(self) -> None:

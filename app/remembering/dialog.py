@@ -12,6 +12,7 @@ from shiboken6 import isValid
 from app import phrases
 from app.page_tasks import PageTasks
 from app.parts.badge import Badge
+from app.parts.confirm import ConfirmButton
 from app.parts.fold import Room, fit
 from app.parts.notice import Notice, Tone
 from app.parts.order import tab_in_reading_order
@@ -19,6 +20,9 @@ from app.parts.plain import plain_label
 from app.remembering import words
 from app.remembering.choosing import Choosing
 from app.review.guard import REST_SECONDS
+from app.review.proof import proof_for
+from runner.approval.deliberate import ApproveBy
+from runner.identity.pin import PinRefused
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 
@@ -82,15 +86,20 @@ class RememberDialog(QDialog):
         self.lines = QStringListModel(self)
         self.notice = Notice(look, Tone.BAD, "")
         self.cancel = QPushButton("Cancel")
-        self.save = QPushButton("Remember")
+        self.save = ConfirmButton("Remember")
+        by = bridge.decisions.approve_by()
+        self.save.mouse_only = by is ApproveBy.MOUSE
+        self.proof = proof_for(by, look)
         self._asking = _timer(self, TYPING_MS, self._ask)
         # What has just appeared takes no click that was meant for something else.
         self._resting = _timer(self, round(REST_SECONDS * 1000), self._rested)
         self._lay_out()
-        fit(self, look.px(640), look.px(520))
+        fit(self, look.px(640), look.px(520 if self.proof is None else 570))
         self._connect()
         tab_in_reading_order(self)
         self._changed()
+        if self.proof is not None:
+            self.proof.open()
         self.cancel.setFocus()
 
     @Slot()
@@ -134,21 +143,34 @@ class RememberDialog(QDialog):
 
     @Slot()
     def _rested(self) -> None:
-        self.save.setEnabled(self._shown is not None and not self._sent)
+        """Enable the button, unless the preview, its rest, or the word or PIN is still missing."""
+        proven = self.proof is None or self.proof.ready
+        self.save.setEnabled(self._shown is not None and not self._sent and not self._resting.isActive() and proven)
 
     @Slot()
     def _save(self) -> None:
         choice = self._shown
         if choice is None or self._sent or choice != self.choosing.choice:
             return
+        if self.proof is not None and not self.proof.ready:
+            return
+        pin = "" if self.proof is None else self.proof.take()
         self._sent = True
         self.save.setEnabled(False)
-        self._wait("remember", self._finish(self._bridge.memory.remember(self._about.id, self._about.digest, choice)))
+        answer = self._bridge.memory.remember(self._about.id, self._about.digest, choice, pin)
+        self._wait("remember", self._finish(answer))
 
     async def _finish(self, answer: Future[Grant]) -> None:
         """Close with what was made, or say why nothing was. The person may have closed the dialog meanwhile."""
         try:
             made = await answer
+        except PinRefused as error:
+            if isValid(self):
+                # The choice stands; only the PIN is to be typed again.
+                self._sent = False
+                self.notice.say(Tone.BAD, str(error))
+                self.notice.show()
+            return
         except KnownError as error:
             if isValid(self):
                 self._sent = False
@@ -218,15 +240,20 @@ class RememberDialog(QDialog):
         whole.setSpacing(px(10))
         whole.addWidget(Room(inside), 1)
         whole.addWidget(self.notice)
+        if self.proof is not None:
+            whole.addWidget(self.proof)
         whole.addLayout(buttons)
         self.notice.hide()
 
     def _connect(self) -> None:
         self.save.setProperty("kind", "primary")
-        self.save.setAutoDefault(False)
         self.cancel.setDefault(True)
         self.cancel.clicked.connect(self.reject)
-        self.save.clicked.connect(self._save)
+        self.save.confirmed.connect(self._save)
+        if self.proof is not None:
+            self.proof.changed.connect(self._rested)
+            self.proof.sent.connect(self.save.click)
+            self.proof.back.connect(self.reject)
         self.choosing.changed.connect(self._changed)
 
 

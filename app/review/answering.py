@@ -12,6 +12,7 @@ from app.review.editing import ASSESSING
 from app.review.guard import REST_SECONDS
 from runner.approval.deliberate import ApproveBy
 from runner.approval.editing import Version
+from runner.identity.pin import PinRefused
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
@@ -75,8 +76,9 @@ class Answering(QObject):
         foot.remember.clicked.connect(self.press_remember)
         foot.denial.denied.connect(self._deny)
         foot.denial.back.connect(self._back)
-        foot.word.approved.connect(self._send_approval)
-        foot.word.back.connect(self._back)
+        for proof in (foot.word, foot.pin):
+            proof.approved.connect(self._send_approval)
+            proof.back.connect(self._back)
         page.reading.seen.connect(self.show_state)
         page.limits.typing.connect(self.show_state)
         editing.assessing_changed.connect(self.show_state)
@@ -142,20 +144,23 @@ class Answering(QObject):
 
     @Slot()
     def _approve(self) -> None:
-        """Approve was pressed: that is enough, or a word is asked for."""
-        shown = self._under_review.shown
-        if shown is not None and self._bridge.decisions.approve_by().asks_word(shown.level):
+        """Approve was pressed: that is enough, or a word or the PIN is asked for."""
+        shown, by = self._under_review.shown, self._bridge.decisions.approve_by()
+        if shown is not None and by.asks_word(shown.level):
             self._under_review.pause_countdown()
             self._foot.show_word()
+        elif shown is not None and by.asks_pin(shown.level):
+            self._under_review.pause_countdown()
+            self._foot.show_pin()
         else:
             self._send_approval()
 
-    @Slot()
-    def _send_approval(self) -> None:
+    @Slot(str)
+    def _send_approval(self, pin: str = "") -> None:
         card, shown = self._under_review.card, self._under_review.shown
         if card is None or shown is None or self._under_review.sent:
             return
-        if self._foot.currentWidget() is self._foot.word:
+        if self._foot.currentWidget() in (self._foot.word, self._foot.pin):
             # Also where it cannot be sent any more: the reason stands on the page below.
             self._page.leave(True)
         if self._page.reading.editing or self._why_not(shown):
@@ -163,12 +168,12 @@ class Answering(QObject):
         self._under_review.sent = True
         self.show_state()
         if card.missed:
-            answer = self._bridge.decisions.arm(card.id, card.digest)
+            answer = self._bridge.decisions.arm(card.id, card.digest, pin)
         elif shown is not card:
             version = Version(shown.request.code, shown.request.limits)
-            answer = self._bridge.decisions.approve_edited(card.id, card.digest, version, shown.digest)
+            answer = self._bridge.decisions.approve_edited(card.id, card.digest, version, shown.digest, pin)
         else:
-            answer = self._bridge.decisions.approve(card.id, card.digest)
+            answer = self._bridge.decisions.approve(card.id, card.digest, pin)
         self._wait_for(card.id, answer)
 
     @Slot()
@@ -194,10 +199,11 @@ class Answering(QObject):
 
     async def _await_answer(self, number: int, request_id: str, answer: Future[str]) -> None:
         """Say why the engine did not take an answer: here where it is on screen, and to whoever listens."""
+        mistyped = False
         try:
             why_not = await answer
         except KnownError as error:
-            why_not = str(error)
+            why_not, mistyped = str(error), isinstance(error, PinRefused)
         if not why_not:
             return
         card = self._under_review.card
@@ -205,6 +211,8 @@ class Answering(QObject):
             self._under_review.sent = False
             self._page.warn(why_not)
             self.rearm()
+            if mistyped and (card.waiting or card.missed) and self._foot.currentWidget() is self._foot.buttons:
+                self._foot.show_pin()
         self.declined.emit(request_id, why_not)
 
     @Slot()

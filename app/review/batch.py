@@ -202,6 +202,8 @@ def _skipped_because(card: Card, listed: int, by: ApproveBy) -> str:
         return "CRITICAL is approved one by one."
     if by.asks_word(card.level):
         return "It is approved by itself, with its word."
+    if by.asks_pin(card.level):
+        return "It is approved by itself, with your PIN."
     if why := card.blocked or too_long(card.request):
         return why
     return f"At most {SHOWN} at once." if listed >= SHOWN else ""

@@ -9,24 +9,12 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import SignalInstance
-
     from app.look.look import Look
     from app.review.guard import ClickGuard
 
 HOLD_MS = 1000
 """How long the button is held for a CRITICAL request (console.md, *Deciding*)."""
 _FRAME_MS = 30
-
-
-def back_button(leave: SignalInstance) -> QPushButton:
-    """Return the button beside a decision that leaves it undecided: it emits `leave`."""
-    button = QPushButton("Back")
-    button.setProperty("kind", "quiet")
-    button.setToolTip("Escape")
-    button.setAutoDefault(False)
-    button.clicked.connect(leave)
-    return button
 
 
 class DecisionButton(QPushButton):

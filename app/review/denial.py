@@ -8,8 +8,9 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.parts.back import back_button
 from app.parts.flow import Flow
-from app.review.buttons import DecisionButton, back_button
+from app.review.buttons import DecisionButton
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -65,7 +66,8 @@ class Denial(QWidget):
         self.button.setAccessibleName("Deny, Ctrl+Enter")
         self.button.decided.connect(self._deny)
         self.field.sent.connect(self.button.press_key)
-        self.cancel = back_button(self.back)
+        self.cancel = back_button("Escape")
+        self.cancel.clicked.connect(self.back)
         self.reasons = Flow([self._canned(words, reason) for words, reason in CANNED], px(4), left=True)
         line = QHBoxLayout()
         line.setSpacing(px(8))

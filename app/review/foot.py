@@ -1,4 +1,4 @@
-"""The foot of a review: why, and the buttons; in their place the reason for a denial, a word, or the end of an edit."""
+"""The foot of a review: why, and the buttons; in their place a denial's reason, a word, a PIN, or an edit's end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.parts.flow import Flow
 from app.parts.plain import plain_label, tip
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import Denial
-from app.review.word import WordEntry
+from app.review.proof import PinProof, ProofEntry, WordProof
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -25,7 +25,7 @@ MOST_LINES = 4
 
 
 class Foot(QStackedWidget):
-    """Four pages of one place: answers, reason, word, edit. As high as the one on top."""
+    """Five pages of one place: answers, reason, word, PIN, edit. As high as the one on top."""
 
     edit_wanted = Signal()
     edit_done = Signal()
@@ -53,9 +53,10 @@ class Foot(QStackedWidget):
         self.next.setAutoDefault(False)
         self.buttons = self._page(self.sentence, self.edit, self.deny, self.approve, self.remember, self.next)
         self.denial = Denial(look, guard)
-        self.word = WordEntry(look, guard)
+        self.word = ProofEntry(WordProof(look), look, guard)
+        self.pin = ProofEntry(PinProof(look), look, guard)
         self.editing = self._make_editing()
-        for page in (self.buttons, self.denial, self.word, self.editing):
+        for page in (self.buttons, self.denial, self.word, self.pin, self.editing):
             self.addWidget(page)
         self.currentChanged.connect(self._fit)
         self._fit()
@@ -72,6 +73,11 @@ class Foot(QStackedWidget):
         """Ask for the word that approves."""
         self.setCurrentWidget(self.word)
         self.word.open()
+
+    def show_pin(self) -> None:
+        """Ask for the PIN."""
+        self.setCurrentWidget(self.pin)
+        self.pin.open()
 
     def show_editing(self) -> None:
         self.setCurrentWidget(self.editing)

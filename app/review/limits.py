@@ -112,17 +112,19 @@ class LimitsSection(Section):
 
     def _fill(self, limits: Limits, allowed: Mapping[str, Bound]) -> None:
         self._wanted = limits
-        for name, _, _, _, _, per in FIELDS:
-            field, bound = self.fields[name], allowed.get(name)
-            for one in (field, field.label):
-                one.setVisible(bound is not None)
-            with QSignalBlocker(field):
-                if bound is not None:
-                    field.setRange(bound.low / per, bound.high / per)
-                    low, high = (field.textFromValue(one / per) for one in (bound.low, bound.high))
-                    field.setToolTip(f"{low} to {high}{field.suffix()}")
-                field.setValue(getattr(limits, name) / per)
-            self._shown[name] = field.value()
+        # Hiding a field that has the focus ends its editing, which says so.
+        with QSignalBlocker(self):
+            for name, _, _, _, _, per in FIELDS:
+                field, bound = self.fields[name], allowed.get(name)
+                for one in (field, field.label):
+                    one.setVisible(bound is not None)
+                with QSignalBlocker(field):
+                    if bound is not None:
+                        field.setRange(bound.low / per, bound.high / per)
+                        low, high = (field.textFromValue(one / per) for one in (bound.low, bound.high))
+                        field.setToolTip(f"{low} to {high}{field.suffix()}")
+                    field.setValue(getattr(limits, name) / per)
+                self._shown[name] = field.value()
 
     @Slot()
     def _read(self) -> None:

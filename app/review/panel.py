@@ -234,7 +234,9 @@ class ReviewPanel(QFrame):
             self._take(card, events)
 
     def _take(self, card: Card, events: tuple[Event, ...]) -> None:
+        concerned = False
         for event in events:
+            concerned = concerned or getattr(event, "request_id", "") == card.id
             match event:
                 case RequestDecided(request_id, decision) if request_id == card.id:
                     self._decided(card, decision.by is Decider.PERSON)
@@ -251,8 +253,9 @@ class ReviewPanel(QFrame):
                     self.answering.show_state()
                 case _:
                     pass
-        self._under_review.follow_countdown()
-        self.page.header.show_card(self.shown or card)
+        if concerned:
+            self._under_review.follow_countdown()
+            self.page.header.show_card(self.shown or card)
 
     def _decided(self, card: Card, by_person: bool) -> None:
         under_review = self._under_review

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app import phrases
@@ -40,7 +40,7 @@ class ReadingPane(QWidget):
     """Code, changes, variables and input of what is under review."""
 
     seen = Signal()
-    """The end of a part has come on the screen, or code has been set whose end has not."""
+    """The end of a part has come on the screen."""
 
     def __init__(self, look: Look, under_review: UnderReview, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -105,7 +105,10 @@ class ReadingPane(QWidget):
         """Show the code of `shown`, or in words what it asks for."""
         request = shown.request
         language = request.language or language_of("".join(request.files), request.code)
-        self.code.set_code(request.code, language or "", shown.assessment.findings if shown.assessment else ())
+        findings = shown.assessment.findings if shown.assessment else ()
+        with QSignalBlocker(self.code):
+            # That its end is not seen is said once, by whoever shows the request.
+            self.code.set_code(request.code, language or "", findings)
         self.codeless.say(f"{phrases.title(request)}", WITHOUT_CODE.get(request.tool, ""))
 
     def go_to(self, line: int) -> None:

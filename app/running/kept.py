@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 from app import phrases
 from app.page_tasks import PageTasks
 from app.parts.amounts import counted
+from app.parts.back import back_button
 from app.parts.lines import HEIGHT, SUMMARY, Summary, list_view
 from app.parts.plain import plain_label
 from runner.model.events import SandboxesChanged
@@ -95,8 +96,7 @@ class KeptSandboxList(QWidget):
         self.remove.setAccessibleName("Remove the chosen sandbox, asks first")
         self.sure = QPushButton("Remove with its files")
         self.sure.setProperty("kind", "danger")
-        self.back = QPushButton("Back")
-        self.back.setProperty("kind", "quiet")
+        self.back = back_button()
         self._ticker = QTimer(self)
         self._ticker.setInterval(TICK_MS)
         self._lay_out()

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app import phrases
 from app.files.panel import FilesView
+from app.parts.back import back_button
 from app.parts.code import CodeView
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
@@ -278,8 +279,7 @@ class RunningPanel(QWidget):
         self.reason.setAccessibleName("Reason for stopping, sent to the agent")
         self.stop_now = QPushButton("Stop run")
         self.stop_now.setProperty("kind", "danger")
-        self.keep = QPushButton("Back")
-        self.keep.setProperty("kind", "quiet")
+        self.keep = back_button()
         self._asking = QWidget()
         row = QHBoxLayout(self._asking)
         row.setContentsMargins(0, 0, 0, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
@@ -27,9 +28,12 @@ from app.parts.empty import EmptyState
 from app.parts.notice import Notice, Tone
 from app.parts.plain import plain_label
 from app.parts.roles import clearable
+from app.settings.consent import Consent
 from app.settings.form import Form
+from app.settings.pin import PinRow
 from app.settings.row import SettingRow
 from app.settings.words import title_of
+from runner.approval.deliberate import ApproveBy
 from runner.model.errors import KnownError
 from runner.settings.loading import Loaded, load, save
 
@@ -76,6 +80,8 @@ class SettingsPanel(QWidget):
         self.problems = Notice(look, Tone.WARN, "")
         self.remarks = Notice(look, Tone.INFO, "", closable=True)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
+        self.pin = PinRow(bridge, look)
+        self._consent = Consent(self, bridge, look)
         self.state = plain_label(role="muted", wrap=True)
         self.revert = QPushButton("Revert")
         self.save = QPushButton("Save")
@@ -96,6 +102,7 @@ class SettingsPanel(QWidget):
     @Slot()
     def look_again(self) -> None:
         """Read the file again; what was typed stays."""
+        self.pin.look_again()
         self._errands.send(self._load, self._loaded, self._not_loaded)
 
     def reveal(self, name: str) -> None:
@@ -191,6 +198,12 @@ class SettingsPanel(QWidget):
         if form is None or self._saving or form.wrong or not form.changes:
             return
         changes = form.changes
+        declared = [self.rows[name].declared for name in changes]
+        self._consent.ask(form, declared, lambda: self._write(changes), partial(_tell, self.notice, Tone.BAD))
+
+    def _write(self, changes: Mapping[str, object]) -> None:
+        if self._saving:
+            return
         restart = [title_of(name) for name in changes if self.rows[name].declared.restart]
 
         def work() -> Loaded:
@@ -235,6 +248,7 @@ class SettingsPanel(QWidget):
         wrong = form.wrong if form else ()
         for row in self.rows.values():
             row.show_state()
+        self.pin.want(form is not None and form.value("approve_by") == ApproveBy.PIN)
         if self._saving:
             words = "Saving\N{HORIZONTAL ELLIPSIS}"
         elif wrong:
@@ -280,6 +294,8 @@ class SettingsPanel(QWidget):
             row.typed.connect(self._typed)
             row.reset_wanted.connect(self._reset)
             row.fold(self._folded)
+            if one.name == "approve_by":
+                row.attach(self.pin)
             if not self._groups or self._groups[-1][1][-1].declared.group != one.group:
                 frame = self._make_group(one.group)
                 self._groups.append((frame, []))

@@ -75,6 +75,10 @@ class SettingRow(QWidget):
         """Put the focus into the field."""
         next(iter(self.editor.controls())).setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def attach(self, widget: QWidget) -> None:
+        """Put something more below the field."""
+        self._column.insertWidget(self._column.count() - 1, widget)
+
     def _lay_out(self, look: Look) -> None:
         px = look.px
         sentence = f"{self.declared.sentence} {RESTART}" if self.declared.restart else self.declared.sentence
@@ -95,6 +99,7 @@ class SettingRow(QWidget):
         column.addWidget(self.editor)
         column.addWidget(self.error)
         column.addLayout(below)
+        self._column = column
         column.addStretch()
         self._parts = FoldingRow()
         self._parts.setContentsMargins(0, px(6), 0, px(6))

@@ -66,6 +66,7 @@ CHOICES = {
     "key": "A key or the mouse",
     "mouse": "The mouse only",
     "word": "A word that is typed",
+    "pin": "A PIN",
     "100": "100 %",
     "125": "125 %",
     "150": "150 %",

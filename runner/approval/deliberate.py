@@ -1,4 +1,4 @@
-"""How deliberately a person has to approve: with a key, with the mouse only, or with a word that is typed."""
+"""How deliberately a person has to approve: with a key, the mouse only, a word that is typed, or a PIN."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ WORDS = (
     " walnut willow zebra"
 )
 """Short words that look like nothing else, parted by blanks; one is asked for at random."""
+NEEDS_PIN = "Not approved: this needs the PIN (setting window.approve_by)."
 
 
 class ApproveBy(StrEnum):
@@ -26,6 +27,7 @@ class ApproveBy(StrEnum):
     KEY = "key"
     MOUSE = "mouse"
     WORD = "word"
+    PIN = "pin"
 
     @classmethod
     def of(cls, settings: Settings) -> ApproveBy:
@@ -34,7 +36,23 @@ class ApproveBy(StrEnum):
 
     def asks_word(self, level: Level | None) -> bool:
         """Return whether a request of `level` is approved with a word only; one that was not assessed is."""
-        return self is ApproveBy.WORD and (level is None or level >= Level.HIGH)
+        return self is ApproveBy.WORD and _deserves_proof(level)
+
+    def asks_pin(self, level: Level | None) -> bool:
+        """Return whether a request of `level` is approved with the PIN only; one that was not assessed is."""
+        return self is ApproveBy.PIN and _deserves_proof(level)
+
+
+def _deserves_proof(level: Level | None) -> bool:
+    return level is None or level >= Level.HIGH
+
+
+def unproven(settings: Settings, level: Level | None, *, proven: bool) -> str:
+    """Return why an approval of `level` is not taken; empty where the right PIN came with it or none is asked for.
+
+    Without a level it stands for something that lets code run unasked.
+    """
+    return NEEDS_PIN if not proven and ApproveBy.of(settings).asks_pin(level) else ""
 
 
 def new_word() -> str:

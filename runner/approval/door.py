@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from runner.approval.deliberate import unproven
 from runner.approval.desk import Taken
 from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Decision, Verdict
@@ -50,10 +51,20 @@ class Door:
         """Generation number of the mode; `refuses` compares that of the decision with it."""
         return self._modes.generation
 
-    def take(self, request_id: str, digest: str, verdict: Verdict, reason: str, draft: Draft | None = None) -> str:
+    def take(
+        self,
+        request_id: str,
+        digest: str,
+        verdict: Verdict,
+        reason: str,
+        draft: Draft | None = None,
+        *,
+        proven: bool = False,
+    ) -> str:
         """Take a person's answer to an open question; return '' where it was accepted, else why not.
 
-        `digest` is that of the request as it was asked; `draft` the person's own version, where that is approved.
+        `digest` is that of the request as it was asked; `draft` the person's own version, where that is approved;
+        `proven`, whether the person's PIN came with it and was right.
         """
         case, question = self._cases.find(request_id), self._desk.question(request_id)
         if case is None or question is None:
@@ -72,6 +83,9 @@ class Door:
             request, assessment = (
                 (case.request, case.assessment) if draft is None else (draft.request, draft.assessment)
             )
+            level = None if assessment is None else assessment.level
+            if why := unproven(self._circumstances.settings(), level, proven=proven):
+                return why
             case.generation = self._modes.generation
             if (refusal := self._refusal(case, request, assessment)) is not None:
                 return refusal.reason

@@ -113,7 +113,14 @@ class Editing:
         return Draft(request, assessment, blocked)
 
     async def approve(
-        self, request_id: str, digest: str, code: str, edited_digest: str, limits: Limits | None = None
+        self,
+        request_id: str,
+        digest: str,
+        code: str,
+        edited_digest: str,
+        limits: Limits | None = None,
+        *,
+        proven: bool = False,
     ) -> str:
         """Approve `code` with `limits` in place of the request's; return '' where accepted, else why not.
 
@@ -125,7 +132,7 @@ class Editing:
             return str(refused)
         if draft.request.digest != edited_digest:
             return CHANGED
-        return self._door.take(request_id, digest, Verdict.APPROVED, "", draft)
+        return self._door.take(request_id, digest, Verdict.APPROVED, "", draft, proven=proven)
 
     async def earlier(self, request_id: str) -> Earlier | None:
         """Return the change since the last approval for the same agent and purpose; None where there was none."""

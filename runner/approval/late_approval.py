@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from runner.approval.deliberate import unproven
 from runner.audit.ledger import LedgerFailed
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.events import ApprovalArmed, ApprovalSpent
@@ -72,13 +73,15 @@ class LateApprovals:
         self._claimed: set[tuple[str, str]] = set()
         """Late approvals whose use is being written to the ledger."""
 
-    async def arm(self, request_id: str, digest: str) -> str:
+    async def arm(self, request_id: str, digest: str, *, proven: bool = False) -> str:
         """Approve a missed request for later; return '' where accepted, else why not. This runs nothing."""
         case = self._cases.find(request_id)
         generation = self._modes.generation
         if why_not := self._why_not(case, digest, generation):
             return why_not
-        assert case is not None
+        assert case is not None and case.assessment is not None
+        if why_not := unproven(self._circumstances.settings(), case.assessment.level, proven=proven):
+            return why_not
         try:
             await self._record.append(ARMED, request_id, {"digest": digest, "seconds": ARMED_SECONDS})
         except LedgerFailed as failure:

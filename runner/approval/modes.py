@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runner.approval.deliberate import unproven
 from runner.audit.ledger import LedgerFailed
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
@@ -93,7 +94,7 @@ class Modes:
         self._denied_at, self._denied_why = self.generation, why
         self._deny_all(why)
 
-    async def trust(self, agent: str, seconds: float) -> None:
+    async def trust(self, agent: str, seconds: float, *, proven: bool = False) -> None:
         """Approve the requests of `agent` for `seconds`, at most an hour.
 
         Raises KnownError where that cannot be recorded first, where the agent may not be trusted, and where the mode
@@ -101,6 +102,8 @@ class Modes:
         """
         if not 0 < seconds <= LONGEST_TRUST:
             raise KnownError("A trust window lasts at most 60 minutes.", "Choose a shorter one.")
+        if why := unproven(self._circumstances.settings(), None, proven=proven):
+            raise KnownError(why)
         generation = self.generation
         await self._record.append(ENTRY, "", {"mode": Mode.TRUST.value, "agent": agent, "seconds": seconds})
         # Checked again: the mode or the agent may have changed since the await.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.approval.deliberate import unproven
 from runner.approval.outlines import Outlines
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
@@ -95,8 +96,10 @@ class Remembering:
 
     # ---- changes by a person ----
 
-    async def add(self, request_id: str, digest: str, choice: Choice) -> Grant:
+    async def add(self, request_id: str, digest: str, choice: Choice, *, proven: bool = False) -> Grant:
         """Make the grant that was chosen for a request, open or past. Raises KnownError where it is not allowed."""
+        if why := unproven(self._circumstances.settings(), None, proven=proven):
+            raise KnownError(why)
         request, assessment = await self._hindsight().about(request_id)
         if request.digest != digest:
             raise KnownError("What was on screen is not this request.", "Look at it again.")

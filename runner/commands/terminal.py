@@ -84,6 +84,11 @@ def _invitation(approval: str, acceptance: str = "") -> str:
     return f"Type '{approval}' to run it, or 'deny' and a reason.{usual}"
 
 
+def _approves(approval: str, answer: str) -> bool:
+    """Return whether `answer` begins with the word that approves."""
+    return bool(approval) and answer.strip().partition(" ")[0] == approval
+
+
 class Terminal:
     """A terminal that shows one question at a time and reads the answer, a line each; end of input denies."""
 
@@ -139,10 +144,47 @@ class Terminal:
             answer = await self._line(request.id)
             if answer is None:
                 break
-            if acceptance and answer.strip() == acceptance:
-                self._say(await self._accept(request))
-            elif said := self._take(request, approval, answer):
+            accepting = bool(acceptance) and answer.strip() == acceptance
+            # Other sandboxes let code run unasked again, whatever its level.
+            level = None if accepting else assessment.level
+            said = await self._act(request, approval, answer, level, accepting=accepting)
+            if said:
                 self._say(said)
+
+    async def _act(self, request: Request, approval: str, answer: str, level: Level | None, *, accepting: bool) -> str:
+        """Do what was typed, after the PIN where that is asked for; return what to say."""
+        try:
+            proven = (accepting or _approves(approval, answer)) and await self._prove(request.id, level)
+        except KnownError as error:
+            return f"Not approved: {error}"
+        if accepting:
+            return await self._accept(request, proven=proven)
+        return self._take(request, approval, answer, proven=proven)
+
+    async def _prove(self, request_id: str, level: Level | None) -> bool:
+        """Return whether the person typed their PIN; without a question where none is asked for. Raises KnownError."""
+        if not ApproveBy.of(self._engine.parts.configuration.settings).asks_pin(level):
+            return False
+        self._say("Type your PIN. It is not shown.")
+        with self._unseen():
+            line = await self._line(request_id)
+        return await self._engine.proven((line or "").strip())
+
+    @contextlib.contextmanager
+    def _unseen(self) -> Iterator[None]:
+        """Show nothing of what is typed, as far as the source is a terminal."""
+        if not self._source.isatty():
+            yield
+            return
+        before = termios.tcgetattr(self._source.fileno())
+        hidden = [*before]
+        hidden[3] = (before[3] & ~termios.ECHO) | termios.ECHONL
+        # What was typed too early was visible: it is no PIN.
+        termios.tcsetattr(self._source.fileno(), termios.TCSAFLUSH, hidden)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(self._source.fileno(), termios.TCSADRAIN, before)
 
     def _approval(self, agent: str, level: Level) -> str:
         """Return the word that approves; none where only the mouse may."""
@@ -156,18 +198,18 @@ class Terminal:
         weaker = self._engine.parts.configuration.policy.weaker(request)
         return f"accept {request.isolation.label}" if weaker else ""
 
-    async def _accept(self, request: Request) -> str:
+    async def _accept(self, request: Request, *, proven: bool = False) -> str:
         """Accept the weaker sandbox of `request`; return what to say. The question stays open."""
         try:
-            await self._engine.accept_sandbox(request.isolation)
+            await self._engine.accept_sandbox(request.isolation, proven=proven)
         except KnownError as error:
             return f"Not accepted: {error}"
         return f"{request.isolation.label} is the usual sandbox now. This question still waits for its answer."
 
-    def _take(self, request: Request, approval: str, answer: str) -> str:
+    def _take(self, request: Request, approval: str, answer: str, *, proven: bool = False) -> str:
         word, _, reason = answer.strip().partition(" ")
-        if approval and word == approval:
-            return self._engine.answer(request.id, request.digest, Verdict.APPROVED, "")
+        if _approves(approval, answer):
+            return self._engine.answer(request.id, request.digest, Verdict.APPROVED, "", proven=proven)
         if word == "deny":
             return self._engine.answer(request.id, request.digest, Verdict.DENIED, reason or "Denied by a person.")
         return _invitation(approval)

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
+from runner.approval.deliberate import unproven
 from runner.approval.ticket import Ticket
 from runner.audit.ledger import LedgerFailed
 from runner.engine.path import GONE
@@ -105,9 +106,22 @@ class Engine:
         """
         return self._take(await self._entrance.admit(submission))
 
-    def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str) -> str:
+    def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, *, proven: bool = False) -> str:
         """Take a person's answer to a question; return '' where it was accepted, else why not."""
-        return self._door.take(request_id, digest, verdict, reason)
+        return self._door.take(request_id, digest, verdict, reason, proven=proven)
+
+    async def proven(self, pin: str) -> bool:
+        """Return whether a PIN came, which is right then. Raises KnownError for any other.
+
+        Also where the mode changed or everything was stopped while it was checked: that came later, so it counts.
+        """
+        if not pin:
+            return False
+        generation = self.modes.generation
+        await self.parts.pin.check(pin)
+        if generation != self.modes.generation:
+            raise KnownError("The mode was changed meanwhile, and that counts.", "Choose again if you still want to.")
+        return True
 
     def look_at(self, request_id: str) -> None:
         """Pause the countdown of a question, because a person is working on it."""
@@ -194,8 +208,10 @@ class Engine:
         """Choose the sandbox for later runs again; present runs stay where they are."""
         await self._watch.look_closely()
 
-    async def accept_sandbox(self, isolation: Isolation) -> None:
+    async def accept_sandbox(self, isolation: Isolation, *, proven: bool = False) -> None:
         """Take a sandbox that is weaker than that of last time for the usual one. Raises KnownError."""
+        if why := unproven(self.parts.configuration.settings, None, proven=proven):
+            raise KnownError(why)
         await self._watch.accept(isolation)
 
     def reload(self) -> None:

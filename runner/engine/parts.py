@@ -12,6 +12,7 @@ from runner.engine.open_ledger import OpenLedger
 from runner.engine.run_files import RunFiles
 from runner.engine.sandbox_choice import SandboxChoice
 from runner.identity.agents import Agents
+from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
 from runner.model.request import Tool
 from runner.risk import own
@@ -36,6 +37,7 @@ class Parts:
         self.places = places
         self.configuration = Configuration(places, loaded, lambda isolation: self.sandboxes.weaker(isolation))
         self.secrets = Secrets(places, loaded.settings)
+        self.pin = PinLock(self.secrets)
         self.agents = Agents(places)
         self.captures = Captures(places)
         self.assessor = Assessor(places.config / own.FOLDER)

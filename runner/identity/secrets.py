@@ -85,6 +85,17 @@ class Secrets:
             # The file is read although a keyring works now: it may hold earlier secrets.
             return stored if stored is not None else self._read().get(name)
 
+    def find(self, name: str) -> str | None:
+        """Return the secret called `name`; None where it is certain that there is none.
+
+        Raises KnownError where that cannot be known: a keyring that is locked or failed may hold it.
+        """
+        stored = self.get(name)
+        with self._lock:
+            if stored is None and self._keyring.problem and not self._keyring.absent:
+                raise KnownError(f"It cannot be read: {self._keyring.problem}", UNLOCK)
+        return stored
+
     def set(self, name: str, value: str) -> Where:
         """Store `value` and return where. Raises KnownError where the file cannot be written."""
         with self._lock:
@@ -154,6 +165,8 @@ class _Keyring:
         self.name = ""
         self.problem = ""
         """Why it is not used: one sentence."""
+        self.absent = False
+        """Whether there is none to use, so that no secret can be in it."""
 
     def works(self) -> bool:
         """Return whether the keyring answers; tried once."""
@@ -203,6 +216,8 @@ class _Keyring:
             self.problem = f"the keyring did not answer within {self._patience:g} s."
             return None
         if isinstance(answer, Exception):
+            # Only finding out which one there is raises this.
+            self.absent = isinstance(answer, KnownError)
             self.problem = _why(answer).rstrip(".!") + "."
             return None
         return answer

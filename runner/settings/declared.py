@@ -268,8 +268,9 @@ class Settings:
     )
     approve_by: str = setting(
         "key", "What approves a request: its key or the mouse; the mouse only; or, for HIGH and CRITICAL, a word shown "
-        "beside the button and typed by hand. With the mouse only, nothing can be approved on the terminal.",
-        group=WINDOW, yaml="window.approve_by", choices="key mouse word",
+        "beside the button and typed by hand, or your PIN. Remember, Trust, a weaker sandbox and settings ask for the "
+        "same. With the mouse only, nothing can be approved on the terminal.",
+        group=WINDOW, yaml="window.approve_by", choices="key mouse word pin",
     )
     secrets_file: bool = setting(
         False, "Whether secrets go to a file that only you can read where this system has no keyring.",

@@ -7,6 +7,8 @@ import io
 import json
 import os
 import sys
+import termios
+import threading
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -104,6 +106,8 @@ def test_a_request_that_is_over_is_forgotten() -> None:
         ("word", Level.HIGH, set(WORDS.split())),
         ("word", Level.CRITICAL, set(WORDS.split())),
         ("mouse", Level.MEDIUM, {""}),
+        ("pin", Level.HIGH, {"approve"}),
+        ("pin", Level.CRITICAL, {"claude"}),
     ],
 )
 def test_the_terminal_obeys_what_a_person_chose_to_approve_with(by: str, level: Level, approval: set[str]) -> None:
@@ -139,6 +143,44 @@ async def test_a_weaker_sandbox_is_accepted_with_the_words_that_the_question_nam
         ticket = await stage.asked(replace(HELLO, title="again"))
         assert terminal._acceptance(ticket.case.request) == ""
     assert json.loads(places.last_isolation.read_text()) == {"isolation": "local"}
+
+
+def echoed(master: int) -> bool:
+    """Whether the terminal shows what is typed."""
+    return bool(termios.tcgetattr(master)[3] & termios.ECHO)
+
+
+@pytest.mark.asyncio
+async def test_the_pin_is_asked_for_without_showing_it(tmp_path: Path) -> None:
+    places = Places.under(tmp_path)
+    places.make()
+    places.settings.write_text("window:\n  approve_by: pin\n")
+    master, slave = os.openpty()
+    sink = io.StringIO()
+    source = os.fdopen(slave)
+    async with staged(tmp_path, HeldSandbox()) as stage:
+        await stage.engine.parts.pin.change("", "4711")
+        terminal = Terminal(stage.engine, source, sink)
+        stage.engine.listen(terminal.hear)
+        asking = spawn("terminal", terminal.attend())
+        await stage.asked()
+        await stage.until(lambda: "Type 'approve' to run it" in sink.getvalue())
+        for pin, said in (("1234", "This PIN is wrong"), ("", "this needs the PIN"), ("4711", "approved")):
+            os.write(master, b"approve\n")
+            await stage.until(lambda: not echoed(master))
+            os.write(master, f"{pin}\n".encode())
+            await stage.until(lambda said=said: said in sink.getvalue())  # type: ignore[misc]
+            await stage.until(lambda: echoed(master))
+        await stage.until(lambda: stage.sandbox.runs)
+        seen = os.read(master, 10_000).decode()
+        assert "approve" in seen and "4711" not in seen and "4711" not in sink.getvalue()
+        asking.cancel()
+        # The end of the input, at which its reader stops: a file that is being read cannot be closed.
+        os.write(master, b"\x04")
+        (reader,) = (one for one in threading.enumerate() if one.name == "terminal")
+        await asyncio.to_thread(reader.join)
+    source.close()
+    os.close(master)
 
 
 class Talk:

@@ -170,8 +170,8 @@ class RecordingBridge(EngineLink):
         return self.closes
 
 
-PARTS = ("decisions", "runs", "memory", "agents")
-ASIDES = {"earlier", "look_at"}
+PARTS = ("decisions", "pin", "runs", "memory", "agents")
+ASIDES = {"earlier", "look_at", "state"}
 NOT_ASKED = {"call", "post", "hear"}
 """Public methods of the link that pages do not use."""
 
@@ -216,6 +216,9 @@ def _noting(name: str, real: Callable[..., object], recording: Callable[[Any], R
 
     def note(self: object, *values: object, **named: object) -> object:
         given = signature.bind(self, *values, **named).args[1:]
+        if len(given) == len(signature.parameters) - 1 and [*signature.parameters][-1] == "pin" and not given[-1]:
+            # Most calls need none.
+            given = given[:-1]
         bridge = recording(self)
         at_once = given_at_once(bridge).get(name)
         return at_once(*given) if at_once is not None else bridge.note(name, given, waits)

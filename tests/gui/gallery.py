@@ -20,9 +20,11 @@ from app.chrome.palette import Palette
 from app.history.panel import HistoryPanel
 from app.parts.notice import Tone
 from app.remembering.dialog import RememberDialog
+from app.settings.pin import PinDialog
 from runner.approval.deliberate import ApproveBy
 from runner.engine import history_opening, sandbox_watch
 from runner.identity.agents import Agent
+from runner.identity.pin import PinRefused, PinState
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
@@ -260,6 +262,64 @@ def word(scene: Scene) -> None:
     scene.window.deciding.review.answering.press_approve()
 
 
+def pin(scene: Scene) -> None:
+    scene.bridge.approve_by = ApproveBy.PIN
+    scene.hear(feed.asked(feed.request("print(1)\n", title="Print one"), feed.assessment(Level.HIGH)))
+    settle(0.9)
+    scene.window.deciding.review.answering.press_approve()
+    scene.window.deciding.review.page.foot.pin.field.insert("4711")
+
+
+def pin_wrong(scene: Scene) -> None:
+    pin(scene)
+    # What came into sight takes no press for a moment.
+    settle(0.9)
+    scene.window.deciding.review.page.foot.pin.button.press_key()
+    scene.bridge.fail("approve", PinRefused("5 wrong PINs in a row.", "PINs are taken again in 60 s."))
+
+
+def remember_pin(scene: Scene) -> None:
+    scene.bridge.approve_by = ApproveBy.PIN
+    remembering(scene)
+
+
+def trust_by(way: ApproveBy) -> Callable[[Scene], None]:
+    def show(scene: Scene) -> None:
+        scene.bridge.approve_by = way
+        waiting(scene)
+        scene.window.overall.ask_trust("claude-code", 15)
+
+    return show
+
+
+def settings_pin(scene: Scene, known: bool = True) -> Any:
+    setting_of("approve_by")(scene)
+    panel: Any = scene.window.page("Settings")
+    box = panel.rows["approve_by"].editor.box
+    box.setCurrentIndex(box.findData("pin"))
+    box.activated.emit(box.currentIndex())
+    where = "A PIN is set. Secrets are kept in the keyring (SecretService)."
+    scene.bridge.give("state", PinState(known=known, words=where if known else ""), newest=True)
+    settle(0.2)
+    panel.reveal("approve_by")
+    settle(0.1)
+    return panel
+
+
+def settings_no_pin(scene: Scene) -> None:
+    settings_pin(scene, known=False)
+
+
+def pin_dialog(scene: Scene) -> None:
+    panel = settings_pin(scene)
+    panel.pin.change.click()
+    (dialog,) = panel.window().findChildren(PinDialog)
+    dialog.new.insert("4711")
+    dialog.again.insert("4712")
+    dialog.old.insert("1234")
+    dialog.save.click()
+
+
 def running_kept(scene: Scene) -> None:
     one = feed.request("sh build.sh\n", title="Build", language=Language.SHELL, sandbox="3f9c01d2ab77")
     kept(scene)
@@ -347,6 +407,14 @@ MORE: dict[str, Callable[[Scene], None]] = {
     "queue-mouse": by(ApproveBy.MOUSE, long),
     "queue-mouse-critical": by(ApproveBy.MOUSE, critical),
     "queue-word": word,
+    "queue-pin": pin,
+    "queue-pin-wrong": pin_wrong,
+    "remember-pin": remember_pin,
+    "mode-trust-pin": trust_by(ApproveBy.PIN),
+    "mode-trust-word": trust_by(ApproveBy.WORD),
+    "settings-pin": settings_pin,
+    "settings-pin-none": settings_no_pin,
+    "settings-pin-change": pin_dialog,
     "running-kept": running_kept,
     "settings-approve-by": setting_of("approve_by"),
     "settings-history-output": setting_of("history_output_bytes"),

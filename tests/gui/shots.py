@@ -737,7 +737,7 @@ def _picture(look: Look, places: Places, play: Callable[[Scene], None], size: tu
     play(scene)
     settle(0.9)
     picture = scene.window.grab()
-    for dialog in scene.window.findChildren(QDialog):
+    for dialog in scene.window.window().findChildren(QDialog):
         if dialog.isVisible():
             dialog.render(picture, QPoint((size[0] - dialog.width()) // 2, (size[1] - dialog.height()) // 2))
     scene.window.frame._may_close = True

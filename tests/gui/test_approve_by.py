@@ -95,7 +95,7 @@ def test_a_word_that_comes_after_the_end_approves_nothing(desk: Desk) -> None:
     desk.rested()
     desk.review.answering.press_approve()
     desk.hear(feed.decided(one, Verdict.EXPIRED))
-    desk.page.foot.word.approved.emit()
+    desk.page.foot.word.approved.emit("")
     assert not desk.page.foot.word.isVisible()
     assert desk.answers == []
 

@@ -31,7 +31,7 @@ def test_what_the_real_bridge_does_not_have_fails(qtbot: QtBot) -> None:
         getattr(RecordingBridge().decisions, "approve_all")()  # noqa: B009 # a name that mypy would find
 
 
-@pytest.mark.parametrize("values", [("r1",), ("r1", "digest", "more")])
+@pytest.mark.parametrize("values", [("r1",), ("r1", "digest", "1234", "more")])
 def test_a_call_that_does_not_fit_fails(qtbot: QtBot, values: tuple[str, ...]) -> None:
     bridge = RecordingBridge()
     with pytest.raises(TypeError):

@@ -143,3 +143,16 @@ def test_a_version_is_gone_from_the_screen_when_its_request_is(desk: Desk) -> No
     desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
     assert desk.review.shown is desk.review.card
     assert not desk.page.limits.change.isVisible() and "30 s" in pairs(desk)
+
+
+def test_nothing_is_said_while_the_fields_are_filled(desk: Desk) -> None:
+    opened(desk)
+    limits = desk.page.limits
+    typed(desk, "memory_mb", "7")
+    said: list[str] = []
+    limits.typing.connect(lambda: said.append("typing"))
+    limits.changed.connect(lambda _: said.append("changed"))
+    card = desk.review.card
+    assert card is not None
+    limits._fill(replace(card.request.limits, seconds=7.0), {})
+    assert said == [] and not limits.fields["memory_mb"].isVisible()

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 
-from app.cards import Cards
+from app.cards import Card, Cards
+from app.queue.likeness import likeness
 from app.queue.model import QueueModel
 from app.queue.order import Lane, RequestLine
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
-from runner.model.events import RequestAssessed
+from runner.model.events import QuestionPaused, RequestAssessed
+from runner.model.request import Isolation
+from runner.system.clock import since_boot
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -256,3 +260,45 @@ def test_what_a_row_cuts_is_in_its_tool_tip(model: QueueModel) -> None:
     shown = model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert "&lt;b&gt;title" in shown and "an-agent-with-a-long-name" in shown
     assert "an-agent-with-a-long-name" in model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_what_no_row_shows_refreshes_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, running = desk.ask(), desk.ask()
+    desk.hear(feed.decided(running), feed.started(running))
+    refreshed: list[int] = []
+    shown: list[object] = []
+    queue = desk.window.deciding.queue
+    real = queue.model.refresh
+    monkeypatch.setattr(queue.model, "refresh", lambda: (refreshed.append(1), real()))
+    monkeypatch.setattr(desk.page.header, "show_card", shown.append)
+    desk.hear(feed.measured(running, 1.0))
+    assert (refreshed, shown) == ([], [])
+    desk.hear((*feed.measured(running, 2.0), QuestionPaused(one.id, since_boot() + 60, 60.0)))
+    assert len(refreshed) == 1 and len(shown) == 1
+    desk.hear(feed.finished(running))
+    assert len(refreshed) == 2 and len(shown) == 1
+
+
+def test_a_request_is_shown_with_its_state_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    states: list[bool] = []
+    real = desk.page.foot.say
+    monkeypatch.setattr(desk.page.foot, "say", lambda words: (states.append(True), real(words)))
+    desk.ask()
+    assert len(states) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"context": '{"rows": 2}'},
+        {"image": "image:2"},
+        {"protections": ("a wall",)},
+        {"isolation": Isolation.GVISOR},
+        {"executable": True},
+    ],
+)
+def test_whatever_decides_keeps_requests_apart(other: dict[str, Any]) -> None:
+    first, second = feed.request("print(1)"), feed.request("print(2)")
+    third = replace(second, **other)
+    likes = [likeness(Card(one, 0.0, one.digest)) for one in (first, second, third)]
+    assert likes[0] == likes[1] != likes[2]

@@ -30,6 +30,8 @@ STALL = 0.3
 """Seconds of processor time for showing a text, where most take some hundredths; it was 4 to 60 s."""
 DRAWN = 0.2
 """Seconds of processor time for drawing a screen of code again; it was 0.5 s and more."""
+TURN = 0.15
+"""Seconds of processor time for laying out lines in one turn of the window; it was up to 1.6 s."""
 STEP = 0.2
 """Seconds of processor time for one step of a lexer; it was up to 140 s."""
 
@@ -48,6 +50,12 @@ SHOWN = {
     "letters from right to left": _filled("\u0627"),
     "empty lines": _filled("\n"),
     "many short lines": _filled("\u0627\n", 300_000),
+}
+MANY_LINES = {
+    "bidi controls": "\n".join(["\u202e" * 1000] * 340),
+    "marks": "\n".join(["\u0301" * 1000] * 500),
+    "thirty signs": "\n".join(["\u202e" * 30] * 11_000),
+    "tabs": "\n".join(["\t" * 16_000] * 60),
 }
 LEXED = {
     "here-document": ("shell", "cat <<" + "a" * 24_000),
@@ -77,6 +85,49 @@ def test_a_megabyte_is_shown_without_a_stall(look: Look, qtbot: QtBot, name: str
     view.set_code(SHOWN[name], "shell")
     view.grab()
     assert time.thread_time() - began < STALL
+
+
+@pytest.mark.parametrize("name", MANY_LINES)
+def test_no_turn_of_laying_out_takes_long(look: Look, qtbot: QtBot, name: str) -> None:
+    view = CodeView(look)
+    qtbot.addWidget(view)
+    view.resize(800, 600)
+    view.show()
+    qtbot.waitExposed(view)
+    began = time.thread_time()
+    view.set_code(MANY_LINES[name], "shell")
+    turns = [time.thread_time() - began]
+    while not view._layout.complete:
+        began = time.thread_time()
+        view._lay_further()
+        turns.append(time.thread_time() - began)
+    assert len(turns) > 2 and max(turns) < TURN
+
+
+def test_code_that_is_not_laid_out_yet_has_not_been_seen(look: Look, qtbot: QtBot) -> None:
+    view = CodeView(look)
+    qtbot.addWidget(view)
+    view.resize(800, 600)
+    view.show()
+    qtbot.waitExposed(view)
+    finding = feed.finding(339, "Uses the network.")
+    view.set_code(MANY_LINES["bidi controls"], "shell", (finding,))
+    view._further.stop()
+    bar = view.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    view.grab()
+    assert not view._layout.complete and not view.is_seen_to_end
+    view.next_finding()
+    view.grab()
+    assert not view.is_seen_to_end
+    view._further.start()
+    qtbot.waitUntil(lambda: view._layout.complete)
+    first = view._layout.rows.row(338)
+    assert bar.value() <= first < bar.value() + view._rows_visible(), "the finding is gone to once it has its place"
+    assert not view.is_seen_to_end
+    bar.setValue(bar.maximum())
+    view.grab()
+    assert view.is_seen_to_end
 
 
 @pytest.mark.parametrize("line", ["'" * 40_000, "\u202e" * LONGEST_SHOWN])

@@ -1,0 +1,123 @@
+"""Answers to requests and the PIN that some of them need, as awaitable calls of the engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from runner.approval.deliberate import ApproveBy
+from runner.model.decision import Verdict
+from runner.requests.bounds import bounds
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Callable, Coroutine, Mapping
+
+    from runner.approval.draft import Draft
+    from runner.approval.editing import Earlier, Version
+    from runner.engine.engine import Engine
+    from runner.identity.pin import PinState
+    from runner.identity.secrets import Where
+    from runner.model.request import Request
+    from runner.requests.bounds import Bound
+
+T = TypeVar("T")
+
+
+class EngineCaller(Protocol):
+    """The link to the engine, as far as answers need it."""
+
+    @property
+    def engine(self) -> Engine | None:
+        """For what can be read at once; None before it is there."""
+
+    def call(self, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Have the engine do `work` now."""
+
+    def post(self, work: Callable[[Engine], object]) -> None:
+        """Have the engine do something short of which nothing comes back."""
+
+
+class Decisions:
+    """Answers to requests, and what a person looks at before answering."""
+
+    def __init__(self, link: EngineCaller) -> None:
+        self._link = link
+
+    def approve(self, request_id: str, digest: str, pin: str = "") -> Future[str]:
+        """Approve exactly what `digest` stands for. The future gives why that was not accepted, or ''.
+
+        `pin` is given where that is asked for: the future of any approval raises PinRefused for a wrong one.
+        """
+        return self._answer(request_id, digest, Verdict.APPROVED, "", pin)
+
+    def deny(self, request_id: str, digest: str, reason: str) -> Future[str]:
+        """Deny exactly what `digest` stands for. The future gives why that was not accepted, or ''."""
+        return self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
+
+    def approve_edited(self, request_id: str, digest: str, version: Version, edited: str, pin: str = "") -> Future[str]:
+        """Approve a person's version in place of the request; `digest` is the request's, `edited` the version's."""
+
+        async def work(engine: Engine) -> str:
+            proven = await engine.proven(pin)
+            return await engine.editing.approve(request_id, digest, version.code, edited, version.limits, proven=proven)
+
+        return self._link.call(work)
+
+    def arm(self, request_id: str, digest: str, pin: str = "") -> Future[str]:
+        """Approve a missed request for when its agent comes back. The future gives why that was not accepted, or ''."""
+
+        async def work(engine: Engine) -> str:
+            return await engine.late.arm(request_id, digest, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
+    def look_at(self, request_id: str) -> None:
+        """Pause the countdown of an open request: a person does something with it."""
+        self._link.post(lambda engine: engine.look_at(request_id))
+
+    def bounds(self, request: Request) -> Mapping[str, Bound]:
+        """Return how far the limits of `request` may be changed; nothing before the engine is there."""
+        engine = self._link.engine
+        return bounds(request, engine.parts.configuration.settings) if engine is not None else {}
+
+    def approve_by(self) -> ApproveBy:
+        """What a person approves with; a key before the engine is there, as nothing can be approved then."""
+        engine = self._link.engine
+        return ApproveBy.of(engine.parts.configuration.settings) if engine is not None else ApproveBy.KEY
+
+    def draft(self, request_id: str, version: Version) -> Future[Draft]:
+        """Assess a person's version of a request."""
+        return self._link.call(lambda engine: engine.editing.draft(request_id, version.code, version.limits))
+
+    def earlier(self, request_id: str) -> Future[Earlier | None]:
+        """Look up what was approved before for the same purpose. The future gives it, or None."""
+        return self._link.call(lambda engine: engine.editing.earlier(request_id))
+
+    def _answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, pin: str = "") -> Future[str]:
+        async def work(engine: Engine) -> str:
+            return engine.answer(request_id, digest, verdict, reason, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
+
+class PinKeeping:
+    """The person's PIN: whether there is one, and changing it. Each call may take as long as the keyring does."""
+
+    def __init__(self, link: EngineCaller) -> None:
+        self._link = link
+
+    def state(self) -> Future[PinState]:
+        """Ask whether there is a PIN, and where."""
+        return self._link.call(lambda engine: engine.parts.pin.state())
+
+    def prove(self, pin: str) -> Future[None]:
+        """Check a PIN for what the window itself does, as saving settings. The future raises KnownError."""
+        return self._link.call(lambda engine: engine.parts.pin.check(pin))
+
+    def change(self, old: str, new: str) -> Future[Where]:
+        """Set `new` in place of `old`, empty where there was none. The future gives where it is stored."""
+        return self._link.call(lambda engine: engine.parts.pin.change(old, new))
+
+    def remove(self, old: str) -> Future[None]:
+        """Remove the PIN."""
+        return self._link.call(lambda engine: engine.parts.pin.remove(old))
