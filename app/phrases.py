@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, assert_never
 
-from app.parts.amounts import size
+from app.parts.amounts import counted, size
 from app.parts.expose import visible as visible  # one of the phrases that every page uses
 from runner.model.decision import Decider, Verdict
 from runner.model.request import Isolation, Language, NetworkMode, Tool
@@ -14,6 +14,7 @@ from runner.model.shown import hides
 
 if TYPE_CHECKING:
     from runner.model.decision import Decision
+    from runner.model.plan import Plan
     from runner.model.request import Request
     from runner.model.result import Result
 
@@ -45,8 +46,23 @@ def when(epoch: float) -> str:
 
 
 def title(request: Request) -> str:
-    """Return what the agent called it, or else the first line of code that says something."""
+    """Return what the agent called it, or else the packages it installs or the first line of code that says something.
+
+    What an installation is called is worked out, and not what the agent says.
+    """
+    if request.plan is not None and not request.code:
+        return installs(request.plan)
     return title_of(request.title, request.code, request.tool)
+
+
+def installs(plan: Plan) -> str:
+    """Return what a plan installs: `Install requests 2.32.3 and 4 others`."""
+    named = [one for one in plan.packages if not one.wanted_by] or list(plan.packages)
+    if not named:
+        return "Install nothing: all of it is there already"
+    first = f"{visible(named[0].name)} {visible(named[0].version)}"
+    others = len(plan.packages) - 1
+    return f"Install {first}" + (f" and {counted(others, 'other')}" if others else "")
 
 
 def title_of(given: str, code: str, tool: Tool) -> str:
@@ -123,13 +139,15 @@ def isolation_first(value: Isolation) -> str:
 
 
 def network(request: Request) -> str:
+    """Return which hosts may be reached."""
+    hosts = ", ".join(visible(domain) for domain in request.domains)
     match request.network:
         case NetworkMode.NONE:
             return "none"
         case NetworkMode.REGISTRIES:
-            return "package registries"
+            return f"registries ({hosts})" if hosts else "registries, of which none is set up here"
         case NetworkMode.DOMAINS:
-            return ", ".join(visible(domain) for domain in request.domains) or "no domain named"
+            return f"listed hosts: {hosts}" if hosts else "no host named"
         case _:
             assert_never(request.network)
 

@@ -36,7 +36,7 @@ ROOMS = {
         remembering
         review history
         queue running agents settings doctor help
-        files
+        files network packages
         bridge
         cards errands page_tasks
         phrases

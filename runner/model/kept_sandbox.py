@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner.model.request import Limits
+from runner.model.request import Limits, NetworkMode
 
 if TYPE_CHECKING:
     from runner.model.request import Isolation, Language
@@ -24,6 +24,10 @@ class Kept:
     image: str = ""
     """Id of the container image; '' where there is none."""
     limits: Limits = field(default_factory=Limits)
+    network: NetworkMode = NetworkMode.NONE
+    """The network that calls in it have unless they ask for less or more."""
+    domains: tuple[str, ...] = ()
+    """As in a request."""
     title: str = ""
     uses: int = 0
     """Number of calls that used it."""
