@@ -104,7 +104,7 @@ class Contact:
     """Bytes from the code to the host."""
     received: int = 0
     private: str = ""
-    """The private address that the host leads to, where only a person's word for such addresses is missing."""
+    """The private address that the host leads to, where that is all that is refused."""
 
     @property
     def name(self) -> str:
