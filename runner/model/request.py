@@ -140,6 +140,9 @@ class Request:
     packages: tuple[str, ...] = ()
     network: NetworkMode = NetworkMode.NONE
     domains: tuple[str, ...] = ()
+    """All that it may reach, each as `Destination` writes it, sorted, whatever the mode."""
+    granted: tuple[str, ...] = ()
+    """Those of `domains` that the agent did not ask for: a person granted them to it."""
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.LOCAL
     image: str = ""
@@ -184,6 +187,7 @@ class Request:
             ("Kept sandbox", self.sandbox),
             ("Packages", ", ".join(self.packages)),
             ("Domains", ", ".join(self.domains)),
+            ("Of these by your grant", ", ".join(self.granted)),
         )
         return tuple(Part(name, text) for name, text in named if text)
 
@@ -193,7 +197,7 @@ class Request:
         for outside in ("id", "received_at", "title"):
             del whole[outside]
         # Left out where they say nothing, so that requests of before these fields keep their digests.
-        for later in ("sandbox", "executable", "offset", "most_bytes", "protections", "known", "plan"):
+        for later in ("sandbox", "executable", "offset", "most_bytes", "protections", "known", "plan", "granted"):
             if not whole[later]:
                 del whole[later]
         return whole
