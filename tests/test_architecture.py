@@ -23,6 +23,7 @@ ROOMS = {
         approval
         requests
         sandbox policy
+        network
         identity
         risk audit settings
         system
