@@ -51,6 +51,7 @@ _BUNDLES = (
     "/etc/ssl/cert.pem",
 )
 """Where Linux distributions have it."""
+WITHOUT = "Run the code without network."
 MOST_CERTIFICATES = 4 << 20
 """Bytes of a bundle; usual ones have 200 kB."""
 
@@ -86,10 +87,15 @@ def ports(gate: Gate) -> tuple[int, ...]:
     return (*WEB_PORTS, *others[:MOST_PORTS])
 
 
+def failure(why: str) -> KnownError:
+    """Return what to say where the way to the gate could not be made."""
+    return KnownError(f"The network of this run could not be set up: {why.strip().rstrip('.')}.", WITHOUT)
+
+
 def check(job: Job) -> None:
     """Raise KnownError for a job that is to have a network and has no gate to it."""
     if job.network is not NetworkMode.NONE and job.gate is None:
-        raise KnownError("There is no gate for the network of this run.", "Run the code without network.")
+        raise KnownError("There is no gate for the network of this run.", WITHOUT)
 
 
 def protections(active: tuple[str, ...], job: Job, none: str) -> tuple[str, ...]:

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 CERTIFICATES = "/tmp/.certificates.pem"
 READY_SECONDS = 20.0
 """For the relay to open its doors on a busy machine."""
-FAILED = "The network of this run could not be set up: {}."
-WITHOUT = "Run the code without network."
 LAST_WORDS = 1000
 """Bytes that are held of what the relay complains about."""
 START = 'p=/usr/lib/assent/python3; [ -x "$p" ] || p=python3; exec "$p" -I -S -c "$@"'
@@ -110,7 +108,7 @@ class ContainerRelay:
                 f"This image cannot have a network: it holds no Python for the relay ({said}).",
                 "Run the code without network, or in one of Assent's own images (assent images).",
             )
-        return KnownError(FAILED.format(said), WITHOUT)
+        return networked.failure(said)
 
 
 async def relayed(
@@ -123,5 +121,5 @@ async def relayed(
     try:
         await relay.open(certificates, networked.ports(job.gate))
     except Denied as error:
-        raise KnownError(FAILED.format(error.message.strip().rstrip(".")), WITHOUT) from error
+        raise networked.failure(error.message) from error
     return relay

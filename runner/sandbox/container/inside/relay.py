@@ -76,7 +76,7 @@ class InventedNames:
         return self._names[place - 1] if network == 127 << 8 | 66 and 0 < place <= len(self._names) else ""
 
 
-class Door:
+class Listener:
     """A listener. Connections to `port` are for the name whose address they go to; 0 is the proxy's own."""
 
     def __init__(self, relay: Relay, host: str, listen: int, port: int) -> None:
@@ -217,13 +217,13 @@ class Relay:
     def __init__(self) -> None:
         self.names = InventedNames()
         self._epoll = select.epoll()
-        self._watched: dict[int, tuple[Door | NameServer | CarriedStream | Relay, int]] = {}
+        self._watched: dict[int, tuple[Listener | NameServer | CarriedStream | Relay, int]] = {}
         self._streams: dict[int, CarriedStream] = {}
         self._number = 0
         self._buffer = bytearray()
-        self._doors: list[Door] = []
+        self._doors: list[Listener] = []
 
-    def watch(self, file: int, whose: Door | NameServer | CarriedStream | Relay, events: int) -> None:
+    def watch(self, file: int, whose: Listener | NameServer | CarriedStream | Relay, events: int) -> None:
         """Call `whose.ready` when one of `events` has happened at `file`; not at all for none."""
         _, before = self._watched.get(file, (whose, 0))
         if not events:
@@ -278,7 +278,10 @@ class Relay:
 
     def run(self, ports: list[int]) -> None:
         server = NameServer(self.names)
-        self._doors = [Door(self, "127.0.0.1", PROXY_PORT, 0), *(Door(self, "0.0.0.0", port, port) for port in ports)]
+        self._doors = [
+            Listener(self, "127.0.0.1", PROXY_PORT, 0),
+            *(Listener(self, "0.0.0.0", port, port) for port in ports),
+        ]
         for door in self._doors:
             door.open(True)
         self.watch(server.socket.fileno(), server, select.EPOLLIN)
