@@ -9,6 +9,7 @@ from runner.model.errors import Refused
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import NEW_PLACE, Isolation, NetworkMode, Tool
 from runner.policy.decide import WITH_GATE
+from runner.sandbox.networked import PROTECTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from runner.model.submission import Submission
     from runner.settings.loading import Settings
 
-PROTECTION = "network only through the gate, to approved hosts"
 QUOTED = 80
 """Characters of an entry that are repeated in an error."""
 CONTAINERS = (Isolation.DOCKER, Isolation.GVISOR)
