@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from app import phrases
 from runner.approval.deliberate import ApproveBy
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
@@ -294,6 +295,14 @@ class RunControl:
         """Take a sandbox that is weaker than that of last time for the usual one."""
         return self._link.call(lambda engine: engine.accept_sandbox(isolation))
 
+    def allow_host(self, request_id: str, host: str, port: int, *, private: bool = False) -> Future[str]:
+        """Let a run reach a host that it was refused. The future gives why not, or ''; it raises PrivateAddress."""
+        return self._link.call(lambda engine: engine.hosts.allow(request_id, host, port, private=private))
+
+    def always_allow_host(self, request_id: str, host: str, port: int, *, private: bool = False) -> Future[Grant]:
+        """Let the agent of a run reach a host from now on. The future raises PrivateAddress like `allow_host`."""
+        return self._link.call(lambda engine: engine.hosts.allow_always(request_id, host, port, private=private))
+
     def transcript(self, request_id: str) -> Transcript | None:
         """Return the live output of a run; None before it runs."""
         engine = self._link.engine
@@ -373,7 +382,7 @@ class AgentRegistry:
         """Ask for something harmless in the name of `agent`, so that a person sees what asking is like."""
 
         async def work(engine: Engine) -> None:
-            await engine.submit(test_request(agent))
+            await engine.submit(phrases.test_request(agent))
 
         return self._link.call(work)
 
@@ -386,12 +395,3 @@ def _fail(answer: Future[Any], error: BaseException) -> None:
     answer.set_exception(error)
     # Read already: one that nobody awaits any more is no fault of its own.
     answer.exception()
-
-
-def test_request(agent: str) -> Submission:
-    """Return the first request of a new agent: harmless, and it says where it comes from."""
-    from runner.model.request import Language, Tool
-    from runner.model.submission import Submission
-
-    code = 'print("Assent works: this was shown to you before it ran.")\n'
-    return Submission(agent, Tool.CODE_EXECUTE, Language.PYTHON, code, "Test request, sent from this window")

@@ -11,6 +11,7 @@ from runner.model.decision import Decider, Verdict
 from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.model.shown import hides
+from runner.model.submission import Submission
 
 if TYPE_CHECKING:
     from runner.model.decision import Decision
@@ -140,7 +141,7 @@ def isolation_first(value: Isolation) -> str:
 
 def network(request: Request) -> str:
     """Return which hosts may be reached."""
-    hosts = ", ".join(visible(domain) for domain in request.domains)
+    hosts = _hosts(request)
     match request.network:
         case NetworkMode.NONE:
             return "none"
@@ -150,6 +151,11 @@ def network(request: Request) -> str:
             return f"listed hosts: {hosts}" if hosts else "no host named"
         case _:
             assert_never(request.network)
+
+
+def _hosts(request: Request) -> str:
+    marked = (f"{visible(one)} (by your grant)" if one in request.granted else visible(one) for one in request.domains)
+    return ", ".join(marked)
 
 
 def verdict(value: Verdict) -> str:
@@ -210,3 +216,9 @@ def ended(result: Result) -> str:
             return visible(result.error) or "Assent stopped while it ran; its output is lost."
         case _:
             assert_never(result.outcome)
+
+
+def test_request(agent: str) -> Submission:
+    """Return the first request of a new agent: harmless, and it says where it comes from."""
+    code = 'print("Assent works: this was shown to you before it ran.")\n'
+    return Submission(agent, Tool.CODE_EXECUTE, Language.PYTHON, code, "Test request, sent from this window")

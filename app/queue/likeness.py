@@ -26,6 +26,7 @@ def likeness(card: Card) -> str:
         card.blocked,
         request.network,
         request.domains,
+        request.granted,
         request.packages,
         request.files,
         request.stdin,

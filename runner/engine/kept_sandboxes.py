@@ -263,6 +263,8 @@ class KeptSandboxes:
             made_at=time.time(),
             image=request.image,
             limits=request.limits,
+            network=request.network,
+            domains=request.domains,
             title=request.title,
         )
         one = _Open(kept, session, self._clock() + self._settings().sandbox_lifetime_seconds)

@@ -33,3 +33,7 @@ class Kept:
     """Number of calls that used it."""
     ends_at: float = 0.0
     """Time of its removal unless it is used before, in seconds since the epoch."""
+    network: NetworkMode = NetworkMode.NONE
+    """The network that calls in it have unless they ask for less or more."""
+    domains: tuple[str, ...] = ()
+    """As in a request."""

@@ -106,6 +106,11 @@ class Gate:
         self._on_loop(self._end_all)
 
     @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports of what is allowed now."""
+        return self._permissions.ports
+
+    @property
     def closed(self) -> bool:
         return self._permissions.closed
 

@@ -50,6 +50,12 @@ class Permissions:
         with self._lock:
             self._reach.pop(destination, None)
 
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports of all destinations, in order."""
+        with self._lock:
+            return tuple(sorted({one.port for one in self._reach}))
+
     def close(self) -> None:
         """Allow nothing any more, whatever comes later."""
         with self._lock:

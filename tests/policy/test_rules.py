@@ -143,8 +143,23 @@ def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:
     assert decider.blocked(CODE, Level.HIGH) == ""
     assert decider.blocked(replace(CODE, isolation=Isolation.DOCKER), Level.CRITICAL) == ""
     online = replace(CODE, network=NetworkMode.REGISTRIES)
-    assert "no network" in decider.blocked(online, Level.HIGH)
-    assert "no network" in decider.blocked(online, Level.CRITICAL), "changing the settings would not help"
+    said = decider.blocked(online, Level.CRITICAL)
+    assert "asks for docker or stronger. Network access is always CRITICAL." in said
+    assert '"Weakest sandbox, critical" in Settings' in said, "the setting that helps"
+    assert Policy(Settings(weakest_isolation_critical="local"), Rules()).blocked(online, Level.CRITICAL) == ""
+    assert decider.blocked(replace(online, isolation=Isolation.GVISOR), Level.CRITICAL) == ""
+
+
+@pytest.mark.parametrize("tool", [Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX])
+@pytest.mark.parametrize("isolation", [Isolation.PROCESS, Isolation.CLOUD])
+def test_what_no_setting_changes_is_said_first(tool: Tool, isolation: Isolation) -> None:
+    from runner.policy.rules import Rules
+
+    online = replace(CODE, tool=tool, network=NetworkMode.REGISTRIES, isolation=isolation)
+    lenient = Policy(Settings(weakest_isolation_critical="process"), Rules())
+    said = lenient.blocked(online, Level.CRITICAL)
+    assert said and "Settings" not in said and "Deny it" in said
+    assert lenient.blocked(replace(online, network=NetworkMode.NONE), Level.CRITICAL) == ""
 
 
 def test_nothing_is_approved_as_plain_processes_unless_the_settings_say_so() -> None:

@@ -21,6 +21,7 @@ from runner.model.workspace import WORKSPACE
 from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.child import Child, Identities, Program, View, as_user, rlimits
 from runner.sandbox.local.collect import Left
+from runner.sandbox.local.doors import FILES
 from runner.sandbox.local.interpreters import SYSTEM as SYSTEM_FOLDERS
 from runner.sandbox.local.syscalls import FILTERED
 from runner.sandbox.local.trial import (
@@ -166,6 +167,12 @@ class Bubblewrap:
             root = _first_process(reader, process)
             self._limit(root, program.limits)
             left = _left(root, program) if program.collected else None
+            try:
+                if program.doors is not None:
+                    program.doors.open(root)
+            except BaseException:
+                _give_up(process, left)
+                raise
             os.write(release, b"go")
         workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
         return Child(process, root, signal.SIGKILL, workspace, lambda: None, left, OTHERS, True)
@@ -194,6 +201,7 @@ class Bubblewrap:
             "/etc/group": f"root:x:0:\nsandbox:x:{user}:\n".encode(),
             f"{VIEW.workspace}/{program.code[0]}": program.code[1],
         }
+        contents |= FILES if program.doors is not None else {}
         contents |= {f"{VIEW.inside}/{name}": data for name, data in program.inside.items()}
         return {place: _in_memory(data, opened) for place, data in contents.items()}
 
@@ -261,6 +269,14 @@ def _first_process(reader: int, process: subprocess.Popen[bytes]) -> int:
             raise KnownError(f"bubblewrap failed: {complaint.decode('utf-8', 'replace').strip()}", REMEDY)
         text += piece
     return int(json.loads(text)["child-pid"])
+
+
+def _give_up(process: subprocess.Popen[bytes], left: Left | None) -> None:
+    """End bubblewrap before the code has started."""
+    process.kill()
+    process.communicate()
+    if left is not None:
+        left.close()
 
 
 def _left(root: int, program: Program) -> Left | None:
