@@ -299,9 +299,11 @@ class RunControl:
         """Let a run reach a host that it was refused. The future gives why not, or ''; it raises PrivateAddress."""
         return self._link.call(lambda engine: engine.hosts.allow(request_id, host, port, private=private))
 
-    def always_allow_host(self, request_id: str, host: str, port: int, *, private: bool = False) -> Future[Grant]:
-        """Let the agent of a run reach a host from now on. The future raises PrivateAddress like `allow_host`."""
-        return self._link.call(lambda engine: engine.hosts.allow_always(request_id, host, port, private=private))
+    def always_allow_host(self, id: str, host: str, port: int, seconds: float, *, private: bool) -> Future[Grant]:
+        """Let the agent of a run reach a host for `seconds`. The future raises PrivateAddress like `allow_host`."""
+        return self._link.call(
+            lambda engine: engine.hosts.allow_always(id, host, port, private=private, seconds=seconds)
+        )
 
     def transcript(self, request_id: str) -> Transcript | None:
         """Return the live output of a run; None before it runs."""

@@ -34,6 +34,7 @@ ROOMS = {
         start
         notify
         chrome
+        allowing
         remembering
         review history
         queue running agents settings doctor help

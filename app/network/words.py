@@ -96,12 +96,11 @@ def keeps(request: Request, kept: Iterable[Kept]) -> str:
     if not request.sandbox:
         return ""
     own = next((one for one in kept if one.id == request.sandbox), None)
-    if own is None or (own.network is request.network and own.domains == request.domains):
-        return KEEPS
-    if own.network is NetworkMode.NONE:
+    if own is not None and own.network is NetworkMode.NONE:
         return ONLY_THIS
-    listed = ", ".join(map(visible, own.domains)) or "no host"
-    return f"The sandbox keeps a network of its own for every call in it: {listed}."
+    # What a grant adds is added to each call, and is not the sandbox's.
+    more = set(request.domains) - set(request.granted) - set(own.domains if own is not None else request.domains)
+    return f"The sandbox keeps this network except for {', '.join(map(visible, sorted(more)))}." if more else KEEPS
 
 
 # ---- what may leave ----
@@ -173,7 +172,8 @@ def below(contact: Contact) -> str:
     amounts = ""
     if contact.sent or contact.received:
         amounts = f"{size(contact.sent)} sent, {size(contact.received)} received"
-    return "; ".join(part for part in (visible(contact.why), amounts) if part)
+    why = f"it {visible(contact.why)}" if contact.why else ""
+    return "; ".join(part for part in (why, amounts) if part)
 
 
 def spoken(contact: Contact) -> str:

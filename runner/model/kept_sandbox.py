@@ -24,10 +24,6 @@ class Kept:
     image: str = ""
     """Id of the container image; '' where there is none."""
     limits: Limits = field(default_factory=Limits)
-    network: NetworkMode = NetworkMode.NONE
-    """The network that calls in it have unless they ask for less or more."""
-    domains: tuple[str, ...] = ()
-    """As in a request."""
     title: str = ""
     uses: int = 0
     """Number of calls that used it."""

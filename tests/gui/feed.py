@@ -215,7 +215,8 @@ def _noting(name: str, real: Callable[..., object], recording: Callable[[Any], R
     waits = str(signature.return_annotation).startswith("Future[")
 
     def note(self: object, *values: object, **named: object) -> object:
-        given = signature.bind(self, *values, **named).args[1:]
+        bound = signature.bind(self, *values, **named)
+        given = (*bound.args[1:], *bound.kwargs.values())
         bridge = recording(self)
         at_once = given_at_once(bridge).get(name)
         return at_once(*given) if at_once is not None else bridge.note(name, given, waits)

@@ -7,11 +7,15 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from runner.approval.hosts import PrivateAddress
 from runner.model.assessment import Level, Touch
-from runner.model.events import SandboxesChanged
+from runner.model.events import HostContacted, RunMeasured, SandboxesChanged
 from runner.model.kept_sandbox import Kept
+from runner.model.network import NOT_LISTED, Contact, Destination
 from runner.model.plan import Plan, PlannedPackage, Registry
 from runner.model.request import Isolation, Language, NetworkMode
+from runner.model.result import Outcome, Usage
+from runner.sandbox.output import Stream, Transcript
 from tests.gui import feed
 from tests.gui.shots import settle
 
@@ -129,4 +133,118 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "packages-odd": lambda scene: review_plan(scene, odd=True),
     "packages-long": review_plan_long,
     "packages-code": review_plan_with_code,
+}
+
+
+def contacted(one: Request, *contacts: Contact) -> tuple[HostContacted, ...]:
+    return tuple(HostContacted(one.id, contact) for contact in contacts)
+
+
+def refused(host: str, times: int = 1, port: int = 443, **others: Any) -> Contact:
+    return Contact(host, port, allowed=False, why=NOT_LISTED, times=times, **others)
+
+
+REACHED = Contact("api.example.com", 443, allowed=True, sent=4_100, received=1_250_000)
+
+
+def run(scene: Scene, *contacts: Contact, seconds: int = 40, **others: Any) -> Request:
+    """A networked run that goes on."""
+    one = networked(domains=("api.example.com", "*.cdn.example.org"), granted=(), **others)
+    transcript = Transcript(1 << 20)
+    for number in range(seconds):
+        transcript.append(Stream.OUT, f"row {number} converted\n".encode())
+    scene.bridge.transcripts[one.id] = transcript
+    scene.hear(feed.asked(one), feed.decided(one), feed.started(one))
+    for number in range(seconds):
+        moved = 31_000 * number + 200_000 * (number // 7)
+        use = Usage(number / 4, 20 + 3 * (number % 5), (60 + number) << 20, 1 << 20, 2, 100 * number, moved, 1)
+        scene.hear((RunMeasured(one.id, use),))
+    scene.hear(contacted(one, *contacts))
+    scene.window.show_page("Running")
+    return one
+
+
+def run_refused(scene: Scene) -> None:
+    run(scene, REACHED, refused("blocked.example", 3))
+
+
+def run_many(scene: Scene) -> None:
+    names = (f"{number:032x}.exfiltration-by-names.example" for number in range(14))
+    run(scene, REACHED, refused("blocked.example", 3), *(refused(name) for name in names))
+
+
+def run_nothing_refused(scene: Scene) -> None:
+    run(scene, REACHED)
+
+
+def run_said(scene: Scene) -> None:
+    one = run(scene, REACHED, refused("blocked.example", 3), refused("wiki.intranet.example", 2))
+    panel: Any = scene.window.page("Running")
+    settle(0.2)
+    card = scene.cases.card(one.id)
+    assert card is not None
+    blocked, wiki = (card.contacts[name, 443, False] for name in ("blocked.example", "wiki.intranet.example"))
+    panel.hosts.decisions.allow(card, blocked)
+    scene.bridge.give("allow_host", "")
+    panel.hosts.decisions.allow(card, wiki)
+    scene.bridge.give("allow_host", "Everything is denied now: Lockdown is on.")
+
+
+def run_private(scene: Scene) -> None:
+    one = run(scene, REACHED, refused("wiki.intranet.example", 2))
+    panel: Any = scene.window.page("Running")
+    settle(0.2)
+    card = scene.cases.card(one.id)
+    assert card is not None
+    wiki = card.contacts["wiki.intranet.example", 443, False]
+    panel.hosts.decisions.allow(card, wiki)
+    scene.bridge.fail("allow_host", PrivateAddress(Destination("wiki.intranet.example"), "10.20.0.7"))
+
+
+def run_always(scene: Scene) -> None:
+    one = run(scene, REACHED, refused("blocked.example", 3))
+    panel: Any = scene.window.page("Running")
+    settle(0.2)
+    card = scene.cases.card(one.id)
+    assert card is not None
+    panel.hosts.decisions.always(card, card.contacts["blocked.example", 443, False])
+
+
+def run_hosts(scene: Scene) -> None:
+    run_many(scene)
+    panel: Any = scene.window.page("Running")
+    settle(0.2)
+    panel.hosts.strip.more.click()
+    panel.hosts.tab.view.view.setCurrentIndex(panel.hosts.tab.view.model.index(1, 0))
+
+
+def run_over(scene: Scene) -> None:
+    one = run(scene, REACHED, refused("blocked.example", 3))
+    capped = Contact("api.example.com", 443, allowed=None, why="is not reached any more: 2 GB were received", times=9)
+    ended = replace(
+        feed.result(), contacts=(refused("blocked.example", 3), capped, REACHED), contacts_left_out=12, curve=CURVE
+    )
+    scene.hear(feed.finished(one, ended))
+
+
+def run_relay_ended(scene: Scene) -> None:
+    one = run(scene)
+    error = "The code ended its own network: the program that carries its connections was stopped."
+    scene.hear(feed.finished(one, feed.result(Outcome.FAILED, error=error)))
+
+
+CURVE = tuple(
+    Usage(n / 4, 25.0, (60 + n) << 20, 1 << 20, 2, 100 * n, 31_000 * n + 200_000 * (n // 7), int(n < 30))
+    for n in range(40)
+)
+SCENES |= {
+    "network-run-refused": run_refused,
+    "network-run-many": run_many,
+    "network-run-nothing": run_nothing_refused,
+    "network-run-said": run_said,
+    "network-run-private": run_private,
+    "network-run-always": run_always,
+    "network-run-hosts": run_hosts,
+    "network-run-over": run_over,
+    "network-run-relay-ended": run_relay_ended,
 }
