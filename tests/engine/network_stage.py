@@ -12,7 +12,6 @@ from runner.model.decision import Verdict
 from runner.model.events import HostContacted
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
-from runner.network.dialing import DirectDialer
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.network.stage import PUBLIC, Hosts
@@ -159,9 +158,7 @@ async def networked(
     """A stage whose names lead to its own servers."""
     hosts = Hosts(dict(ADDRESSES))
     monkeypatch.setattr("runner.engine.networking.addresses_of", hosts.resolve)
-    monkeypatch.setattr(
-        "runner.network.gate.DirectDialer", lambda **_bounds: DirectDialer(hosts.resolve, hosts.connect, seconds=20)
-    )
+    monkeypatch.setattr("runner.engine.networking.dialer_of_this_machine", lambda _seconds: hosts.dialer())
     stage = NetworkedStage(root, hosts, environment or {})
     server = await asyncio.start_server(stage.serve, "127.0.0.1", 0)
     hosts.ports[80] = server.sockets[0].getsockname()[1]
