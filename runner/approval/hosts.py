@@ -242,7 +242,7 @@ class Hosts:
             return _Asked(case.approved, case.weighed, _refused(contacts, host, port))
         history = await asyncio.to_thread(_from_history, self._ledger, request_id)
         if history is None:
-            raise KnownError("There is no such run in the history.", REMEDY)
+            raise KnownError("There is no such run in the history." if case is None else OVER, REMEDY)
         request, assessment, contacts = history
         return _Asked(request, assessment, _refused(contacts, host, port))
 

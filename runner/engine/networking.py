@@ -20,6 +20,7 @@ from runner.model.result import Usage
 from runner.network.caps import Caps
 from runner.network.dialing import addresses_of
 from runner.network.gate import Gate
+from runner.network.proxies import dialer_of_this_machine
 from runner.sandbox.usage import Curve
 from runner.system.tasks import in_daemon
 
@@ -39,7 +40,8 @@ PUBLISHED_AT_ONCE = 25
 PUBLISH_SECONDS = 0.25
 """Pause between two batches of events of one run: a program may try hosts faster than anybody can look."""
 LOOK_UP_SECONDS = 5.0
-CUT = "the network of this run was ended"
+CLOSED = "The network of this run was closed for good; a new run has its own."
+CUT = "was ended: the network of this run was closed"
 
 
 class Networking:
@@ -122,7 +124,7 @@ class Networking:
         if (opened := self._open.get(request_id)) is None:
             return OVER
         if opened.is_shut:
-            return f"{CUT[:1].upper()}{CUT[1:]}."
+            return CLOSED
         opened.gate.allow(destination, private=private)
         return ""
 
@@ -203,7 +205,7 @@ class OpenNetwork:
     def shut(self) -> None:
         """End the network for good. May be called on any thread."""
         self.is_shut = True
-        self.gate.close()
+        self.gate.close(CUT)
 
     def close(self) -> None:
         with self._lock:
@@ -211,7 +213,7 @@ class OpenNetwork:
             self._news.clear()
         if self._timer is not None:
             self._timer.cancel()
-        self.shut()
+        self.gate.close()
 
 
 def _asked(request: Request) -> set[Destination]:
@@ -237,7 +239,10 @@ def gate_for(
         return None
     asked = _asked(request)
     granted = {Destination.parse(one.pattern): one.private for one in grants}
-    gate = Gate(asked | granted.keys(), private=asked & {*configured}, caps=caps(settings), report=report)
+    bounds = caps(settings)
+    dialer = dialer_of_this_machine(bounds.connect_seconds)
+    private = asked & {*configured}
+    gate = Gate(asked | granted.keys(), private=private, caps=bounds, report=report, dialer=dialer)
     for destination in (one for one, private in granted.items() if private):
         gate.allow(destination, private=True)
     return gate

@@ -28,6 +28,9 @@ def canonical_host(text: str) -> str:
     `0x7f.1`, `127.1`).
     """
     host = text.lower().removesuffix(".")
+    if "%" in host:
+        # A zone of this machine's links, which `ip_address` takes as a part of an address.
+        raise UnusableHost("it is not a host name")
     bracketed = host.startswith("[") and host.endswith("]")
     try:
         return str(ipaddress.ip_address(host[1:-1] if bracketed else host))

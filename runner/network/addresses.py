@@ -7,9 +7,10 @@ from enum import IntEnum
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-# Public by the registries' tables, and yet not another's host: the address at which Azure's machines find their
-# metadata, and the relays of 6to4.
-_NOT_PUBLIC = (ipaddress.IPv4Network("168.63.129.16/32"), ipaddress.IPv4Network("192.88.99.0/24"))
+# Public by the registries' tables, and yet no other host: where Azure's machines find their metadata and name server,
+# and the relays of 6to4.
+_AZURE = ipaddress.IPv4Address("168.63.129.16")
+_RELAYS = ipaddress.IPv4Network("192.88.99.0/24")
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 # Deprecated forms that nothing on the Internet answers at: IPv4-compatible, site-local, and the old test network.
 _DEAD = tuple(ipaddress.IPv6Network(net) for net in ("::/96", "fec0::/10", "5f00::/8", "3ffe::/16"))
@@ -59,7 +60,7 @@ def _is_public(address: IPAddress) -> bool:
             return True
         if any(address in network for network in _DEAD):
             return False
-    elif any(address in network for network in _NOT_PUBLIC):
+    elif address == _AZURE or address in _RELAYS:
         return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
@@ -67,7 +68,7 @@ def _is_public(address: IPAddress) -> bool:
 def is_own(address: IPAddress) -> bool:
     """Return whether `address` is this machine's, of its link (metadata services too), or nobody's."""
     return any(
-        one.is_loopback or one.is_link_local or one.is_unspecified or one.is_multicast or one in _NOT_PUBLIC
+        one.is_loopback or one.is_link_local or one.is_unspecified or one.is_multicast or one == _AZURE
         for one in embedded(address)
     )
 
@@ -82,4 +83,5 @@ def may_lead(host: str, address: str, reach: Reach) -> bool:
         return True
     if not is_own(found):
         return reach >= Reach.PRIVATE
-    return reach is Reach.CONFIGURED and host in (LOCAL_NAME, str(found)) and not found.is_unspecified
+    named = host == str(found) or (host == LOCAL_NAME and found.is_loopback)
+    return reach is Reach.CONFIGURED and named and not found.is_unspecified

@@ -31,8 +31,10 @@ PRIVATE = "leads to a private address"
 class Dialer(Protocol):
     """Opens connections to hosts that are allowed."""
 
-    pins_addresses: bool
-    """Whether a connection goes to the very address that was checked."""
+    @property
+    def pins_addresses(self) -> bool:
+        """Whether a connection goes to the very address that was checked."""
+        ...
 
     async def open(self, host: str, port: int, reach: Reach) -> Streams:
         """Return a connection to the canonical `host`. Raises Blocked."""
@@ -80,17 +82,27 @@ class DirectDialer:
                 raise unreachable("cannot be looked up now: too many names are being looked up at once", 503)
             self._pending += 1
 
+        counted = True
+
+        def over() -> None:
+            nonlocal counted
+            with self._lock:
+                self._pending -= counted
+                counted = False
+
         def look_up() -> Sequence[str]:
             try:
                 return self._resolve(host, port)
             finally:
                 # Not where it is awaited: a lookup that hangs counts for as long as its thread lives.
-                with self._lock:
-                    self._pending -= 1
+                over()
 
         try:
             async with asyncio.timeout(self._seconds):
                 found = await in_daemon("assent-lookup", look_up)
+        except RuntimeError as error:
+            over()
+            raise unreachable("cannot be looked up now: this machine starts no more threads", 503) from error
         except TimeoutError:
             raise unreachable("cannot be looked up: its name server does not answer", 504) from None
         except (OSError, UnicodeError) as error:

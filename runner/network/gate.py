@@ -100,10 +100,13 @@ class Gate:
         self._permissions.withdraw(destination)
         self._on_loop(self._end_those_to, destination)
 
-    def close(self) -> None:
-        """End everything and serve nothing more. May be called on any thread, and more than once."""
+    def close(self, why: str = ENDED_CLOSED) -> None:
+        """End everything and serve nothing more. May be called on any thread, and more than once.
+
+        `why` is what contacts with an open connection get.
+        """
         self._permissions.close()
-        self._on_loop(self._end_all)
+        self._on_loop(self._end_all, why)
 
     @property
     def ports(self) -> tuple[int, ...]:
@@ -171,9 +174,9 @@ class Gate:
             if visit.host and destination.fits(visit.host, visit.port):
                 self._end(visit, ENDED_WITHDRAWN)
 
-    def _end_all(self) -> None:
+    def _end_all(self, why: str) -> None:
         for visit in list(self._visits):
-            self._end(visit, ENDED_CLOSED)
+            self._end(visit, why)
         self._book.flush()
 
     def _on_loop(self, work: Callable[..., object], *arguments: object) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 HTTP_PORT = 80
 _END = b"\r\n\r\n"
 _STRAY = re.compile(rb"(?<!\r)\n|\r(?!\n)|\n[ \t]|\0")
-_ABSOLUTE = re.compile(rb"(?i:http)://([^/?#\\]*)([^#\\]*)")
+_ABSOLUTE = re.compile(rb"(?i:http)://([^/?#\\]*+)([^#\\]*+)")
+_VERSIONS = (b"1.0", b"1.1")
 BAD_REQUEST = 400
 
 
@@ -81,7 +82,7 @@ def parse(head: bytes, rest: bytes, caps: Caps) -> Asked:
         raise Malformed(f"is not a request: {error}", said) from error
     if not isinstance(request, h11.Request):
         raise Malformed("is not a request", said)
-    _check_lengths(request, said)
+    _check_lengths(head, request, said)
     if request.method == b"CONNECT":
         return Asked(http, request, rest)
     if rest:
@@ -89,12 +90,16 @@ def parse(head: bytes, rest: bytes, caps: Caps) -> Asked:
     return Asked(http, request)
 
 
-def _check_lengths(request: h11.Request, said: str) -> None:
-    lengths = [value for name, value in request.headers if name == b"content-length"]
-    codings = [value for name, value in request.headers if name == b"transfer-encoding"]
+def _check_lengths(head: bytes, request: h11.Request, said: str) -> None:
+    # As they were sent: h11 makes one of two lengths that are equal.
+    fields = [line.partition(b":") for line in head.split(b"\r\n")[1:]]
+    lengths = [value.strip() for name, _, value in fields if name.strip().lower() == b"content-length"]
+    codings = [value.strip() for name, _, value in fields if name.strip().lower() == b"transfer-encoding"]
+    if request.http_version not in _VERSIONS:
+        raise Malformed("has an unknown version of HTTP", said)
     if len(lengths) > 1 or (lengths and codings) or any(not one.isdigit() for one in lengths):
         raise Malformed("has two lengths", said)
-    if len(codings) > 1 or any(one.strip().lower() != b"chunked" for one in codings):
+    if len(codings) > 1 or any(one.lower() != b"chunked" for one in codings):
         raise Malformed("has an unknown transfer coding", said)
     if codings and request.http_version < b"1.1":
         raise Malformed("has a transfer coding that its version does not know", said)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from runner.model.errors import Refused
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import NEW_PLACE, Isolation, NetworkMode, Tool
+from runner.network.registries import of_this_machine
 from runner.policy.decide import WITH_GATE
 from runner.sandbox.networked import PROTECTION
 
@@ -94,8 +95,7 @@ def registry_hosts(settings: Settings) -> tuple[Destination, ...]:
 
     Reads files: call it on a thread.
     """
-    named = map(Destination.parse, (*settings.pypi_registries, *settings.npm_registries))
-    return tuple(sorted({*named}))
+    return of_this_machine(settings.pypi_registries, settings.npm_registries).destinations
 
 
 def through_gate(protections: tuple[str, ...], mode: NetworkMode) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import ipaddress
 import socket
 import ssl
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -20,13 +20,16 @@ from runner.model.network import Contact, Destination
 from runner.network.caps import STANDARD
 from runner.network.dialing import DirectDialer
 from runner.network.gate import Gate
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Callable, Coroutine
     from pathlib import Path
 
     from runner.network.caps import Caps
     from runner.network.dialing import Dialer, Streams
+
+    Accepted = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 
 PUBLIC = "93.184.216.34"
 """An address of the Internet; the stage's dialer connects to this machine in its place."""
@@ -144,23 +147,12 @@ class Stage:
 
     async def server(
         self,
-        accepted: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+        accepted: Accepted,
         context: ssl.SSLContext | None = None,
     ) -> int:
         """Serve on a port of this machine until the stage is closed, and return it."""
 
-        async def guarded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            try:
-                await accepted(reader, writer)
-            except (OSError, EOFError):
-                pass
-            finally:
-                writer.close()
-
-        server = await asyncio.start_server(guarded, "127.0.0.1", 0, ssl=context)
-        self._closing.push_async_callback(server.wait_closed)
-        self._closing.callback(server.close)
-        return int(server.sockets[0].getsockname()[1])
+        return await self._closing.enter_async_context(served(accepted, context))
 
     async def until(self, found: Callable[[Contact], bool]) -> Contact:
         """Wait for a report."""
@@ -205,6 +197,38 @@ async def staged(
         await asyncio.sleep(0)
         await stage.idle()
         await stage._closing.aclose()
+
+
+@contextlib.asynccontextmanager
+async def served(accepted: Accepted, context: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """A server on a port of this machine; at its end every connection is over."""
+    open_: set[asyncio.Task[None]] = set()
+
+    async def guarded(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with contextlib.suppress(OSError, EOFError):
+                await accepted(reader, writer)
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        open_.add(spawn("a server of the test", guarded(reader, writer)))
+
+    server = await asyncio.start_server(begin, "127.0.0.1", 0, ssl=context)
+    try:
+        yield int(server.sockets[0].getsockname()[1])
+    finally:
+        server.close()
+        for task in open_:
+            task.cancel()
+        if open_:
+            await asyncio.wait(open_)
+
+
+async def nothing(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+    """Close at once."""
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
