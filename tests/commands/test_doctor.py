@@ -142,3 +142,24 @@ def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, m
     assert checks["Display"].state is State.BAD
     assert "surprise" in checks["Display"].what
     assert checks["Settings"].state is State.OK
+
+
+def test_the_hosts_of_the_registries_are_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(places.config / "pip.conf"))
+    monkeypatch.setenv("PIP_INDEX_URL", "https://packages.example/simple")
+    check = examined(places)["Package registries"]
+    assert check.state is State.OK
+    assert "reaches packages.example" in check.what
+
+
+def test_a_company_proxy_is_said_to_look_names_up_itself(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("https_proxy", "http_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    assert examined(places)["Way out"].state is State.OK
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
+    check = examined(places)["Way out"]
+    assert check.state is State.WARN
+    assert "proxy.example:3128" in check.what and "not whether a name leads to a private address" in check.what
+    monkeypatch.setenv("HTTPS_PROXY", "socks5://proxy.example")
+    assert examined(places)["Way out"].state is State.BAD

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from runner.approval.hosts import PrivateAddress
 from runner.model.assessment import Level, Touch
-from runner.model.events import HostContacted, RunMeasured, SandboxesChanged
+from runner.model.events import GrantsChanged, HostContacted, RunMeasured, SandboxesChanged
 from runner.model.kept_sandbox import Kept
 from runner.model.network import NOT_LISTED, Contact, Destination
 from runner.model.plan import Plan, PlannedPackage, Registry
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.model.result import Outcome, Usage
+from runner.policy.host_grants import for_host
 from runner.sandbox.output import Stream, Transcript
-from tests.gui import feed
+from tests.audit import story
+from tests.gui import feed, record
 from tests.gui.shots import settle
 
 if TYPE_CHECKING:
@@ -233,6 +235,51 @@ def run_relay_ended(scene: Scene) -> None:
     scene.hear(feed.finished(one, feed.result(Outcome.FAILED, error=error)))
 
 
+def history(scene: Scene, tab: str = "Network") -> None:
+    """A record with network and packages."""
+    from tests.gui.gallery import history_of
+    from tests.gui.shots import until
+
+    panel = history_of(scene, "network", lambda places: record.ledger(places.ledger, recorded()))
+    until(lambda: panel.list.model.rowCount() == 1)
+    panel.list.view.setCurrentIndex(panel.list.model.index(0, 0))
+    until(lambda: panel.detail.record is not None)
+    tabs = panel.detail.tabs
+    tabs.setCurrentIndex(next(n for n in range(tabs.count()) if tab in tabs.tabText(n)))
+
+
+def recorded() -> list[Any]:
+    """What the ledger says of a run with network and packages."""
+    one = replace(networked(granted=()), id="n1", plan=plan(odd=True), packages=("requests",))
+    ended = replace(
+        feed.result(stdout="18 rows\n"),
+        contacts=(refused("blocked.example", 3), REACHED),
+        contacts_left_out=12,
+        curve=CURVE,
+    )
+    told = story.approved(one, ended)
+    allowed = ("host-allowed", "n1", {"host": "blocked.example", "port": 443, "address": "", "by": "person"})
+    return [*told[:-2], allowed, *told[-2:]]
+
+
+def rules(scene: Scene) -> None:
+    """Grants for a host beside another grant."""
+    from tests.gui.shots import remembered
+
+    remembered(scene)
+    title, now = "Convert the rows", time.time()
+    hosts = (Destination("api.example.com"), Destination("wiki.example", 8443))
+    grants = [
+        for_host("claude-code", host, title, now, private=number == 1, seconds=8 * 3600.0)
+        for number, host in enumerate(hosts)
+    ]
+    scene.bridge.kept = (*grants, *scene.bridge.kept)
+    scene.hear((GrantsChanged(),))
+    page: Any = scene.window.page("Rules")
+    settle(0.2)
+    page.rules.hide()
+
+
 CURVE = tuple(
     Usage(n / 4, 25.0, (60 + n) << 20, 1 << 20, 2, 100 * n, 31_000 * n + 200_000 * (n // 7), int(n < 30))
     for n in range(40)
@@ -247,4 +294,7 @@ SCENES |= {
     "network-run-hosts": run_hosts,
     "network-run-over": run_over,
     "network-run-relay-ended": run_relay_ended,
+    "network-history": history,
+    "packages-history": lambda scene: history(scene, "Packages"),
+    "network-rules": rules,
 }
