@@ -54,6 +54,7 @@ class RefusedStrip(QFrame):
         self._card: Card | None = None
         self._refused: dict[Key, Contact] = {}
         self._left_out = 0
+        self._stays = False
         self.rows = [RefusedRow(look, decisions) for _ in range(ROWS)]
         self.said = ElidedLabel()
         self.said.setProperty("role", "muted")
@@ -102,6 +103,8 @@ class RefusedStrip(QFrame):
     def show_run(self, card: Card | None) -> None:
         """Show another run, or none; its hosts are those that `refresh` gives next."""
         self._card = card
+        # One that ends while it is on screen keeps its place.
+        self._stays = card is not None and card.result is None and card.request.network is not NetworkMode.NONE
         self._refused = {}
         for row in self.rows:
             row.clear()
@@ -114,7 +117,7 @@ class RefusedStrip(QFrame):
             return
         contacts = tuple(contacts)
         self._refused = {(one.host, one.port): one for one in contacts if one.allowed is not True}
-        self.setVisible(card.request.network is not NetworkMode.NONE or bool(self._refused))
+        self.setVisible(self._stays or bool(self._refused))
         for row in self.rows:
             row.set_by(by)
         self._left_out = left_out
