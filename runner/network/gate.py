@@ -53,7 +53,7 @@ class Gate:
         report: Callable[[Contact], None] = _silent,
         dialer: Dialer | None = None,
     ) -> None:
-        """`private` are the destinations that this machine is configured with: they count as allowed.
+        """`private` are those of `allowed` that this machine is configured with: they may lead to private addresses.
 
         `report` is called on the gate's loop with each contact, when it is new and when it has changed.
         """
@@ -100,10 +100,18 @@ class Gate:
         self._permissions.withdraw(destination)
         self._on_loop(self._end_those_to, destination)
 
-    def close(self) -> None:
-        """End everything and serve nothing more. May be called on any thread, and more than once."""
+    def close(self, why: str = ENDED_CLOSED) -> None:
+        """End everything and serve nothing more. May be called on any thread, and more than once.
+
+        `why` is what contacts with an open connection get.
+        """
         self._permissions.close()
-        self._on_loop(self._end_all)
+        self._on_loop(self._end_all, why)
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports of what is allowed now."""
+        return self._permissions.ports
 
     @property
     def closed(self) -> bool:
@@ -155,6 +163,8 @@ class Gate:
         except* (OSError, EOFError, h11.ProtocolError):
             # Either side has gone. What did not go through was noted where it happened.
             pass
+        if visit.pause:
+            await asyncio.sleep(visit.pause)
 
     def _end(self, visit: Visit, why: str) -> None:
         if (task := self._visits.get(visit)) is not None and not visit.ended:
@@ -166,9 +176,9 @@ class Gate:
             if visit.host and destination.fits(visit.host, visit.port):
                 self._end(visit, ENDED_WITHDRAWN)
 
-    def _end_all(self) -> None:
+    def _end_all(self, why: str) -> None:
         for visit in list(self._visits):
-            self._end(visit, ENDED_CLOSED)
+            self._end(visit, why)
         self._book.flush()
 
     def _on_loop(self, work: Callable[..., object], *arguments: object) -> None:

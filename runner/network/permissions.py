@@ -26,9 +26,10 @@ class Permissions:
     """The destinations that are allowed. Nothing else ever is; all methods may be called on any thread."""
 
     def __init__(self, allowed: Iterable[Destination] = (), private: Iterable[Destination] = ()) -> None:
-        """`private` are those that this machine is configured with; they are allowed as well."""
+        """`private` are those of `allowed` that this machine is configured with; more of them count for nothing."""
         self._lock = threading.Lock()
-        self._reach = dict.fromkeys(allowed, Reach.PUBLIC) | dict.fromkeys(private, Reach.CONFIGURED)
+        configured = set(private)
+        self._reach = {one: Reach.CONFIGURED if one in configured else Reach.PUBLIC for one in allowed}
         self._closed = False
 
     def find(self, host: str, port: int) -> Permission | None:
@@ -49,6 +50,12 @@ class Permissions:
     def withdraw(self, destination: Destination) -> None:
         with self._lock:
             self._reach.pop(destination, None)
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports of all destinations, in order."""
+        with self._lock:
+            return tuple(sorted({one.port for one in self._reach}))
 
     def close(self) -> None:
         """Allow nothing any more, whatever comes later."""
