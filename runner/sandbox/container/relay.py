@@ -75,7 +75,7 @@ class ContainerRelay:
     async def _open(self, certificates: bytes, ports: Iterable[int]) -> None:
         words = [*BASH, START, "relay", script("relay.py"), CERTIFICATES, *map(str, ports)]
         attached = (await start(self._client, self._container, words)).attached
-        mux = Mux(self._gate, attached.write)
+        mux = Mux(self._gate.serve, attached.write)
         self._work = spawn("relay", self._carry(attached, mux))
         opening = spawn("relay's doors", self._opened(attached, mux, certificates))
         try:
