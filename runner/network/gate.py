@@ -89,6 +89,7 @@ class Gate:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             task.cancel()
+            await asyncio.wait({task})
             raise
 
     def allow(self, destination: Destination, *, private: bool = False) -> None:
