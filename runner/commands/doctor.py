@@ -92,11 +92,10 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
         ("Disk space", lambda: _space(places.data)),
         ("History", lambda: _history(places)),
         ("Secrets", lambda: _secrets(places, loaded)),
-        ("Package registries", lambda: _registries(loaded)),
-        ("Way out", _way_out),
         ("Console", lambda: _console(places, loaded)),
         ("Agents", lambda: _agents(places)),
         ("Agent programs", _clients),
+        ("Network", lambda: _network(loaded.settings)),
         ("Display", _display),
     )
     found = [await asyncio.to_thread(_tried, name, check) for name, check in own]
@@ -149,25 +148,6 @@ def _space(folder: Path) -> Check:
         fix = "Free some: without space for the history nothing can be approved."
         return Check("Disk space", State.WARN, f"Only {free / 1e6:,.0f} MB are free for the history.", fix)
     return Check("Disk space", State.OK, f"{free / 1e9:,.1f} GB are free.")
-
-
-def _registries(loaded: Loaded) -> Check:
-    """Return which hosts code may be allowed where it asks for the package registries."""
-    settings = loaded.settings
-    found = of_this_machine(settings.pypi_registries, settings.npm_registries)
-    hosts = ", ".join(map(str, found.destinations))
-    state = State.OK if hosts else State.WARN
-    may = f"Code that asks for the registries, and is approved, reaches {hosts}." if hosts else "No host is known."
-    return Check("Package registries", state, " ".join((may, *found.problems)))
-
-
-def _way_out() -> Check:
-    """Return how approved connections leave this machine, and what cannot be checked on that way."""
-    settings = ProxySettings.of()
-    if not settings.sentence:
-        return Check("Way out", State.OK, "Connections go out directly, and the address of each is checked.")
-    state = State.BAD if settings.problem else State.WARN
-    return Check("Way out", state, settings.sentence, "Correct the variable." if settings.problem else "")
 
 
 async def _sandboxes(loaded: Loaded) -> list[Check]:
@@ -315,6 +295,18 @@ def _clients() -> Check:
         what = f"None of {', '.join(CLIENTS.values())} is on the PATH; others that speak MCP work as well."
         return Check("Agent programs", State.OK, what)
     return Check("Agent programs", State.OK, f"Found: {', '.join(found)}.")
+
+
+def _network(settings: Settings) -> Check:
+    proxies = ProxySettings.of()
+    if proxies.problem:
+        fix = "Correct the variable in the environment that Assent is started in."
+        return Check("Network", State.BAD, proxies.sentence, fix)
+    registries = of_this_machine(settings.pypi_registries, settings.npm_registries)
+    hosts = ", ".join(map(str, registries.destinations))
+    what = f"Package registries: {hosts}." if hosts else "There is no package registry."
+    words = " ".join(filter(None, (what, *registries.problems, proxies.sentence)))
+    return Check("Network", State.WARN if registries.problems or proxies.sentence else State.OK, words)
 
 
 def _display() -> Check:

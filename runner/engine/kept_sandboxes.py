@@ -236,6 +236,8 @@ class KeptSandboxes:
             "language": kept.language.value,
             "isolation": kept.isolation.value,
             "workspace": WORKSPACE,
+            "network": kept.network.value,
+            "allowed_domains": list(kept.domains),
             "limits": asdict(kept.limits),
             "unused_seconds": settings.sandbox_unused_seconds,
             "lifetime_seconds": settings.sandbox_lifetime_seconds,

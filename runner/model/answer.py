@@ -206,6 +206,7 @@ def _refused(result: Result) -> str:
     more = len(dict.fromkeys((one.host, one.port) for one in refused)) - len(named[:NAMED])
     line = ", ".join(named[:NAMED]) or "none that has a name"
     line += f" and {more:,} more" if more > 0 and named else ""
+    line += f"; {result.contacts_left_out:,} further tries are not listed" if result.contacts_left_out else ""
     return f"Refused by Assent, not reached: {line}.\n{ASK_FOR_HOSTS}"
 
 

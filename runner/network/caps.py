@@ -27,6 +27,8 @@ class Caps:
     """Time that each of these may take."""
     connect_seconds: float = 10.0
     """Time to find a host's addresses, and as much again to connect to one of them."""
+    refusals: int = 256
+    """Refused connections after which each further one waits, so that a program cannot busy the console by trying."""
     resolutions: int = 8
     """Names that are looked up at once."""
 

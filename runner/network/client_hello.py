@@ -37,7 +37,7 @@ class ClientHello:
             at += 5 + size
             self._look()
         del self._record[:at]
-        if at == 0 and self._record and self._record[0] != HANDSHAKE:
+        if self.name is None and self._record and self._record[0] != HANDSHAKE:
             raise NotTLS("no record of a TLS handshake")
         return self.name is not None
 

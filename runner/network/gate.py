@@ -53,7 +53,7 @@ class Gate:
         report: Callable[[Contact], None] = _silent,
         dialer: Dialer | None = None,
     ) -> None:
-        """`private` are the destinations that this machine is configured with: they count as allowed.
+        """`private` are those of `allowed` that this machine is configured with: they may lead to private addresses.
 
         `report` is called on the gate's loop with each contact, when it is new and when it has changed.
         """
@@ -89,6 +89,7 @@ class Gate:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             task.cancel()
+            await asyncio.wait({task})
             raise
 
     def allow(self, destination: Destination, *, private: bool = False) -> None:
@@ -163,6 +164,8 @@ class Gate:
         except* (OSError, EOFError, h11.ProtocolError):
             # Either side has gone. What did not go through was noted where it happened.
             pass
+        if visit.pause:
+            await asyncio.sleep(visit.pause)
 
     def _end(self, visit: Visit, why: str) -> None:
         if (task := self._visits.get(visit)) is not None and not visit.ended:

@@ -79,7 +79,8 @@ def parse(head: bytes, rest: bytes, caps: Caps) -> Asked:
     try:
         request = http.next_event()
     except h11.RemoteProtocolError as error:
-        raise Malformed(f"is not a request: {error}", said) from error
+        # Without the library's words: they repeat what was sent.
+        raise Malformed("is not a request as HTTP has it", said) from error
     if not isinstance(request, h11.Request):
         raise Malformed("is not a request", said)
     _check_lengths(head, request, said)

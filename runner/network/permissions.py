@@ -26,9 +26,10 @@ class Permissions:
     """The destinations that are allowed. Nothing else ever is; all methods may be called on any thread."""
 
     def __init__(self, allowed: Iterable[Destination] = (), private: Iterable[Destination] = ()) -> None:
-        """`private` are those that this machine is configured with; they are allowed as well."""
+        """`private` are those of `allowed` that this machine is configured with; more of them count for nothing."""
         self._lock = threading.Lock()
-        self._reach = dict.fromkeys(allowed, Reach.PUBLIC) | dict.fromkeys(private, Reach.CONFIGURED)
+        configured = set(private)
+        self._reach = {one: Reach.CONFIGURED if one in configured else Reach.PUBLIC for one in allowed}
         self._closed = False
 
     def find(self, host: str, port: int) -> Permission | None:

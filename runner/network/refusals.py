@@ -6,10 +6,11 @@ import re
 
 from runner.model.network import NOT_LISTED, Destination
 
-BODY = (
-    "{reason}\nThis is the console's decision and not a fault of the network. A person can allow the host; "
+HINT = (
+    "This is the console's decision and not a fault of the network. A person can allow the host; "
     "do not try to reach it by other means.\n"
 )
+"""What helps where a host is not allowed yet."""
 ACCESS_DENIED, INTERNAL_ERROR, UNRECOGNIZED_NAME = 49, 80, 112
 """TLS alerts (RFC 8446, 6; RFC 6066)."""
 _UNSAFE = re.compile(r"[^\x20-\x7e]")
@@ -35,6 +36,11 @@ class Blocked(Exception):
         self.address = address
         self.alert = alert
 
+    @property
+    def can_be_allowed(self) -> bool:
+        """Whether a person's word lets the next connection through."""
+        return self.why == NOT_LISTED or bool(self.address)
+
 
 def unreachable(why: str, status: int = 502) -> Blocked:
     """Return the failure of a connection that is allowed."""
@@ -51,7 +57,7 @@ def reason(blocked: Blocked, host: str, port: int) -> str:
 def http_answer(blocked: Blocked, host: str, port: int) -> bytes:
     """Return an HTTP response with the sentence as its reason phrase too, which is all that many clients show."""
     line = reason(blocked, host, port)
-    body = BODY.format(reason=line).encode() if blocked.allowed is False else f"{line}\n".encode()
+    body = f"{line}\n{HINT if blocked.can_be_allowed else ''}".encode()
     head = (
         f"HTTP/1.1 {blocked.status} {line}\r\nContent-Type: text/plain; charset=utf-8\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 ENDED_IDLE = "was ended: nothing moved on the connection for {seconds:.0f} seconds"
 ENDED_TOO_LONG = "was ended: the connection was {seconds:.0f} seconds old"
 ENDED_WITHDRAWN = "was ended: it is no longer allowed"
+PAUSE_SECONDS = 0.5
 
 
 class Pipe(Protocol):
@@ -48,6 +49,8 @@ class Totals:
         self.received = 0
         self.open = 0
         """Connections to hosts, those on their way there among them."""
+        self.refused = 0
+        """Connections that did not go through."""
         self.over = ""
         """Why nothing more may pass; empty while it may."""
 
@@ -126,6 +129,7 @@ class Visit:
 
     def refused(self, blocked: Blocked) -> None:
         """Note that the connection did not go through, or why it did not last."""
+        self._totals.refused += 1
         self._book.add(Contact(self.host, self.port, blocked.allowed, blocked.why, private=blocked.address))
 
     def sending(self, size: int) -> None:
@@ -139,6 +143,11 @@ class Visit:
         self._totals.add(0, size)
         self._received += size
         self.moved = self._clock()
+
+    @property
+    def pause(self) -> float:
+        """Seconds to wait before it ends, as the run has been refused too often."""
+        return PAUSE_SECONDS if self._totals.refused > self.caps.refusals and self._key is None else 0.0
 
     def settle(self) -> None:
         """Put the bytes that passed since the last time into the contact."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import socket
 import subprocess
@@ -133,6 +134,25 @@ def test_images_that_are_missing_or_old_are_named(places: Places, monkeypatch: p
     assert examined(places, chosen)["Images"].images == ("python-data",)
 
 
+def test_the_registries_and_the_proxy_of_this_machine_are_said(
+    places: Places, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "https://user:secret@index.example/simple")
+    monkeypatch.setenv("NPM_CONFIG_REGISTRY", "https://npm.example/")
+    check = examined(places)["Network"]
+    assert (check.state, check.what) == (State.OK, "Package registries: index.example, npm.example.")
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@proxy.example:3128")
+    check = examined(places)["Network"]
+    assert check.state is State.WARN
+    assert "Connections go through proxy.example:3128" in check.what and "secret" not in check.what
+    monkeypatch.setenv("HTTPS_PROXY", "socks5://proxy.example")
+    check = examined(places)["Network"]
+    assert (check.state, bool(check.fix)) == (State.BAD, True)
+
+
 def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken() -> Check:
         raise ZeroDivisionError("surprise")
@@ -142,24 +162,3 @@ def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, m
     assert checks["Display"].state is State.BAD
     assert "surprise" in checks["Display"].what
     assert checks["Settings"].state is State.OK
-
-
-def test_the_hosts_of_the_registries_are_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_CONFIG_FILE", str(places.config / "pip.conf"))
-    monkeypatch.setenv("PIP_INDEX_URL", "https://packages.example/simple")
-    check = examined(places)["Package registries"]
-    assert check.state is State.OK
-    assert "reaches packages.example" in check.what
-
-
-def test_a_company_proxy_is_said_to_look_names_up_itself(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("https_proxy", "http_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.upper(), raising=False)
-    assert examined(places)["Way out"].state is State.OK
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
-    check = examined(places)["Way out"]
-    assert check.state is State.WARN
-    assert "proxy.example:3128" in check.what and "not whether a name leads to a private address" in check.what
-    monkeypatch.setenv("HTTPS_PROXY", "socks5://proxy.example")
-    assert examined(places)["Way out"].state is State.BAD

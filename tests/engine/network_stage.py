@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.assembly import build
@@ -56,6 +57,24 @@ except Exception as error:
     print("ended", type(error).__name__)
 """
 """Reads what does not end by itself; what it prints last shows that it was ended."""
+
+
+async def serve(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, streams: asyncio.Event | None = None
+) -> None:
+    """Answer one request, or begin a stream that does not end; `streams` is set while somebody reads from that."""
+    with contextlib.suppress(OSError, EOFError):
+        head = await reader.readuntil(b"\r\n\r\n")
+        if streams is None or b" /stream " not in head.partition(b"\r\n")[0]:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
+            await writer.drain()
+        else:
+            writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nfirst\n")
+            await writer.drain()
+            streams.set()
+            await reader.read()
+            streams.clear()
+    writer.close()
 
 
 class NetworkedStage:
@@ -135,21 +154,6 @@ class NetworkedStage:
     def entries(self, request_id: str) -> list[str]:
         return [step.entry.kind for step in self.record(request_id).steps]
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request, or begin a stream that does not end."""
-        with contextlib.suppress(OSError, EOFError):
-            head = await reader.readuntil(b"\r\n\r\n")
-            if b" /stream " not in head.partition(b"\r\n")[0]:
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
-                await writer.drain()
-            else:
-                writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nfirst\n")
-                await writer.drain()
-                self.streams.set()
-                await reader.read()
-                self.streams.clear()
-        writer.close()
-
 
 @contextlib.asynccontextmanager
 async def networked(
@@ -160,7 +164,7 @@ async def networked(
     monkeypatch.setattr("runner.engine.networking.addresses_of", hosts.resolve)
     monkeypatch.setattr("runner.engine.networking.dialer_of_this_machine", lambda _seconds: hosts.dialer())
     stage = NetworkedStage(root, hosts, environment or {})
-    server = await asyncio.start_server(stage.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(partial(serve, streams=stage.streams), "127.0.0.1", 0)
     hosts.ports[80] = server.sockets[0].getsockname()[1]
     await stage.engine.start(gateway=False)
     await stage.until(lambda: stage.engine.parts.sandboxes.present is not None)

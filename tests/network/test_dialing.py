@@ -191,11 +191,16 @@ async def test_dial_reaches_what_is_allowed_and_not_what_was_withdrawn_meanwhile
             await dial(permissions, "a.example", 443, DirectDialer(hosts.resolve, withdrawing))
 
 
+def configured(port: int) -> Permissions:
+    here = [Destination("localhost", port)]
+    return Permissions(here, here)
+
+
 async def test_this_machine_is_looked_up_and_connected_to_for_real() -> None:
     with pytest.raises(Blocked, match="cannot be reached"):
-        await dial(Permissions(private=[Destination("localhost", port := free_port())]), "localhost", port)
+        await dial(configured(port := free_port()), "localhost", port)
     async with served(nothing) as port:
-        reader, writer = await dial(Permissions(private=[Destination("localhost", port)]), "localhost", port)
+        reader, writer = await dial(configured(port), "localhost", port)
         assert await reader.read() == b""
         writer.close()
         await writer.wait_closed()

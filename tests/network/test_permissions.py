@@ -35,9 +35,16 @@ def test_a_wildcard_means_what_is_below_and_ends_at_a_dot() -> None:
     assert permissions.find("xa.example", 443) is None
 
 
+def test_what_the_machine_is_configured_with_is_not_allowed_by_that() -> None:
+    permissions = Permissions([HERE], private=[HERE, BELOW])
+    assert permissions.find("a.example", 443) == Permission(HERE, Reach.CONFIGURED)
+    assert permissions.find("b.a.example", 443) is None
+
+
 def test_the_widest_of_several_counts() -> None:
-    permissions = Permissions([BELOW], private=[Destination("b.a.example")])
-    assert permissions.find("b.a.example", 443) == Permission(Destination("b.a.example"), Reach.CONFIGURED)
+    here = Destination("b.a.example")
+    permissions = Permissions([BELOW, here], private=[here])
+    assert permissions.find("b.a.example", 443) == Permission(here, Reach.CONFIGURED)
     assert permissions.find("c.a.example", 443) == Permission(BELOW, Reach.PUBLIC)
 
 
@@ -57,7 +64,7 @@ def test_a_withdrawn_one_is_gone_and_withdrawing_twice_does_no_harm() -> None:
 
 
 def test_after_the_end_nothing_can_be_allowed() -> None:
-    permissions = Permissions([HERE], private=[BELOW])
+    permissions = Permissions([HERE, BELOW], private=[BELOW])
     permissions.close()
     permissions.allow(HERE, Reach.PRIVATE)
     assert permissions.closed

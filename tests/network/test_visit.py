@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from runner.network import gate, visit
 from runner.network.caps import STANDARD
 from tests.network.stage import GOOD, Code, Stage, echo, staged
 
@@ -84,6 +85,27 @@ async def test_connections_that_say_nothing_are_bounded_too() -> None:
             assert await fifth.rest() == b""
         dropped = await stage.until(lambda contact: contact.allowed is None)
         assert dropped.name == "further connections"
+
+
+async def test_a_program_that_is_refused_without_end_is_slowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(visit, "PAUSE_SECONDS", 0.01)
+    plain = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+        await plain(seconds)
+
+    async with staged(f"{GOOD}:7000", caps=replace(STANDARD, refusals=3)) as stage:
+        stage.hosts.ports[7000] = await stage.server(echo)
+        monkeypatch.setattr(gate.asyncio, "sleep", sleep)
+        for _ in range(5):
+            async with stage.code() as code:
+                await code.connected(GOOD, 443)
+        async with stage.code() as code:
+            assert b" 200 " in await code.connected(GOOD, 7000)
+        await stage.idle()
+        assert pauses == [0.01, 0.01]
 
 
 async def test_reports_are_not_as_many_as_connections() -> None:

@@ -16,7 +16,9 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from runner.network.gate import Gate
+    from runner.network.visit import Pipe
+
+    Serve = Callable[[Pipe, str], Awaitable[None]]
 
 HEAD = struct.Struct(">IcI")
 COUNT = struct.Struct(">I")
@@ -34,7 +36,7 @@ class BadFrame(Exception):
 
 
 class CarriedPipe:
-    """One connection of the code, for the gate (`runner.network.gate.Pipe`)."""
+    """One connection of the code, for the gate (`runner.network.visit.Pipe`)."""
 
     def __init__(self, mux: Mux, number: int) -> None:
         self._mux = mux
@@ -121,9 +123,9 @@ class CarriedPipe:
 class Mux:
     """The streams of one relay. All of it on one loop."""
 
-    def __init__(self, gate: Gate, write: Callable[[bytes], Awaitable[object]]) -> None:
-        """`write` sends to the relay and returns once more may be sent; it raises OSError."""
-        self._gate = gate
+    def __init__(self, serve: Serve, write: Callable[[bytes], Awaitable[object]]) -> None:
+        """`serve` is the gate's. `write` sends to the relay and returns once more may be sent; it raises OSError."""
+        self._serve_at_gate = serve
         self._write = write
         self._pipes: dict[int, CarriedPipe] = {}
         self._serving: set[asyncio.Task[None]] = set()
@@ -173,7 +175,7 @@ class Mux:
 
     async def _serve(self, number: int, pipe: CarriedPipe, target: str) -> None:
         try:
-            await self._gate.serve(pipe, target)
+            await self._serve_at_gate(pipe, target)
         finally:
             pipe.close()
             with contextlib.suppress(OSError):  # the relay is gone, and with it everything of this stream

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 CERTIFICATES = "/tmp/.certificates.pem"
 READY_SECONDS = 20.0
 """For the relay to open its doors on a busy machine."""
+END_SECONDS = 2.0
+"""For its connections to end, which wait for nobody."""
 LAST_WORDS = 1000
 """Bytes that are held of what the relay complains about."""
 START = 'p=/usr/lib/assent/python3; [ -x "$p" ] || p=python3; exec "$p" -I -S -c "$@"'
@@ -52,24 +54,28 @@ class ContainerRelay:
         try:
             await asyncio.wrap_future(self._network.submit(self._open(certificates, ports)))
         except BaseException:
-            self.close()
+            await self.close()
             raise
 
-    def close(self) -> None:
-        """End all connections. Returns at once; may be called on any thread, and more than once."""
-        with contextlib.suppress(RuntimeError):  # the thread has ended, and everything on it
-            self._network.loop.call_soon_threadsafe(self._end)
+    async def close(self) -> None:
+        """End all connections, within bounds of time. On any loop; harmless when done before."""
+        try:
+            ended = self._network.submit(self._end())
+        except RuntimeError:  # the thread has ended, and everything on it
+            return
+        await asyncio.wait({asyncio.wrap_future(ended)}, timeout=END_SECONDS)
 
-    def _end(self) -> None:
+    async def _end(self) -> None:
         if self._work is not None:
             self._work.cancel()
+            await asyncio.wait({self._work})
 
     # ---- on the thread of the network ----
 
     async def _open(self, certificates: bytes, ports: Iterable[int]) -> None:
         words = [*BASH, START, "relay", script("relay.py"), CERTIFICATES, *map(str, ports)]
         attached = (await start(self._client, self._container, words)).attached
-        mux = Mux(self._gate, attached.write)
+        mux = Mux(self._gate.serve, attached.write)
         self._work = spawn("relay", self._carry(attached, mux))
         opening = spawn("relay's doors", self._opened(attached, mux, certificates))
         try:

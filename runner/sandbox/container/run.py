@@ -129,7 +129,7 @@ class ContainerRun:
         finally:
             self._container.let_go()
             if self._relay is not None:
-                self._relay.close()
+                await self._relay.close()
             self._collecting.close()
             self._transcript.end()
             self._removed(self._container, gone)

@@ -12,6 +12,7 @@ import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ FILES: Mapping[str, bytes] = {
 }
 """What a networked run finds besides the certificates: names lead to our listeners."""
 HELPER_SECONDS = 15.0
+END_SECONDS = 2.0
 MOST_STREAMS = 100
 """Connections at once; others wait until there is room."""
 PIECE = 1 << 16
@@ -66,7 +68,7 @@ class SocketPipe:
 
 
 class LocalDoors:
-    """The listeners of one run. `open` blocks; `close` may be called on any thread, and more than once."""
+    """The listeners of one run. Both methods block, and are called on the thread of the run."""
 
     def __init__(self, gate: Gate, network: NetworkLoop) -> None:
         self._gate = gate
@@ -94,10 +96,13 @@ class LocalDoors:
             raise networked.failure(str(error) or "its thread does not answer") from error
 
     def close(self) -> None:
-        try:
-            self._network.loop.call_soon_threadsafe(self._end)
-        except RuntimeError:  # the thread has ended, and every task on it
-            self._drop()
+        """End all connections, within bounds of time."""
+        # Where the thread of the network has ended, so has every task on it.
+        with contextlib.suppress(RuntimeError, TimeoutError, CancelledError):
+            self._network.submit(self._end()).result(END_SECONDS)
+        # Not before: a loop must not look at descriptors that mean something else by now.
+        for each in self._sockets:
+            each.close()
 
     # ---- on the thread of the network ----
 
@@ -112,25 +117,12 @@ class LocalDoors:
         for each in others:
             self._spawn("listener", self._accept(each, each.getsockname()[1]))
 
-    def _end(self) -> None:
+    async def _end(self) -> None:
         self._closed = True
-        for task in list(self._tasks):
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
-        if self._tasks:
-            spawn("end of doors", self._ended(list(self._tasks)))
-        else:
-            self._drop()
-
-    async def _ended(self, tasks: list[asyncio.Task[None]]) -> None:
-        # Not before: a loop must not look at descriptors that mean something else by now.
-        try:
-            await asyncio.gather(*tasks, return_exceptions=True)
-        finally:
-            self._drop()
-
-    def _drop(self) -> None:
-        for each in self._sockets:
-            each.close()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         task = spawn(f"sandbox's {name}", work)
