@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from app import phrases
 from app.decisions import Decisions, PinKeeping
 from runner.model.errors import KnownError
 
@@ -243,6 +244,26 @@ class RunControl:
 
         return self._link.call(work)
 
+    def allow_host(self, request_id: str, host: str, port: int, *, private: bool = False, pin: str = "") -> Future[str]:
+        """Let a run reach a host that it was refused. The future gives why not, or ''; it raises PrivateAddress."""
+
+        async def work(engine: Engine) -> str:
+            proven = await engine.proven(pin)
+            return await engine.hosts.allow(request_id, host, port, private=private, proven=proven)
+
+        return self._link.call(work)
+
+    def always_allow_host(
+        self, id: str, host: str, port: int, seconds: float, *, private: bool, pin: str = ""
+    ) -> Future[Grant]:
+        """Let the agent of a run reach a host for `seconds`. The future raises PrivateAddress like `allow_host`."""
+
+        async def work(engine: Engine) -> Grant:
+            proven = await engine.proven(pin)
+            return await engine.hosts.allow_always(id, host, port, private=private, seconds=seconds, proven=proven)
+
+        return self._link.call(work)
+
     def transcript(self, request_id: str) -> Transcript | None:
         """Return the live output of a run; None before it runs."""
         engine = self._link.engine
@@ -326,7 +347,7 @@ class AgentRegistry:
         """Ask for something harmless in the name of `agent`, so that a person sees what asking is like."""
 
         async def work(engine: Engine) -> None:
-            await engine.submit(test_request(agent))
+            await engine.submit(phrases.test_request(agent))
 
         return self._link.call(work)
 
@@ -339,12 +360,3 @@ def _fail(answer: Future[Any], error: BaseException) -> None:
     answer.set_exception(error)
     # Read already: one that nobody awaits any more is no fault of its own.
     answer.exception()
-
-
-def test_request(agent: str) -> Submission:
-    """Return the first request of a new agent: harmless, and it says where it comes from."""
-    from runner.model.request import Language, Tool
-    from runner.model.submission import Submission
-
-    code = 'print("Assent works: this was shown to you before it ran.")\n'
-    return Submission(agent, Tool.CODE_EXECUTE, Language.PYTHON, code, "Test request, sent from this window")

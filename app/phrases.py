@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, assert_never
 
-from app.parts.amounts import size
+from app.parts.amounts import counted, size
 from app.parts.expose import visible as visible  # one of the phrases that every page uses
 from runner.model.decision import Decider, Verdict
 from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.model.shown import hides
+from runner.model.submission import Submission
 
 if TYPE_CHECKING:
     from runner.model.decision import Decision
+    from runner.model.plan import Plan
     from runner.model.request import Request
     from runner.model.result import Result
 
@@ -45,8 +47,23 @@ def when(epoch: float) -> str:
 
 
 def title(request: Request) -> str:
-    """Return what the agent called it, or else the first line of code that says something."""
+    """Return what the agent called it, or else the packages it installs or the first line of code that says something.
+
+    What an installation is called is worked out, and not what the agent says.
+    """
+    if request.plan is not None and not request.code:
+        return installs(request.plan)
     return title_of(request.title, request.code, request.tool)
+
+
+def installs(plan: Plan) -> str:
+    """Return what a plan installs: `Install requests 2.32.3 and 4 others`."""
+    named = [one for one in plan.packages if not one.wanted_by] or list(plan.packages)
+    if not named:
+        return "Install nothing: all of it is there already"
+    first = f"{visible(named[0].name)} {visible(named[0].version)}"
+    others = len(plan.packages) - 1
+    return f"Install {first}" + (f" and {counted(others, 'other')}" if others else "")
 
 
 def title_of(given: str, code: str, tool: Tool) -> str:
@@ -123,15 +140,22 @@ def isolation_first(value: Isolation) -> str:
 
 
 def network(request: Request) -> str:
+    """Return which hosts may be reached."""
+    hosts = _hosts(request)
     match request.network:
         case NetworkMode.NONE:
             return "none"
         case NetworkMode.REGISTRIES:
-            return "package registries"
+            return f"registries ({hosts})" if hosts else "registries, of which none is set up here"
         case NetworkMode.DOMAINS:
-            return ", ".join(visible(domain) for domain in request.domains) or "no domain named"
+            return f"listed hosts: {hosts}" if hosts else "no host named"
         case _:
             assert_never(request.network)
+
+
+def _hosts(request: Request) -> str:
+    marked = (f"{visible(one)} (by your grant)" if one in request.granted else visible(one) for one in request.domains)
+    return ", ".join(marked)
 
 
 def verdict(value: Verdict) -> str:
@@ -192,3 +216,9 @@ def ended(result: Result) -> str:
             return visible(result.error) or "Assent stopped while it ran; its output is lost."
         case _:
             assert_never(result.outcome)
+
+
+def test_request(agent: str) -> Submission:
+    """Return the first request of a new agent: harmless, and it says where it comes from."""
+    code = 'print("Assent works: this was shown to you before it ran.")\n'
+    return Submission(agent, Tool.CODE_EXECUTE, Language.PYTHON, code, "Test request, sent from this window")

@@ -42,6 +42,10 @@ root:x:0:
 sandbox:x:1000:
 nogroup:x:65534:
 END
+    # Where a run has a network, a relay answers for names; elsewhere nothing does. An engine that gives no network writes
+    # neither file.
+    echo nameserver 127.0.0.1 >etc/resolv.conf
+    printf '%s\tlocalhost\n' 127.0.0.1 ::1 >etc/hosts
     rm -f etc/shadow* etc/gshadow* etc/passwd- etc/group-
     chown 1000:1000 workspace
     ln -sf which.debianutils usr/bin/which
@@ -59,8 +63,20 @@ END
     if [ -e usr/bin/python3 ]; then
         echo "I: compiling" >&2
         rm -rf usr/lib/python3*/idlelib usr/lib/python3*/turtledemo usr/lib/python3*/ensurepip usr/lib/python3*/test
-        chroot . python3 -I -m compileall -q -j 0 --invalidation-mode unchecked-hash \
+        workers=0
+        [ -e usr/lib/python3.*/concurrent ] || workers=1 # without all of the library it cannot have several
+        chroot . python3 -I -m compileall -q -j "$workers" --invalidation-mode unchecked-hash \
             "/$(echo usr/lib/python3.*)" >&2
+    fi
+
+    # The relay's interpreter has one path in every image. Where Python is not what the image is for, there is only a part
+    # of its library: code that looks for `python3` is not to find that.
+    mkdir -p usr/lib/assent
+    if [ -e usr/lib/python3.*/concurrent ]; then
+        ln -s ../../bin/python3 usr/lib/assent/python3
+    else
+        mv "$(echo usr/bin/python3.*)" usr/lib/assent/python3
+        rm -f usr/bin/python3
     fi
 
     find . -xdev -type f -perm /6000 -exec chmod ug-s {} +

@@ -13,6 +13,7 @@ from runner.approval.desk import Desk
 from runner.approval.door import Door
 from runner.approval.editing import Editing
 from runner.approval.hindsight import Hindsight
+from runner.approval.hosts import Hosts
 from runner.approval.late_approval import LateApprovals
 from runner.approval.modes import Modes
 from runner.approval.remembering import Remembering
@@ -23,6 +24,7 @@ from runner.engine.entrance import Entrance
 from runner.engine.history_opening import HistoryOpening
 from runner.engine.kept_sandboxes import KeptSandboxes
 from runner.engine.membership import Membership
+from runner.engine.networking import Networking, look_up
 from runner.engine.opening import Opener
 from runner.engine.parts import Parts
 from runner.engine.path import Path
@@ -31,6 +33,7 @@ from runner.engine.runs import Runs
 from runner.engine.sandbox_watch import SandboxWatch
 from runner.engine.timekeeping import Timekeeping
 from runner.requests.cases import Cases
+from runner.requests.network import Offered
 from runner.settings.loading import load
 from runner.system.places import Places
 
@@ -71,7 +74,8 @@ class Assembly:
         self.circumstances = self.make_circumstances()
         self.approvals = self.make_approvals()
         self.sandboxes = KeptSandboxes(self.recorder, parts.sandboxes, self.settings, self.forget_sandbox)
-        self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes)
+        self.networking = self.make_networking()
+        self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes, self.networking)
         self.path = Path(parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.assess)
         self.engine = self.make_engine()
 
@@ -103,12 +107,18 @@ class Assembly:
             circumstances,
             lambda: self.approvals.hindsight,
             lambda: self.engine.reload(),
+            lambda revoked: self.approvals.hosts.withdraw(revoked),
         )
+        hosts = Hosts(record, cases, modes, circumstances, grants, lambda: self.networking, look_up, ledger)
         deciders = in_order(modes, late, remembering, desk, circumstances)
         assess = partial(self.assess, person=True)
-        hindsight = Hindsight(cases, grants, assessor, deciders, assess, circumstances, ledger)
+        hindsight = Hindsight(cases, grants, assessor, deciders, assess, circumstances, ledger, self.offered)
         editing = Editing(cases, desk, door, assess, assessor, circumstances, ledger)
-        return Approvals(desk, door, modes, late, remembering, deciders, hindsight, editing)
+        return Approvals(desk, door, modes, late, remembering, deciders, hindsight, editing, hosts)
+
+    def make_networking(self) -> Networking:
+        hosts, now = self.approvals.hosts, self.configuration.grants.now
+        return Networking(self.recorder, self.settings, self.parts.registries, hosts.use, now)
 
     def make_engine(self) -> Engine:
         parts, closing = self.parts, self.circumstances.closing
@@ -123,7 +133,7 @@ class Assembly:
             sandboxes=self.sandboxes,
             runs=self.runs,
             membership=self.membership,
-            entrance=Entrance(parts, self.recorder, self.bulletin, self.sandboxes, self.closing, watch),
+            entrance=Entrance(parts, self.recorder, self.bulletin, self.sandboxes, self.closing, watch, self.offered),
             path=self.path,
             watch=watch,
             history=self.make_history(),
@@ -149,6 +159,11 @@ class Assembly:
         assessment = await self.parts.assess(request, person=person)
         return self.policy().weigh(request, assessment)  # by the rules in force now, not those before the await
 
+    async def offered(self, agent: str) -> Offered:
+        """Return the hosts that a networked request of `agent` gets without naming them."""
+        registries = await self.parts.registries()
+        return Offered(registries, self.approvals.hosts.granted(agent))
+
     def unwritable(self) -> str:
         """Return why the ledger cannot be written; empty where it can."""
         trouble = self.bulletin.standing("ledger")
@@ -160,7 +175,8 @@ class Assembly:
         self.sandboxes.awoke()
 
     def deny_all(self, why: str) -> None:
-        """Deny all undecided requests, and revoke late approvals."""
+        """Deny all undecided requests, revoke late approvals and end the network of every run."""
+        self.networking.shut_all()
         self.path.end_assessing()
         self.approvals.desk.clear(why)
         self.approvals.late.drop(why)

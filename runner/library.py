@@ -17,13 +17,16 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.audit import artifacts
+from runner.engine.networking import gate_for
 from runner.model.answer import result_text
 from runner.model.decision import Decider, Decision, Verdict
-from runner.model.errors import KnownError
+from runner.model.errors import KnownError, Refused
 from runner.model.request import Isolation, Language, Request, Tool
 from runner.model.submission import Submission
+from runner.policy.decide import refused_network
 from runner.requests import intake
 from runner.requests.modules import imports
+from runner.requests.network import Offered, registry_hosts
 from runner.sandbox.available import sandboxes
 from runner.sandbox.choose import choose
 from runner.sandbox.contract import Job
@@ -31,7 +34,7 @@ from runner.settings.loading import load
 from runner.system.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
+    from collections.abc import Coroutine, Mapping, Sequence
 
     from runner.model.result import Result
     from runner.sandbox.contract import Sandbox
@@ -47,6 +50,8 @@ def execute(
     timeout: float | None = None,
     context: Mapping[str, object] | None = None,
     *,
+    network_enabled: bool = False,
+    allowed_domains: Sequence[str] | None = None,
     fall_back: bool = False,
 ) -> Result:
     """Run `code` in the configured sandbox (`SANDBOX_TYPE`) and wait for its end.
@@ -55,11 +60,23 @@ def execute(
     the value of its variable `result` is returned as `Result.value`. `fall_back` allows the strongest sandbox that
     works where the one that the settings name, or the level asks for, does not; so does the setting of that name.
 
-    Raises KnownError where there is no such sandbox here, where code may not run at all, and for settings that
-    cannot be understood, as they might forbid something; Refused for arguments out of bounds. Never raises for a
-    failure of the code.
+    With `network_enabled` the code reaches the hosts in `allowed_domains` (`name`, `name:port` or `*.name`), without
+    these the package registries of this machine, and nothing else; `Result.contacts` has what it tried to reach.
+
+    Raises KnownError where there is no such sandbox here or it has no network to give, where code may not run at all,
+    and for settings that cannot be understood, as they might forbid something; Refused for arguments out of bounds.
+    Never raises for a failure of the code.
     """
-    return _wait(execute_async(code, language, timeout, context, fall_back=fall_back))
+    work = execute_async(
+        code,
+        language,
+        timeout,
+        context,
+        network_enabled=network_enabled,
+        allowed_domains=allowed_domains,
+        fall_back=fall_back,
+    )
+    return _wait(work)
 
 
 async def execute_async(
@@ -68,19 +85,23 @@ async def execute_async(
     timeout: float | None = None,
     context: Mapping[str, object] | None = None,
     *,
+    network_enabled: bool = False,
+    allowed_domains: Sequence[str] | None = None,
     fall_back: bool = False,
 ) -> Result:
     """`execute` for callers with an event loop."""
     places = Places.standard()
     settings = _settings(places)
     fall_back = fall_back or settings.sandbox_fallback
-    submission = Submission(
-        agent=CALLER, tool=Tool.CODE_EXECUTE, language=_language(language), code=code, timeout=timeout, context=context
-    )
+    submission = _submission(code, language, timeout, context, network_enabled, allowed_domains)
     sandbox = (await choose(settings.sandbox_type, _sandboxes(settings), fall_back=fall_back)).sandbox
     if not fall_back:
         _require_level(settings, sandbox.isolation)
-    request = intake.request(submission, settings, sandbox.isolation)
+    registries = await asyncio.to_thread(registry_hosts, settings) if network_enabled else ()
+    request = intake.request(submission, settings, sandbox.isolation, offered=Offered(registries))
+    if why := refused_network(request):
+        raise KnownError(why, "Leave network_enabled out, or set up a sandbox: `assent doctor` says how.")
+    gate = gate_for(request, (), registries, settings)
     job = Job(
         id=uuid.uuid4().hex,
         language=_language(language),
@@ -88,10 +109,41 @@ async def execute_async(
         limits=request.limits,
         context=request.context,
         imports=imports(settings),
+        network=request.network,
+        gate=gate,
     )
-    result = await (await sandbox.start(job, lambda _usage: None)).finished()
+    try:
+        result = await (await sandbox.start(job, lambda _usage: None)).finished()
+        if gate is not None:
+            result = replace(result, contacts=gate.contacts, contacts_left_out=gate.contacts_left_out)
+    finally:
+        if gate is not None:
+            gate.close()
     _keep(places, settings.store_code, request, result)
     return result
+
+
+def _submission(
+    code: str,
+    language: str,
+    timeout: float | None,
+    context: Mapping[str, object] | None,
+    network_enabled: bool,
+    allowed_domains: Sequence[str] | None,
+) -> Submission:
+    """Return a call of `execute` in the form of an agent's. Raises Refused and KnownError."""
+    if allowed_domains and not network_enabled:
+        raise Refused("allowed_domains is given without network_enabled.", "Set network_enabled to True as well.")
+    return Submission(
+        agent=CALLER,
+        tool=Tool.CODE_EXECUTE,
+        language=_language(language),
+        code=code,
+        timeout=timeout,
+        context=context,
+        network_enabled=network_enabled,
+        allowed_domains=tuple(allowed_domains or ()),
+    )
 
 
 def run_python_code(code: str, timeout: float | None = None) -> str:

@@ -23,6 +23,7 @@ ROOMS = {
         approval
         requests
         sandbox policy
+        network
         identity
         risk audit settings
         system
@@ -33,10 +34,11 @@ ROOMS = {
         start
         notify
         chrome
+        allowing
         remembering settings
         review history
         queue running agents doctor help
-        files
+        files network packages
         bridge
         decisions
         cards errands page_tasks

@@ -106,10 +106,12 @@ class PageShelf(QObject):
         }
 
     def _make_running(self) -> QWidget:
+        from app.allowing.run_hosts import RunHosts
         from app.running.panel import RunningPanel
         from runner.audit import captures
 
-        panel = RunningPanel(self._cases, self._bridge, self._look, partial(captures.read, self._places))
+        hosts = partial(RunHosts, self._bridge, self._look)
+        panel = RunningPanel(self._cases, self._bridge, self._look, partial(captures.read, self._places), hosts)
         panel.kept.failed.connect(self.failed)
         return panel
 

@@ -20,6 +20,8 @@ from app import phrases
 from app.files.panel import FilesView
 from app.history import words
 from app.history.facts import RecordFacts
+from app.network.contacts import ContactsView
+from app.packages.view import PlanView
 from app.parts.badge import Badge
 from app.parts.code import CodeView
 from app.parts.copying import CopyButton
@@ -30,6 +32,7 @@ from app.parts.meters import Meters
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from runner.model.assessment import Level
+from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,6 +91,8 @@ class Detail(QFrame):
         self.message = plain_label(role="muted", wrap=True)
         self.no_output = EmptyState(look, "ban", "Nothing ran", "There is no output.")
         self.files = FilesView(look, read)
+        self.hosts = ContactsView(look)
+        self.plan = PlanView(look)
         self.facts = RecordFacts(look, open_folder)
         self.extras = {name: CodeView(look) for name in (VERSION, "Result", "Variables", "Input", "Known files")}
         self.nothing = EmptyState(look, "history", *CHOOSE)
@@ -163,14 +168,26 @@ class Detail(QFrame):
         place = self.tabs.indexOf(self.files)
         self.tabs.setTabText(place, self.files.title)
         self.tabs.setTabVisible(place, result is not None)
+        self._show_hosts(record)
         if result is None:
             self.output.clear()
             self._ran.setCurrentWidget(self.no_output)
             return
         self.output.set_text(result.stdout, result.stderr)
-        self.meters.begin(result.meta.limits, record.request.isolation, ())
+        networked = record.request.network is not NetworkMode.NONE
+        self.meters.begin(result.meta.limits, record.request.isolation, (), networked=networked)
         self.meters.show_result(result)
         self._ran.setCurrentWidget(self._run)
+
+    def _show_hosts(self, record: CaseRecord) -> None:
+        """Show which hosts the run tried to reach, where it had a network or tried without."""
+        result = record.result
+        contacts = result.contacts if result is not None else ()
+        self.hosts.show_contacts(contacts, result.contacts_left_out if result is not None else 0)
+        place = self.tabs.indexOf(self.hosts)
+        self.tabs.setTabText(place, self.hosts.title)
+        networked = record.request.network is not NetworkMode.NONE
+        self.tabs.setTabVisible(place, result is not None and (networked or bool(contacts)))
 
     def _show_extras(self, record: CaseRecord) -> None:
         """Show tabs for what most requests do not have."""
@@ -185,6 +202,9 @@ class Detail(QFrame):
         for name, view in self.extras.items():
             view.set_code(texts[name], request.language.value if name == VERSION and request.language else "")
             self.tabs.setTabVisible(self.tabs.indexOf(view), bool(texts[name]))
+        self.tabs.setTabVisible(self.tabs.indexOf(self.plan), request.plan is not None)
+        if request.plan is not None:
+            self.plan.show_plan(request.plan)
 
     @Slot(str)
     def _saved(self, path: str) -> None:
@@ -205,6 +225,8 @@ class Detail(QFrame):
         self.tabs.addTab(self._make_run(), "Output")
         self.tabs.addTab(self.files, "Files")
         self.tabs.addTab(self.facts, "Record")
+        self.tabs.addTab(self.hosts, "Network")
+        self.tabs.addTab(self.plan, "Packages")
         for name, view in self.extras.items():
             view.setAccessibleName(name)
             self.tabs.addTab(view, name)

@@ -11,6 +11,7 @@ from app.parts.amounts import size
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase
 from runner.model.recorded import WHOLE
+from runner.model.request import NetworkMode
 from runner.requests.bounds import NAMES, changed_limits
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ KINDS = {
     "edited": "changed by a person before it was approved",
     "grant-used": "answered by what you remembered",
     "held": "paused by a person",
+    "host-allowed": "a person allowed a host for this run",
+    "host-not-allowed": "that host was not allowed after all",
     "paused": "looked at by a person",
     "resumed": "resumed by a person",
 }
@@ -89,6 +92,8 @@ def run(record: CaseRecord) -> Named:
         pairs.append(("Memory", f"{size(result.peak_memory)} at most"))
     if result.meta.runtime:
         pairs.append(("Sandbox", phrases.isolation_first(result.meta.isolation)))
+    if record.request.network is not NetworkMode.NONE:
+        pairs.append(("Network", phrases.network(record.request)))
     if result.meta.image:
         pairs.append(("Image", phrases.visible(result.meta.image)))
     if result.meta.blocked_imports:
@@ -137,7 +142,8 @@ def artifact(record: CaseRecord) -> str:
 
 def _step(step: CaseStep) -> str:
     kind = KINDS.get(step.entry.kind) or phrases.visible(step.entry.kind)
-    return f"{kind}, {phrases.when(step.entry.seconds)}"
+    host = f", {phrases.visible(str(step.body['host']))}:{step.body.get('port')}" if "host" in step.body else ""
+    return f"{kind}{host}, {phrases.when(step.entry.seconds)}"
 
 
 def _decider(by: Decider) -> str:

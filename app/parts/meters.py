@@ -1,4 +1,4 @@
-"""The four gauges of a run: CPU, memory, disk and processes, each against its limit."""
+"""The gauges of a run: CPU, memory, disk and processes, each against its limit; and the network where it has one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.parts.amounts import percent, size
 from app.parts.gauge import GaugeView
+from app.parts.network_gauge import NetworkGauge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from app.look.look import Look
+    from runner.model.network import Contact
     from runner.model.request import Isolation, Limits
     from runner.model.result import Result, Usage
 
 _MB = 1 << 20
 _WIDE = 640
 """Pixels from which on the four stand side by side."""
+_WIDE_WITH_NETWORK = 980
+"""The same for five, of which that of the network takes two places."""
 
 
 class Meters(QWidget):
@@ -40,17 +44,22 @@ class Meters(QWidget):
             (self.disk, lambda usage: usage.disk_bytes),
             (self.processes, lambda usage: usage.processes),
         )
-        for gauge, _ in self._all:
+        self.network = NetworkGauge(look, self)
+        for gauge in (*(gauge for gauge, _ in self._all), self.network):
             # All of one width: their words change several times a second, and nothing may jump.
             gauge.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(look.px(8))
-        self._columns = 0
-        self._arrange(4)
+        self._shape = (0, False)
+        self._networked = False
+        self.network.hide()
+        self._arrange()
 
-    def begin(self, limits: Limits, isolation: Isolation, readings: Iterable[Usage]) -> None:
-        """Start with a run's limits and its measurements so far."""
+    def begin(
+        self, limits: Limits, isolation: Isolation, readings: Iterable[Usage], *, networked: bool = False
+    ) -> None:
+        """Start with a run's limits and its measurements so far; `networked` where it may reach hosts."""
         self.cpu.set_limit(limits.cpu_cores * 100 if isolation.limits_cpu else None)
         self.memory.set_limit(limits.memory_mb * _MB)
         self.disk.set_limit(limits.disk_mb * _MB)
@@ -60,6 +69,10 @@ class Meters(QWidget):
             gauge.no_data("nothing has been measured yet")
             if points := _points(readings, value):
                 gauge.show_curve(points)
+        self.network.begin(readings)
+        self._networked = networked
+        self.network.setVisible(networked)
+        self._arrange()
 
     def add(self, usage: Usage) -> None:
         """Add a reading."""
@@ -68,6 +81,7 @@ class Meters(QWidget):
                 gauge.no_data("it cannot be seen from outside this sandbox")
             else:
                 gauge.add(usage.at, amount)
+        self.network.take(usage)
 
     def show_result(self, result: Result) -> None:
         """Show the whole curve of a finished run."""
@@ -78,19 +92,33 @@ class Meters(QWidget):
                 gauge.show_curve(points, peak)
             elif gauge.peak is None:
                 gauge.no_data("the run was too short or the sandbox cannot tell")
+        if any(usage.sent is not None for usage in result.curve):
+            self.network.begin(result.curve)
+        self.network.set_hosts(reached(result.contacts))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._arrange(4 if self.width() >= self._look.px(_WIDE) else 2)
+        self._arrange()
 
-    def _arrange(self, columns: int) -> None:
-        if columns == self._columns:
+    def _arrange(self) -> None:
+        """Stand in one row where there is space for it, else in two of one width."""
+        networked, px = self._networked, self._look.px
+        wide = self.width() >= px(_WIDE_WITH_NETWORK if networked else _WIDE)
+        columns = (6 if networked else 4) if wide else (3 if networked else 2)
+        if (columns, networked) == self._shape:
             return
-        self._columns = columns
+        self._shape = columns, networked
         for number, (gauge, _) in enumerate(self._all):
             self._grid.addWidget(gauge, number // columns, number % columns, Qt.AlignmentFlag(0))
-        for column in range(4):
+        if networked:
+            self._grid.addWidget(self.network, 4 // columns, 4 % columns, 1, 2)
+        for column in range(6):
             self._grid.setColumnStretch(column, 1 if column < columns else 0)
+
+
+def reached(contacts: Iterable[Contact]) -> int:
+    """Return how many hosts were reached."""
+    return len({one.host for one in contacts if one.allowed})
 
 
 def _points(readings: Iterable[Usage], value: Callable[[Usage], float | None]) -> list[tuple[float, float]]:

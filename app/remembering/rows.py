@@ -13,6 +13,7 @@ from app.parts.badge import Badge
 from app.parts.plain import plain_label
 from app.parts.roles import Role
 from app.remembering import words
+from runner.policy.grants import Subject
 
 if TYPE_CHECKING:
     from app.look.look import Look
@@ -75,7 +76,8 @@ def grant_row(look: Look, grant: Grant) -> RuleRow:
     row = RuleRow(look, words.name(grant), said, small, "Revoke")
     assert row.button is not None
     row.button.setProperty("kind", "danger")
-    row.mark(Badge(look, grant.level))
+    if grant.subject is not Subject.HOST:  # it approves nothing, so that no level is its own
+        row.mark(Badge(look, grant.level))
     return row
 
 

@@ -21,11 +21,14 @@ SUBJECTS = {
     Subject.SHAPE: ("The same code, other values", "Texts and numbers may be others; f-strings and all else may not."),
     Subject.FILES: ("Files like this one", "In this sandbox, the same folder and ending; never what is above MEDIUM."),
     Subject.KIND: ("Requests of this kind", "Same tool and language, touching nothing that this one does not touch."),
+    Subject.HOST: ("This host", "Networked runs of this agent reach it from now on; each of them is still asked."),
 }
 
 
 def name(grant: Grant) -> str:
     """Return the name of a grant in the list."""
+    if grant.subject is Subject.HOST:
+        return f"Host {phrases.visible(grant.pattern)} for {phrases.visible(grant.agent)}"
     return f"{SUBJECTS[grant.subject][0]}: {phrases.visible(grant.title) or grant.tool.value}"
 
 
@@ -52,6 +55,10 @@ def covered(grant: Grant) -> str:
             files = f"{grant.tool.value} of {phrases.visible(grant.pattern)} in sandbox {grant.sandbox}"
             more = "A `*` stands for one name; names that begin with a dot and other folders are asked."
             return f"Any {files} by {who}. {more} {level}"
+        case Subject.HOST:
+            inside = " It may lead to an address inside your own network." if grant.private else ""
+            more = "It approves nothing: each run with network is CRITICAL and asked, with this host in its list."
+            return f"Networked runs of {who} reach {phrases.visible(grant.pattern)} as well.{inside} {more}"
 
 
 def ends(grant: Grant) -> str:

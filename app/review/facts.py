@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 
 from app import phrases
+from app.network.reach import ReachSection
+from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
 from app.parts.sections import Listed, Pairs, Section, wrapped_label
 from app.review.findings import FindingsList
 from app.review.narrowing import Narrowing
+from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from app.cards import Card
     from app.look.look import Look
     from runner.model.assessment import Finding, Touch
+    from runner.model.kept_sandbox import Kept
 
 REASONS_SHOWN = 4
 IMAGE_LENGTH = 19
@@ -44,17 +48,21 @@ class Facts(ScrollColumn):
         self._why.add(self._reasons)
         self._why.add(self.narrowing)
         self._why.add(self.findings)
+        self.reach = ReachSection(look)
         self._touch = Pairs(look, "What it can touch")
         self._where = Pairs(look, "Where it will run")
         self._protections = Listed(look, "Protected by")
         self._missing = Listed(look, "Not protected by")
         self.column.setContentsMargins(look.px(12), look.px(10), look.px(8), look.px(12))
         self.column.setSpacing(look.px(14))
-        for section in (self._why, self._touch, self._where, self._protections, self._missing):
+        for section in (self._why, self.reach, self._touch, self._where, self._protections, self._missing):
             self.column.addWidget(section)
 
-    def show_card(self, card: Card, sandbox: Mapping[str, object]) -> None:
-        """Show the facts of a request; `sandbox` is what is known of the sandbox here and may be empty."""
+    def show_card(self, card: Card, sandbox: Mapping[str, object], kept: tuple[Kept, ...] = ()) -> None:
+        """Show the facts of a request; `sandbox` is what is known of the sandbox here and may be empty.
+
+        `kept` are the sandboxes that agents keep.
+        """
         assessment = card.assessment
         self._why.rename(f"Why {assessment.level.name}" if assessment else "Not assessed yet")
         self._reasons.setText("\n".join(map(phrases.visible, _reasons(card))))
@@ -63,6 +71,7 @@ class Facts(ScrollColumn):
         self.narrowing.offer(self._found, card.id)
         self._narrow()
         self.findings.setVisible(bool(self._found))
+        self.reach.show_request(card.request, kept)
         self._touch.show_pairs(_touched(assessment.touch) if assessment else ())
         here = sandbox if _is_for(card, sandbox) else {}
         chosen = [("Chosen", str(here["chosen"]))] if here.get("chosen") else []
@@ -113,7 +122,9 @@ def _listed(values: tuple[str, ...], most: int = 8) -> str:
 
 def _where(card: Card) -> list[tuple[str, str]]:
     request = card.request
-    pairs = [("Sandbox", phrases.isolation_first(request.isolation)), ("Network", phrases.network(request))]
+    pairs = [("Sandbox", phrases.isolation_first(request.isolation))]
+    if request.network is NetworkMode.NONE:
+        pairs.append(("Network", phrases.network(request)))
     if request.image:
         pairs.append(("Image", phrases.visible(request.image[:IMAGE_LENGTH])))
     if request.sandbox:
@@ -122,8 +133,10 @@ def _where(card: Card) -> list[tuple[str, str]]:
         pairs.append(("Files", _listed(request.files)))
     if request.executable:
         pairs.append(("Executable", "May be started as a program"))
-    if request.packages:
+    if request.packages and request.plan is None:
         pairs.append(("Packages", _listed(request.packages)))
+    if request.plan is not None:
+        pairs.append(("Packages", f"{counted(len(request.plan.packages), 'package')}, see Packages"))
     return pairs
 
 

@@ -187,7 +187,7 @@ class ReviewPanel(QFrame):
     def _show_facts(self, shown: Card) -> None:
         card = self.card
         assert card is not None
-        self.page.facts.show_card(shown, self._cards.sandbox)
+        self.page.facts.show_card(shown, self._cards.sandbox, self._cards.kept)
         offered = card.waiting and not self._under_review.sent
         allowed = self._bridge.decisions.bounds(card.request) if offered else {}
         self.page.limits.offer(card, shown, allowed)

@@ -8,13 +8,14 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from app import phrases
+from app.packages.view import PlanView
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
 from runner.model.request import CODE as CODE_PART
-from runner.model.request import Tool
+from runner.model.request import PACKAGES, Tool
 from runner.risk.writes import language_of
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ WITHOUT_CODE = {
     Tool.CODE_WRITE_FILE: "The file would be empty.",
     Tool.CODE_READ_FILE: "The agent gets what the file holds. No code runs.",
     Tool.CODE_LIST_FILES: "The agent gets the names and sizes of the files. No code runs.",
-    Tool.CODE_CREATE_SANDBOX: "An empty sandbox without network. No code runs.",
+    Tool.CODE_CREATE_SANDBOX: "An empty sandbox. No code runs.",
     Tool.CODE_DESTROY_SANDBOX: "The sandbox and everything in it are removed.",
 }
 
 
 class ReadingPane(QWidget):
-    """Code, changes, variables and input of what is under review."""
+    """Code, changes, variables, input and packages of what is under review."""
 
     seen = Signal()
     """The end of a part has come on the screen."""
@@ -57,9 +58,10 @@ class ReadingPane(QWidget):
         self.changes = ChangesView(look)
         self.extra = CodeView(look)
         self.extra.setAccessibleName("Variables or input")
+        self.plan = PlanView(look)
         self.editor = CodeEditor(look)
         self._parts = QStackedWidget()
-        for view in (self.code, self.codeless, self.changes, self.extra):
+        for view in (self.code, self.codeless, self.changes, self.extra, self.plan):
             self._parts.addWidget(view)
         self._place = QStackedWidget()
         self._place.addWidget(self._parts)
@@ -72,6 +74,7 @@ class ReadingPane(QWidget):
         self.tabs.currentChanged.connect(self._show_part)
         self.code.seen_to_end.connect(self.seen)
         self.extra.seen_to_end.connect(self._extra_seen)
+        self.plan.seen_to_end.connect(self._plan_seen)
 
     # ---- what is shown ----
 
@@ -79,7 +82,9 @@ class ReadingPane(QWidget):
     def subject(self) -> QWidget:
         """What is looked at before deciding: the code, or in words what is asked for where there is none."""
         shown = self._under_review.shown
-        return self.code if shown is None or shown.request.code else self.codeless
+        if shown is None or shown.request.code:
+            return self.code
+        return self.codeless if shown.request.plan is None else self.plan
 
     def focus(self) -> None:
         """Put the focus on the subject, where no key decides anything."""
@@ -91,11 +96,20 @@ class ReadingPane(QWidget):
         self.tabs.blockSignals(True)
         while self.tabs.count():
             self.tabs.removeTab(0)
-        self.tabs.addTab(FIRST.get(card.request.tool, "Request"))
+        request = card.request
+        parts = [part for part in request.parts if part.name != CODE_PART]
+        plan = next((part for part in parts if self._is_plan(part)), None)
+        if plan is not None and not request.code:
+            # What is asked for is the packages: they stand first, and no empty page before them.
+            parts.remove(plan)
+            self.tabs.setTabData(self.tabs.addTab(plan.name), plan)
+        else:
+            self.tabs.addTab(FIRST.get(request.tool, "Request"))
         self.tabs.addTab("Changes")
-        for part in card.request.parts:
-            if part.name != CODE_PART:
-                self.tabs.setTabData(self.tabs.addTab(part.name), part)
+        for part in parts:
+            self.tabs.setTabData(self.tabs.addTab(part.name), part)
+        if request.plan is not None:
+            self.plan.show_plan(request.plan)
         self.tabs.setCurrentIndex(CODE)
         self.tabs.blockSignals(False)
         self.changes.show_asking()
@@ -121,11 +135,20 @@ class ReadingPane(QWidget):
 
     @Slot(int)
     def _show_part(self, tab: int) -> None:
-        if tab > CHANGES:
-            part = self.tabs.tabData(tab)
+        part = self.tabs.tabData(tab)
+        if tab <= CHANGES:
+            self._parts.setCurrentWidget(self.subject if tab <= CODE else self.changes)
+        elif self._is_plan(part):
+            self._parts.setCurrentWidget(self.plan)
+        else:
             self.extra.set_code(part.text, "", ())
             self.extra.setAccessibleName(f"{part.name}, {counted(self.extra.line_count, 'line')}")
-        self._parts.setCurrentWidget(self.subject if tab <= CODE else self.changes if tab == CHANGES else self.extra)
+            self._parts.setCurrentWidget(self.extra)
+
+    def _is_plan(self, part: Part) -> bool:
+        """Return whether `part` is shown as the rows of a plan."""
+        shown = self._under_review.shown
+        return part.name == PACKAGES and shown is not None and shown.request.plan is not None
 
     # ---- the editor in the place of the parts ----
 
@@ -156,8 +179,16 @@ class ReadingPane(QWidget):
     @Slot(bool)
     def _extra_seen(self, to_end: bool) -> None:
         """Count this for the part on screen alone: another one begins with its end unseen."""
-        if to_end and self.extra.is_seen_to_end and self.tabs.currentIndex() > CHANGES:
-            self._seen.add(self.tabs.tabData(self.tabs.currentIndex()))
+        part = self.tabs.tabData(self.tabs.currentIndex())
+        if to_end and self.extra.is_seen_to_end and self.tabs.currentIndex() > CHANGES and not self._is_plan(part):
+            self._seen.add(part)
+            self.seen.emit()
+
+    @Slot(bool)
+    def _plan_seen(self, to_end: bool) -> None:
+        part = self.tabs.tabData(self.tabs.currentIndex())
+        if to_end and part is not None and self._is_plan(part):
+            self._seen.add(part)
             self.seen.emit()
 
     def mark_unseen(self, card: Card, painted: bool) -> None:
@@ -169,7 +200,7 @@ class ReadingPane(QWidget):
             words = part.name if part is not None else FIRST.get(card.request.tool, "Request")
             if not name:
                 continue
-            if name in unseen and (painted or tab != CODE):
+            if name in unseen and (painted or name != CODE_PART):
                 words = f"{words} {UNSEEN}"
             if self.tabs.tabText(tab) != words:
                 self.tabs.setTabText(tab, words)

@@ -26,12 +26,13 @@ from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding
 from app.parts.lines import list_view
-from app.parts.meters import Meters
+from app.parts.meters import Meters, reached
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
 from app.running.kept import KeptSandboxList
 from app.running.model import RunsModel
-from runner.model.events import RunFinished, RunHeld, RunMeasured
+from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured
+from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Card, Cards
     from app.look.look import Look
+    from app.running.hosts import HostsOfRun
     from runner.model.events import Event
     from runner.model.result import CapturedFile, Result
     from runner.sandbox.output import Transcript
@@ -59,9 +61,10 @@ class RunningPanel(QWidget):
         bridge: EngineLink,
         look: Look,
         read: Callable[[CapturedFile], bytes],
+        hosts: Callable[[QWidget], HostsOfRun],
         parent: QWidget | None = None,
     ) -> None:
-        """`read` gives the content of a file that a run created; raises KnownError."""
+        """`read` gives the content of a file that a run created; raises KnownError. `hosts` shows those of a run."""
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
@@ -81,6 +84,7 @@ class RunningPanel(QWidget):
         self.output = OutputView(look)
         self.code = CodeView(look)
         self.files = FilesView(look, read)
+        self.hosts = hosts(self)
         self.meters = Meters(look)
         self.message = plain_label(role="muted", wrap=True)
         self.kept = KeptSandboxList(cases, bridge, look)
@@ -117,7 +121,9 @@ class RunningPanel(QWidget):
             self.title.setText(phrases.title(card.request))
             language = card.request.language.value if card.request.language else ""
             self.code.set_code(card.request.code, language, card.assessment.findings if card.assessment else ())
-            self.meters.begin(card.request.limits, card.request.isolation, card.readings)
+            networked = card.request.network is not NetworkMode.NONE
+            self.meters.begin(card.request.limits, card.request.isolation, card.readings, networked=networked)
+            self.hosts.show_run(card)
             self.output.clear()
             self._show_files(None)
             self._show_stopping(False)
@@ -144,6 +150,7 @@ class RunningPanel(QWidget):
         if card.result is not None and not self._over:
             self._over = True
             self.meters.show_result(card.result)
+            self.hosts.refresh()
             self._show_files(card.result)
             if self._source is None:
                 self.output.set_text(card.result.stdout, card.result.stderr)
@@ -178,10 +185,14 @@ class RunningPanel(QWidget):
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
+        mine = "" if self._card is None else self._card.id
         for event in events:
-            if isinstance(event, RunMeasured) and self._card is not None and event.request_id == self._card.id:
+            if isinstance(event, RunMeasured) and event.request_id == mine:
                 self.meters.add(event.usage)
-        if any(not isinstance(event, RunMeasured) for event in events):
+            elif isinstance(event, HostContacted) and event.request_id == mine and self._card is not None:
+                self.meters.network.set_hosts(reached(self._card.contacts.values()))
+                self.hosts.contacted()
+        if any(not isinstance(event, (RunMeasured, HostContacted)) for event in events):
             self._refresh()
         if self._card is not None and (
             self._source is None or any(isinstance(one, (RunFinished, RunHeld)) for one in events)
@@ -329,6 +340,7 @@ class RunningPanel(QWidget):
         self.tabs.addTab(self.output, "Output")
         self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")
+        self.hosts.join(self.tabs)
         words = QVBoxLayout()
         words.setSpacing(px(2))
         words.addWidget(self.title)
@@ -345,6 +357,7 @@ class RunningPanel(QWidget):
         column.setSpacing(px(8))
         column.addLayout(head)
         column.addWidget(self._asking)
+        column.addWidget(self.hosts.strip)
         column.addWidget(self.tabs, 1)
         column.addWidget(self.message)
         column.addWidget(self.meters)

@@ -45,6 +45,12 @@ TITLES = {
     "python_image": "Image for Python",
     "javascript_image": "Image for JavaScript",
     "shell_image": "Image for Bash",
+    "network_by_default": "Registries unasked for",
+    "pypi_registries": "Hosts of Python packages",
+    "npm_registries": "Hosts of Node.js packages",
+    "network_sent_mb": "Most sent by a run",
+    "network_received_mb": "Most received by a run",
+    "network_connections": "Connections of a run",
     "approve_by": "Approve with",
     "secrets_file": "Secrets in a file",
 }

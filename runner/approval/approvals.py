@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from runner.approval.door import Door
     from runner.approval.editing import Editing
     from runner.approval.hindsight import Hindsight
+    from runner.approval.hosts import Hosts
     from runner.approval.late_approval import LateApprovals
     from runner.approval.modes import Modes
     from runner.approval.remembering import Remembering
@@ -29,6 +30,7 @@ class Approvals:
     """In the order in which they are asked."""
     hindsight: Hindsight
     editing: Editing
+    hosts: Hosts
 
     def awoke(self) -> None:
         """End what was given until a time that passed while the machine slept."""

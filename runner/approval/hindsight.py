@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from runner.policy.grantfile import Grants
     from runner.policy.grants import Choice, Grant, Outline
     from runner.requests.cases import Cases
+    from runner.requests.network import Offered
     from runner.risk.worker.assessor import Assessor
 
 LOOKED_AT = 200
@@ -88,8 +89,12 @@ class Hindsight:
         assess: Callable[[Request], Awaitable[Assessment]],
         circumstances: Circumstances,
         ledger: Path,
+        offered: Callable[[str], Awaitable[Offered]],
     ) -> None:
-        """`assess` applies the rules, and reads for a person before it reads what agents sent."""
+        """`assess` applies the rules, and reads for a person before it reads what agents sent.
+
+        `offered(agent)` returns the hosts that its networked requests get without naming them.
+        """
         self._cases = cases
         self._grants = grants
         self._assessor = assessor
@@ -97,6 +102,7 @@ class Hindsight:
         self._assess = assess
         self._circumstances = circumstances
         self._ledger = ledger
+        self._offered = offered
 
     async def preview(self, request_id: str, choice: Choice) -> Preview:
         """Return what the grant would be, and which of the last requests it would have covered. Raises KnownError."""
@@ -120,7 +126,9 @@ class Hindsight:
     async def explain_program(self, submission: Submission) -> Explanation:
         """Return what would happen to a given call. Raises Refused for arguments out of bounds."""
         isolation, protections = await self._circumstances.where()
-        request = intake.request(submission, self._circumstances.settings(), isolation, protections=protections)
+        offered = await self._offered(submission.agent)
+        settings = self._circumstances.settings()
+        request = intake.request(submission, settings, isolation, protections=protections, offered=offered)
         return await self._explain(request)
 
     async def suggestions(self) -> tuple[Suggestion, ...]:

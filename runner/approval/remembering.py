@@ -44,14 +44,19 @@ class Remembering:
         circumstances: Circumstances,
         hindsight: Callable[[], Hindsight],
         reload: Callable[[], None],
+        close_hosts: Callable[[tuple[Grant, ...]], None],
     ) -> None:
-        """`reload` is called when an unreadable grants file was moved aside."""
+        """`reload` is called when an unreadable grants file was moved aside.
+
+        `close_hosts` closes the hosts of grants that are revoked for the runs that go on.
+        """
         self._record = record
         self._grants = grants
         self._assessor = assessor
         self._circumstances = circumstances
         self._hindsight = hindsight
         self._reload = reload
+        self._close_hosts = close_hosts
 
     # ---- on the path of a request ----
 
@@ -111,6 +116,8 @@ class Remembering:
 
     async def revoke(self, names: tuple[str, ...], why: str) -> None:
         """Revoke grants. Raises KnownError where that cannot be written; they are revoked all the same."""
+        hosts = (one for one in self._grants.all() if one.name in names and one.subject is Subject.HOST)
+        self._close_hosts(tuple(hosts))  # before the first await, like the revocation itself
         try:
             gone = await self._grants.revoke(names)
         finally:

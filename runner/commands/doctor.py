@@ -17,6 +17,8 @@ from runner.identity.agents import Agents
 from runner.identity.secrets import Secrets, Vault
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language
+from runner.network.proxies import ProxySettings
+from runner.network.registries import of_this_machine
 from runner.policy.rulefile import read
 from runner.risk import own
 from runner.sandbox import available
@@ -93,6 +95,7 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
         ("Console", lambda: _console(places, loaded)),
         ("Agents", lambda: _agents(places)),
         ("Agent programs", _clients),
+        ("Network", lambda: _network(loaded.settings)),
         ("Display", _display),
     )
     found = [await asyncio.to_thread(_tried, name, check) for name, check in own]
@@ -292,6 +295,18 @@ def _clients() -> Check:
         what = f"None of {', '.join(CLIENTS.values())} is on the PATH; others that speak MCP work as well."
         return Check("Agent programs", State.OK, what)
     return Check("Agent programs", State.OK, f"Found: {', '.join(found)}.")
+
+
+def _network(settings: Settings) -> Check:
+    proxies = ProxySettings.of()
+    if proxies.problem:
+        fix = "Correct the variable in the environment that Assent is started in."
+        return Check("Network", State.BAD, proxies.sentence, fix)
+    registries = of_this_machine(settings.pypi_registries, settings.npm_registries)
+    hosts = ", ".join(map(str, registries.destinations))
+    what = f"Package registries: {hosts}." if hosts else "There is no package registry."
+    words = " ".join(filter(None, (what, *registries.problems, proxies.sentence)))
+    return Check("Network", State.WARN if registries.problems or proxies.sentence else State.OK, words)
 
 
 def _display() -> Check:

@@ -18,6 +18,7 @@ from runner.model.errors import KnownError
 from runner.model.events import (
     EngineTroubled,
     GatewayOpened,
+    HostContacted,
     QuestionAsked,
     RequestArrived,
     RequestAssessed,
@@ -26,7 +27,7 @@ from runner.model.events import (
     RunFinished,
     SandboxChosen,
 )
-from runner.model.request import CODE
+from runner.model.request import CODE, NetworkMode
 from runner.model.shown import hides
 from runner.system.log import logged
 from runner.system.places import Places
@@ -77,6 +78,18 @@ def _decides(request: Request) -> Iterator[str]:
             yield f"  {name.replace('_', ' ')}: {json.dumps(value, ensure_ascii=False)}"
 
 
+def _outside(request: Request) -> Iterator[str]:
+    """Yield what may leave by the network of a request, and where to."""
+    if request.network is NetworkMode.NONE:
+        return
+    hosts = ", ".join(f"{one} (by your grant)" if one in request.granted else one for one in request.domains)
+    read = f" and what the kept sandbox {request.sandbox} holds" if request.sandbox else ""
+    yield f"  May be reached, and nothing else: {hosts or 'nothing'}."
+    yield f"  Each of these may receive whatever the code was given, has read or made{read}."
+    if any(one.startswith("*.") for one in request.domains):
+        yield "  A host that begins with *. stands for every name below it; the names themselves can carry data."
+
+
 def _invitation(approval: str, acceptance: str = "") -> str:
     if not approval:
         return f"{MOUSE_ONLY} Type 'deny' and a reason."
@@ -114,6 +127,8 @@ class Terminal:
                 self._questions.put_nowait(event)
             case RequestDecided(request_id, decision):
                 self._say(f"{request_id[:8]} {decision.verdict}: {decision.reason}")
+            case HostContacted(request_id, contact) if contact.allowed is False and contact.times == 1:
+                self._say(f"{request_id[:8]} refused {contact.name}: it {contact.why}")
             case RunFinished(request_id, result):
                 self._say(f"{request_id[:8]} {result.outcome} after {result.duration:.1f} s {result.error}")
             case GatewayOpened(address):
@@ -242,6 +257,7 @@ class Terminal:
             f"{assessment.level.name}  {request.agent} asks for {request.tool} ({request.language})",
             f"Runs in the {where}. Digest {request.digest[:16]}. {question.window:.0f} s to answer.",
             *_decides(request),
+            *_outside(request),
             *(f"  line {f.span.line}: {f.reason}" for f in assessment.findings),
             *(f"  {reason}" for reason in assessment.reasons),
         ]

@@ -78,6 +78,7 @@ class Engine:
         self.remembering = approvals.remembering
         self.hindsight = approvals.hindsight
         self.editing = approvals.editing
+        self.hosts = approvals.hosts
         self.sandboxes = sandboxes
         self.runs = runs
         self.membership = membership

@@ -14,8 +14,11 @@ from runner.model.lifecycle import Phase
 from runner.model.request import NEW_PLACE, Language, Tool
 from runner.requests import intake
 from runner.requests.case import Case
+from runner.requests.network import Offered
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from runner.engine.bulletin import Bulletin
     from runner.engine.closing import Closing
     from runner.engine.kept_sandboxes import KeptSandboxes
@@ -45,13 +48,16 @@ class Entrance:
         sandboxes: KeptSandboxes,
         closing: Closing,
         watch: SandboxWatch,
+        offered: Callable[[str], Awaitable[Offered]],
     ) -> None:
+        """`offered(agent)` returns the hosts that its networked requests get without naming them."""
         self._parts = parts
         self._record = record
         self._bulletin = bulletin
         self._sandboxes = sandboxes
         self._closing = closing
         self._watch = watch
+        self._offered = offered
 
     async def admit(self, submission: Submission) -> Case:
         """Make the request of a tool call; it is durable when this returns.
@@ -60,11 +66,12 @@ class Entrance:
         there is no request and nothing will run.
         """
         await self._parts.sandboxes.known()
+        offered = await self._offered(submission.agent) if self._may_be_networked(submission) else Offered()
         isolation, image, protections = await self._place(submission)
         self._check_open(submission.tool)
         kept = self._kept(submission)
         settings = self._parts.configuration.settings
-        make = partial(_request, submission, settings, isolation, image, kept, protections)
+        make = partial(_request, submission, settings, isolation, image, kept, protections, offered)
         if _is_small(submission):
             request = make()
         else:
@@ -87,6 +94,12 @@ class Entrance:
         if submission.tool in NEW_PLACE:
             await self._watch.look_for_request()
         return await chosen.place(submission.language)
+
+    def _may_be_networked(self, submission: Submission) -> bool:
+        """Return whether a call asks for network, or may get it from its kept sandbox or by the settings."""
+        if submission.network_enabled is not None:
+            return submission.network_enabled
+        return bool(submission.sandbox_id) or self._parts.configuration.settings.network_by_default
 
     async def _with_files(self, submission: Submission, request: Request) -> Request:
         """Return a request to run code with the known files of its sandbox that the code starts or imports."""
@@ -138,9 +151,10 @@ def _request(
     image: str,
     kept: Kept | None,
     protections: tuple[str, ...],
+    offered: Offered,
 ) -> Request:
     """Return the request of a submission with its digest computed. Raises Refused."""
-    return _digested(intake.request(submission, settings, isolation, image, kept, protections))
+    return _digested(intake.request(submission, settings, isolation, image, kept, protections, offered))
 
 
 def _digested(request: Request) -> Request:

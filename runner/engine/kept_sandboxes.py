@@ -240,6 +240,8 @@ class KeptSandboxes:
             "language": kept.language.value,
             "isolation": kept.isolation.value,
             "workspace": WORKSPACE,
+            "network": kept.network.value,
+            "allowed_domains": list(kept.domains),
             "limits": asdict(kept.limits),
             "unused_seconds": settings.sandbox_unused_seconds,
             "lifetime_seconds": settings.sandbox_lifetime_seconds,
@@ -267,6 +269,8 @@ class KeptSandboxes:
             made_at=time.time(),
             image=request.image,
             limits=request.limits,
+            network=request.network,
+            domains=request.domains,
             title=request.title,
         )
         one = _Open(kept, session, self._clock() + self._settings().sandbox_lifetime_seconds)

@@ -15,6 +15,7 @@ from runner.identity.agents import Agents
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
 from runner.model.request import Tool
+from runner.requests.network import registry_hosts
 from runner.risk import own
 from runner.risk.worker.assessor import Assessor
 from runner.sandbox import available
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from runner.gateway.server import Gateway
     from runner.gateway.tools import Counter
     from runner.model.assessment import Assessment
+    from runner.model.network import Destination
     from runner.model.request import Request
     from runner.sandbox.contract import Sandbox
     from runner.settings.loading import Loaded
@@ -48,6 +50,7 @@ class Parts:
             lambda: self.configuration.settings,
             self.files.bounds,
             LastIsolation(places.last_isolation),
+            self.registries,
         )
         self._gateway: Gateway | None = None
 
@@ -59,6 +62,10 @@ class Parts:
         if request.tool in (Tool.CODE_EXECUTE, Tool.CODE_WRITE_FILE):
             return await self.assessor.assess(request, person=person)
         return self.configuration.dangers.assess(request)
+
+    async def registries(self) -> tuple[Destination, ...]:
+        """Return the hosts of the package registries of this machine, as pip, npm and the settings name them."""
+        return await asyncio.to_thread(registry_hosts, self.configuration.settings)
 
     async def follow_agreement(self) -> None:
         """Store secrets where the settings say now. The keyring may be slow. Raises KnownError."""

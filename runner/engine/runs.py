@@ -10,6 +10,7 @@ from runner.model.lifecycle import Phase
 from runner.model.request import Language
 from runner.model.result import Meta, Outcome, Result
 from runner.requests.modules import imports
+from runner.requests.network import through_gate
 from runner.risk.kept import UNREAD
 from runner.sandbox.contract import Haltable, Job, Killable, NotPermitted
 from runner.sandbox.imports import binds
@@ -19,10 +20,13 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from runner.approval.door import Door
     from runner.engine.kept_sandboxes import KeptSandboxes
+    from runner.engine.networking import Networking
     from runner.engine.parts import Parts
     from runner.model.decision import Decision
     from runner.model.record import Record
     from runner.model.request import Request
+    from runner.model.result import Usage
+    from runner.network.gate import Gate
     from runner.requests.case import Case
     from runner.risk.imported import Import
     from runner.sandbox.contract import Collect, Run, Sandbox, Session
@@ -36,11 +40,14 @@ HELD, RESUMED = "held", "resumed"
 class Runs:
     """The active runs. Every method is called on the engine's loop."""
 
-    def __init__(self, parts: Parts, record: Record, door: Door, sandboxes: KeptSandboxes) -> None:
+    def __init__(
+        self, parts: Parts, record: Record, door: Door, sandboxes: KeptSandboxes, networking: Networking
+    ) -> None:
         self._parts = parts
         self._record = record
         self._door = door
         self._sandboxes = sandboxes
+        self._networking = networking
         self._runs: dict[str, Run] = {}
         self._starting: dict[str, str] = {}
         """Approved requests whose run has not started, each with why it was stopped before; '' where it was not."""
@@ -64,6 +71,7 @@ class Runs:
         except KnownError as error:
             return not_run(request, error)
         finally:
+            self._networking.close(request.id)
             self._starting.pop(request.id, None)
             self._held.discard(request.id)
 
@@ -75,14 +83,16 @@ class Runs:
         Raises NotPermitted for an approval no longer valid, KnownError if `place` fails.
         """
         request = case.approved
+        protections = through_gate(protections, request.network)
         if gone := [one for one in request.protections if one not in protections]:
             raise KnownError(f"What protected the machine when this was asked is gone: {gone[0]}.", "Ask again.")
         self._permit(case, decision)
         body = {"protections": list(protections), "chosen": why}
         await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
-        job = self._job(case, decision, await self._imported(request))
+        imported = await self._imported(request)
+        job = self._job(case, decision, imported, await self._networking.open(request))
         job.permit()
-        run = await place.start(job, lambda usage: self._record.publish(RunMeasured(request.id, usage)))
+        run = await place.start(job, lambda usage: self._measured(request.id, usage))
         case.transcript = run.transcript
         self._runs[request.id] = run
         stopped = self._starting.pop(request.id)
@@ -93,10 +103,13 @@ class Runs:
         elif request.id in self._held:
             self._hold_started(request.id, run)
         try:
-            return await run.finished()
+            return self._networking.finished(request.id, await run.finished())
         finally:
             run.transcript.release()
             del self._runs[request.id]
+
+    def _measured(self, request_id: str, usage: Usage) -> None:
+        self._record.publish(RunMeasured(request_id, self._networking.reading(request_id, usage)))
 
     def _permit(self, case: Case, decision: Decision) -> None:
         """Raise NotPermitted where the approval counts no more, or a person stopped the run before it started."""
@@ -111,7 +124,7 @@ class Runs:
         else:
             self._note_held(request_id, False)
 
-    def _job(self, case: Case, decision: Decision, imported: tuple[Import, ...] | None) -> Job:
+    def _job(self, case: Case, decision: Decision, imported: tuple[Import, ...] | None, gate: Gate | None) -> Job:
         request = case.approved
         assert request.language is not None
         return Job(
@@ -126,6 +139,7 @@ class Runs:
             own_modules=not case.other_values and _looks_in_workspace(case),
             known=request.known,
             network=request.network,
+            gate=gate,
             image=request.image,
             collect=self._collect(request.id),
             budget=self._budget,
@@ -154,6 +168,7 @@ class Runs:
 
     def stop(self, request_id: str, why: str = STOPPED) -> None:
         """Stop a run, also one that is about to start; nothing where there is none with that id."""
+        self._networking.shut(request_id)
         if run := self._runs.get(request_id):
             run.stop(why)
         elif request_id in self._starting:
@@ -165,6 +180,7 @@ class Runs:
 
     def end_without_loop(self, why: str) -> None:
         """End every run although the loop does not come round. May be called on any thread."""
+        self._networking.shut_all()
         for run in self._runs.copy().values():
             run.stop(why)
             if isinstance(run, Killable):

@@ -12,6 +12,7 @@ from runner.model.errors import KnownError
 from runner.model.request import NEW_PLACE, Isolation, Language, Tool
 from runner.model.submission import Submission
 from runner.requests import intake
+from runner.requests.network import network_facts
 from runner.sandbox.choose import AUTO, NAMES, choose
 from runner.sandbox.container.sandbox import ContainerSandbox
 from runner.sandbox.contract import Losable
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from runner.engine.last_isolation import LastIsolation
+    from runner.model.network import Destination
     from runner.model.request import Request
     from runner.sandbox.choose import ChosenSandbox
     from runner.sandbox.contract import Bounds, Readiness, Sandbox
@@ -43,12 +45,17 @@ class SandboxChoice:
         settings: Callable[[], Settings],
         bounds: Callable[[], Bounds | None],
         last: LastIsolation,
+        registries: Callable[[], Awaitable[tuple[Destination, ...]]],
     ) -> None:
-        """`bounds` returns the bounds for files collected from runs; None where none are collected."""
+        """`bounds` returns the bounds for files collected from runs; None where none are collected.
+
+        `registries` returns the hosts of the package registries of this machine.
+        """
         self._sandboxes = sandboxes
         self._settings = settings
         self._bounds = bounds
         self._last = last
+        self._registries = registries
         first = settings()
         self._wanted, self._fall_back = first.sandbox_type, first.sandbox_fallback
         self._choice: ChosenSandbox | None = None
@@ -311,7 +318,7 @@ class SandboxChoice:
             "versions": ready.versions,
             "packages": ready.packages,
             "languages": list(settings.supported_languages),
-            "network": "none",
+            **network_facts(sandbox.isolation, await self._registries(), settings),
             "limits": {
                 "timeout": usual.seconds,
                 "max_memory_mb": usual.memory_mb,

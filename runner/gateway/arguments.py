@@ -20,8 +20,8 @@ DEEPEST = 64
 LARGEST = 1e12
 """Larger than any meaningful limit; keeps later arithmetic in range."""
 MOST_DOMAINS = 100
-LONGEST_DOMAIN = 253
-"""Characters of a domain's name (RFC 1035, 2.3.4: 255 bytes on the wire)."""
+LONGEST_DOMAIN = 262
+"""Characters of `*.`, a host name (RFC 1035, 2.3.4: 255 bytes on the wire), `.` and a port."""
 LONGEST_NAME = 200
 """Characters of an argument's or tool's name that are repeated in an error."""
 
@@ -72,10 +72,11 @@ class Arguments:
             raise Refused(f"{name} is {value:g}; it must be a whole number.", "Round it and call again.")
         return int(value)
 
-    def flag(self, name: str) -> bool:
+    def flag(self, name: str) -> bool | None:
+        """Return None where it is not given."""
         value = self._given.get(name)
         if value is None or isinstance(value, bool):
-            return bool(value)
+            return value
         raise _wrong(name, "true or false", value)
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -87,7 +88,7 @@ class Arguments:
         if len(value) > MOST_DOMAINS:
             raise Refused(f"{name} has {len(value)} entries; at most {MOST_DOMAINS} are taken.", "Shorten the list.")
         if any(len(item) > LONGEST_DOMAIN for item in value):
-            raise Refused(f"{name} has an entry of over {LONGEST_DOMAIN} characters.", "Send names of domains.")
+            raise Refused(f"{name} has an entry of over {LONGEST_DOMAIN} characters.", "Send names of hosts.")
         return tuple(value)
 
     def table(self, name: str) -> dict[str, object] | None:
@@ -113,6 +114,8 @@ def submission(agent: str, tool: Tool, given: Mapping[str, object] | None) -> Su
                 title=arguments.text("title") or "",
                 memory_mb=arguments.whole("max_memory_mb"),
                 disk_mb=arguments.whole("max_disk_mb"),
+                network_enabled=arguments.flag("network_enabled"),
+                allowed_domains=_domains(arguments),
             )
         case Tool.CODE_DESTROY_SANDBOX:
             return Submission(agent, tool, sandbox_id=arguments.required("sandbox_id"))
@@ -133,16 +136,20 @@ def _file(agent: str, tool: Tool, arguments: Arguments, path: str) -> Submission
         sandbox_id=arguments.required("sandbox_id"),
         file_path=path,
         content=arguments.required("content") if writes else "",
-        executable=writes and arguments.flag("executable"),
+        executable=writes and bool(arguments.flag("executable")),
         offset=(arguments.whole("offset") or 0) if reads else 0,
         max_bytes=arguments.whole("max_bytes") if reads else None,
     )
 
 
-def _code(agent: str, arguments: Arguments) -> Submission:
-    network, domains = arguments.flag("network_enabled"), arguments.texts("allowed_domains")
-    if domains and not network:
+def _domains(arguments: Arguments) -> tuple[str, ...]:
+    domains = arguments.texts("allowed_domains")
+    if domains and not arguments.flag("network_enabled"):
         raise Refused("allowed_domains is given without network_enabled.", "Set network_enabled to true as well.")
+    return domains
+
+
+def _code(agent: str, arguments: Arguments) -> Submission:
     return Submission(
         agent=agent,
         tool=Tool.CODE_EXECUTE,
@@ -156,8 +163,8 @@ def _code(agent: str, arguments: Arguments) -> Submission:
         context=arguments.table("context"),
         stdin=arguments.text("stdin") or "",
         sandbox_id=arguments.text("sandbox_id") or "",
-        network_enabled=network,
-        allowed_domains=domains,
+        network_enabled=arguments.flag("network_enabled"),
+        allowed_domains=_domains(arguments),
     )
 
 

@@ -26,6 +26,23 @@ INSTRUCTIONS = (
     "After a denial, read the reason before you try again. Call code_sandbox_info to learn what the sandbox has."
 )
 
+NETWORK: dict[str, Any] = {
+    "network_enabled": {
+        "type": "boolean",
+        "description": (
+            "Ask for network access: to allowed_domains, or without them to this machine's package registries only. "
+            "Always CRITICAL. Default: false, or the network of the sandbox that sandbox_id names."
+        ),
+    },
+    "allowed_domains": {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": (
+            "The only hosts to be reachable, as name, name:port (default 443) or *.name; needs network_enabled. "
+            "Every other host is refused; the answer lists those that were."
+        ),
+    },
+}
 TITLE = {"type": "string", "description": "What it is for, in a few words, for the person."}
 SANDBOX_ID = {"type": "string", "description": "The id that code_create_sandbox returned."}
 
@@ -94,16 +111,7 @@ TOOLS: list[dict[str, Any]] = [
                     "type": "string",
                     "description": "Run in this sandbox of yours, with the files in it. Default: a new, empty one.",
                 },
-                "network_enabled": {
-                    "type": "boolean",
-                    "default": False,
-                    "description": "Ask for network access. Raises the risk shown to the person.",
-                },
-                "allowed_domains": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": "The only domains to be reachable; needs network_enabled.",
-                },
+                **NETWORK,
             },
             "required": ["language", "code"],
             "additionalProperties": False,
@@ -112,7 +120,7 @@ TOOLS: list[dict[str, Any]] = [
             "readOnlyHint": False,
             "destructiveHint": True,
             "idempotentHint": False,
-            "openWorldHint": False,
+            "openWorldHint": True,
         },
     },
     {
@@ -160,6 +168,7 @@ TOOLS: list[dict[str, Any]] = [
             "title": TITLE,
             "max_memory_mb": {"type": "integer", "minimum": 1, "description": "Memory limit of runs in it, in MiB."},
             "max_disk_mb": {"type": "integer", "minimum": 1, "description": "Room for files, in MiB."},
+            **NETWORK,
         },
         required=["language"],
         reads=False,

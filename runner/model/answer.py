@@ -10,10 +10,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.model.decision import Verdict
+from runner.model.network import UnusableHost, canonical_host
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
     from runner.model.decision import Decision
+    from runner.model.network import Contact
     from runner.model.result import Result
 
 EDITED = "Note: a person changed the code before approving it. This is what ran, compared with what you sent:"
@@ -24,7 +26,12 @@ MARK = re.compile(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\
 VALUE_SHARE = 4
 """The value of `result` gets one part in so many of what the text of an answer may hold."""
 NAMED = 20
-"""Most files that are named in the text of an answer; the data has all."""
+"""Most files, and most hosts, that are named in the text of an answer; the data has all."""
+NO_HOST = "(not a host name)"
+ASK_FOR_HOSTS = (
+    "A person decides about these hosts: ask for them in allowed_domains with network_enabled. "
+    "Do not try to reach them by other means."
+)
 VALUE_BYTES = 24
 """Bytes of memory for each character of a value as JSON: an empty list takes three characters."""
 
@@ -85,6 +92,7 @@ class Answer:
         if (result := self.result) is not None:
             texts += [result.stdout, result.stderr, result.error, result.files_left_out]
             texts += [text for file in result.files for text in (file.path, file.sha256)]
+            texts += [text for one in result.contacts for text in (one.host, one.why)]
             value = result.value
             values = sys.getsizeof(value) if isinstance(value, str) else VALUE_BYTES * len(json.dumps(value))
         return values + sum(map(sys.getsizeof, texts))
@@ -144,6 +152,8 @@ class Answer:
                 "files_left_out": result.files_left_out,
                 "meta": asdict(result.meta),
             }
+            if result.contacts or result.contacts_left_out:
+                data["network"] = _network(result)
         return data
 
 
@@ -174,6 +184,8 @@ def result_text(result: Result, limit: int) -> str:
         parts.append(f"Error (exit_code={result.exit_code}): {why}")
     if result.files or result.files_left_out:
         parts.append(_files(result))
+    if refused := _refused(result):
+        parts.append(refused)
     return "\n".join(part.rstrip("\n") for part in parts) or "(no output)"
 
 
@@ -183,6 +195,47 @@ def _files(result: Result) -> str:
     more = len(result.files) - NAMED
     line = "Files created: " + (", ".join(named) or "none collected") + (f" and {more:,} more" if more > 0 else "")
     return f"{line}. Left out: {result.files_left_out}" if result.files_left_out else line
+
+
+def _refused(result: Result) -> str:
+    """Return the lines that name the hosts that the run was refused; what is no host name was written by the code."""
+    refused = [one for one in result.contacts if one.allowed is False]
+    named = list(dict.fromkeys(one.name for one in refused if _names_a_host(one)))
+    if not refused:
+        return ""
+    more = len(dict.fromkeys((one.host, one.port) for one in refused)) - len(named[:NAMED])
+    line = ", ".join(named[:NAMED]) or "none that has a name"
+    line += f" and {more:,} more" if more > 0 and named else ""
+    line += f"; {result.contacts_left_out:,} further tries are not listed" if result.contacts_left_out else ""
+    return f"Refused by Assent, not reached: {line}.\n{ASK_FOR_HOSTS}"
+
+
+def _names_a_host(contact: Contact) -> bool:
+    """Return whether its name is one, and not any other text that the code has sent in its place."""
+    try:
+        return canonical_host(contact.host) == contact.host
+    except UnusableHost:
+        return False
+
+
+def _network(result: Result) -> dict[str, object]:
+    """Return the hosts that a run tried to reach, as data."""
+    return {
+        "hosts": [
+            {
+                "host": one.name if _names_a_host(one) else NO_HOST,
+                "outcome": {True: "allowed", False: "refused", None: "failed"}[one.allowed],
+                "why": one.why,
+                "times": one.times,
+                "sent": one.sent,
+                "received": one.received,
+            }
+            for one in result.contacts
+        ],
+        "hosts_left_out": result.contacts_left_out,
+        "sent": sum(one.sent for one in result.contacts),
+        "received": sum(one.received for one in result.contacts),
+    }
 
 
 def shorten(text: str, limit: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from runner.model.request import Limits
+from runner.model.request import Limits, NetworkMode
 
 if TYPE_CHECKING:
     from runner.model.request import Isolation, Language
@@ -29,3 +29,7 @@ class Kept:
     """Number of calls that used it."""
     ends_at: float = 0.0
     """Time of its removal unless it is used before, in seconds since the epoch."""
+    network: NetworkMode = NetworkMode.NONE
+    """The network that calls in it have unless they ask for less or more."""
+    domains: tuple[str, ...] = ()
+    """As in a request."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 HTTPS_PORT = 443
 LONGEST_HOST = 253
 """Characters of a host name, as DNS bounds it (RFC 1035)."""
+NOT_LISTED = "is not allowed for this sandbox"
+"""Why a host is refused that no rule names."""
 _LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _PORT = re.compile(r"[0-9]{1,5}")
 _WILDCARD = "*."
@@ -26,6 +28,9 @@ def canonical_host(text: str) -> str:
     `0x7f.1`, `127.1`).
     """
     host = text.lower().removesuffix(".")
+    if "%" in host:
+        # A zone of this machine's links, which `ip_address` takes as a part of an address.
+        raise UnusableHost("it is not a host name")
     bracketed = host.startswith("[") and host.endswith("]")
     try:
         return str(ipaddress.ip_address(host[1:-1] if bracketed else host))
@@ -76,9 +81,14 @@ class Destination:
             return False
         return host.endswith(self.host[1:]) if self.is_wildcard else host == self.host
 
-    def __str__(self) -> str:
+    @property
+    def with_port(self) -> str:
+        """Host and port, also where the port is that of HTTPS."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == HTTPS_PORT else f"{host}:{self.port}"
+        return f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        return self.with_port.removesuffix(f":{HTTPS_PORT}") if self.port == HTTPS_PORT else self.with_port
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +99,22 @@ class Contact:
     """As the code named it, canonical; what it sent in place of a name where that was none, cut and printable."""
     port: int
     allowed: bool | None
-    """None where it was allowed and still could not be reached."""
+    """None where it was allowed and still could not be reached, or was ended before its time."""
     why: str = ""
     """Why it was refused or could not be reached, as the end of a sentence that begins with the host."""
     times: int = 1
     sent: int = 0
     """Bytes from the code to the host."""
     received: int = 0
+    private: str = ""
+    """The private address that the host leads to, where that is all that is refused."""
 
     @property
     def name(self) -> str:
-        """Host and port in words; the port only where it is not that of HTTPS."""
-        return str(Destination(self.host, self.port))
+        """Host and port in words; the port only where it is not that of HTTPS, or where there is none."""
+        return str(Destination(self.host, self.port)) if self.port else self.host
+
+    @property
+    def can_be_allowed(self) -> bool:
+        """Whether a person's word lets the next connection through: its host and port are all that is refused."""
+        return self.allowed is False and (self.why == NOT_LISTED or bool(self.private))

@@ -115,8 +115,10 @@ class KnownFile:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-CODE, VARIABLES, INPUT = "Code", "Variables", "Input"
+CODE, VARIABLES, INPUT, PACKAGES, HOSTS = "Code", "Variables", "Input", "Packages", "Hosts"
 """Names of the parts."""
+MOST_HOSTS_BESIDE = 8
+"""Hosts that are shown beside the parts; more of them are a part, so that none goes unseen."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,9 @@ class Request:
     packages: tuple[str, ...] = ()
     network: NetworkMode = NetworkMode.NONE
     domains: tuple[str, ...] = ()
+    """All that it may reach, each as `Destination` writes it, sorted, whatever the mode."""
+    granted: tuple[str, ...] = ()
+    """Those of `domains` that the agent did not ask for: a person granted them to it."""
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.LOCAL
     image: str = ""
@@ -172,7 +177,10 @@ class Request:
         """
         variables = "" if self.context == "{}" else self.context
         files = ((f"File {one.path}", one.text) for one in self.known)
-        named = ((CODE, self.code), (VARIABLES, variables), (INPUT, self.stdin), *files)
+        plan = "" if self.plan is None else self.plan.text
+        hosts = "\n".join(self.domains) if len(self.domains) > MOST_HOSTS_BESIDE else ""
+        handed = ((VARIABLES, variables), (INPUT, self.stdin))
+        named = ((CODE, self.code), *handed, *files, (PACKAGES, plan), (HOSTS, hosts))
         return tuple(Part(name, text) for name, text in named if text)
 
     @property
@@ -182,8 +190,9 @@ class Request:
             ("File", ", ".join(self.files)),
             ("May be started as a program", "yes" if self.executable else ""),
             ("Kept sandbox", self.sandbox),
-            ("Packages", ", ".join(self.packages)),
+            ("Packages asked for", ", ".join(self.packages)),
             ("Domains", ", ".join(self.domains)),
+            ("Of these by your grant", ", ".join(self.granted)),
         )
         return tuple(Part(name, text) for name, text in named if text)
 
@@ -193,7 +202,7 @@ class Request:
         for outside in ("id", "received_at", "title"):
             del whole[outside]
         # Left out where they say nothing, so that requests of before these fields keep their digests.
-        for later in ("sandbox", "executable", "offset", "most_bytes", "protections", "known", "plan"):
+        for later in ("sandbox", "executable", "offset", "most_bytes", "protections", "known", "plan", "granted"):
             if not whole[later]:
                 del whole[later]
         return whole

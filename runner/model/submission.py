@@ -28,7 +28,8 @@ class Submission:
     context: Mapping[str, object] | None = None
     """Variables for the code: JSON data."""
     stdin: str = ""
-    network_enabled: bool = False
+    network_enabled: bool | None = None
+    """None where the agent says nothing about it."""
     allowed_domains: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     sandbox_id: str = ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decider, Decision, Verdict
+from runner.model.network import Destination, UnusableHost
 from runner.model.request import NEW_PLACE, Isolation, NetworkMode, Tool
 from runner.policy.rules import Action
 
@@ -20,6 +21,21 @@ if TYPE_CHECKING:
 
 MOST_UNASKED = 100_000
 """Characters of code above which a person is always asked (console.md, *Regression list*, 8)."""
+
+
+WITH_GATE = (Isolation.LOCAL, Isolation.DOCKER, Isolation.GVISOR)
+"""Sandboxes in which a run with network reaches the hosts of its request and no others."""
+NO_GATE = {
+    Isolation.PROCESS: "Plain processes are without any wall, so their network cannot be held to the hosts that were "
+    "asked for."
+}
+WEAKEST = {
+    Level.CRITICAL: "Weakest sandbox, critical",
+    Level.HIGH: "Weakest sandbox, high",
+    Level.MEDIUM: "Weakest sandbox, medium and low",
+    Level.LOW: "Weakest sandbox, medium and low",
+}
+"""Names of the settings as the dialog has them."""
 
 
 class Policy:
@@ -92,19 +108,19 @@ class Policy:
 
     def blocked(self, request: Request, level: Level) -> str:
         """Return why this may not be approved where it would run (spec R7); empty when it may."""
+        # First what no setting changes.
+        if why := refused_network(request):
+            return f"{why} Deny it and ask the agent to do without, or set up a sandbox: the Doctor says how."
+        networked = request.network is not NetworkMode.NONE
         if request.tool is not Tool.CODE_EXECUTE:
             return ""
-        # First what no setting changes.
-        if request.network is not NetworkMode.NONE:
-            return (
-                f"The {request.isolation.value} sandbox has no network to give. "
-                "Deny it and ask the agent to do without."
-            )
         weakest = self._weakest(level)
         if request.isolation.strength < weakest.strength:
+            why = "Network access is always CRITICAL. " if networked and level is Level.CRITICAL else ""
             return (
                 f"{level.name} may not run on the {request.isolation.value} sandbox: your policy asks for "
-                f"{weakest.value} or stronger. Deny it, or change the weakest isolation in Settings."
+                f"{weakest.value} or stronger. {why}Deny it, or change "
+                f'"{WEAKEST[level]}" in Settings.'
             )
         return ""
 
@@ -147,6 +163,13 @@ class Policy:
                 return Isolation(settings.weakest_isolation_medium)
 
 
+def refused_network(request: Request) -> str:
+    """Return why the sandbox of a request cannot give it the network that it asks for; empty where it can."""
+    if request.network is NetworkMode.NONE or request.isolation in WITH_GATE:
+        return ""
+    return NO_GATE.get(request.isolation, "This sandbox has no network to give.")
+
+
 def _raised(rule: Rule | None, level: Level) -> Level:
     """Return the level that `rule` raises `level` to."""
     return level if rule is None or rule.level is None else max(level, rule.level)
@@ -155,10 +178,12 @@ def _raised(rule: Rule | None, level: Level) -> Level:
 def parameters(request: Request) -> dict[str, object]:
     """Return the parameters of a request by the names that rules use, those of the tools' arguments.
 
-    `path` is another name of `file_path`. What is written to a file is `content`, and `code` as well. A condition on
-    one of several values, as of known files, holds where it holds for any.
+    Some have two names: `path` is `file_path`, `domain` is `allowed_domains` and `package` is `packages`. What is
+    written to a file is `content`, and `code` as well. A condition on a list, as on known files, holds where it holds
+    for one of its entries.
     """
     path = "".join(request.files)
+    domains = [_destination(one) for one in request.domains]
     return {
         "tool": request.tool.value,
         "agent": request.agent,
@@ -170,15 +195,38 @@ def parameters(request: Request) -> dict[str, object]:
         "path": path,
         "content": request.code if request.tool is Tool.CODE_WRITE_FILE else "",
         "executable": request.executable,
+        "offset": request.offset,
+        "max_bytes": request.most_bytes,
         "sandbox_id": request.sandbox,
         "known_files": [one.path for one in request.known],
         "known_content": [one.text for one in request.known],
+        "isolation": request.isolation.value,
         "max_memory_mb": request.limits.memory_mb,
+        "max_disk_mb": request.limits.disk_mb,
+        "max_output_bytes": request.limits.output_bytes,
         "timeout": request.limits.seconds,
         "network_enabled": request.network is not NetworkMode.NONE,
-        "allowed_domains": list(request.domains),
-        "packages": list(request.packages),
+        "allowed_domains": domains,
+        "domain": domains,
+        "packages": _packages(request),
+        "package": _packages(request),
+        "registry": "" if request.plan is None else request.plan.registry.value,
     }
+
+
+def _destination(text: str) -> Destination | str:
+    """Return the host of a request as such; requests of earlier versions may have what names none."""
+    try:
+        return Destination.parse(text)
+    except UnusableHost:
+        return text
+
+
+def _packages(request: Request) -> list[str]:
+    """Return the packages as they were asked for, and by name and by `name==version` each that the plan has."""
+    planned = () if request.plan is None else request.plan.packages
+    each = [text for one in planned for text in (one.name, f"{one.name}=={one.version}")]
+    return list(dict.fromkeys((*request.packages, *each)))
 
 
 def _ruled(verdict: Verdict, request: Request, rule: str, reason: str) -> Decision:

@@ -130,6 +130,23 @@ class Grants:
             self._grants = {**self._grants, grant.name: used}
             return used
 
+    def hosts(self, agent: str, registered: float = 0.0) -> tuple[Grant, ...]:
+        """Return the grants for hosts of `agent`, which was added at `registered`, newest first."""
+        mine = (one for one in self.all() if one.subject is Subject.HOST and one.agent == agent)
+        return tuple(one for one in mine if one.made_at >= registered)
+
+    async def use(self, names: tuple[str, ...]) -> tuple[Grant, ...]:
+        """Use each of these grants once, and return those that still count. Raises KnownError, as `claim` does."""
+        async with self._writing:
+            now = self._clock()
+            used = {one.name: replace(one, used=one.used + 1, last_used=now) for one in self.all() if one.name in names}
+            if not used:
+                return ()
+            await self._write({**self._grants, **used})
+            used = {name: one for name, one in used.items() if name in self._grants}  # the others were revoked since
+            self._grants = {**self._grants, **used}
+            return tuple(used.values())
+
     async def add(self, grant: Grant) -> None:
         """Add a grant. Raises KnownError where there are too many or it cannot be written."""
         async with self._writing:
@@ -223,6 +240,8 @@ def _grant(entry: dict[str, Any]) -> Grant:
     for number in (grant.made_at, grant.expires_at, grant.last_used, *asdict(grant.limits).values()):
         if type(number) not in (int, float):
             raise TypeError("a number of a grant is none")
+    if type(grant.private) is not bool:
+        raise TypeError("a word of a grant is neither yes nor no")
     if type(grant.uses) is not int or type(grant.used) is not int:
         raise TypeError("a count of a grant is not whole")
     if why := forbidden(grant):

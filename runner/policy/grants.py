@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import Level, Touch
 from runner.model.errors import KnownError
+from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, Language, Limits, NetworkMode, Tool, canonical
+from runner.policy.file_patterns import fits, pattern_of
 from runner.risk.tool_files import is_data_file
 
 if TYPE_CHECKING:
@@ -57,6 +59,8 @@ class Subject(StrEnum):
     """The same tool and language, touching nothing that the present request does not touch."""
     FILES = "files"
     """The same file tool in the same kept sandbox, for files of one folder and extension; never above MEDIUM."""
+    HOST = "host"
+    """A host that networked runs of one agent reach besides those that they ask for; it approves no request."""
 
 
 FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
@@ -100,7 +104,9 @@ class Grant:
     sandbox: str = ""
     """For FILES the id of the kept sandbox; the grant ends with it or with the session."""
     pattern: str = ""
-    """For FILES the folder and `*` with the extension, as `pattern_of` makes it."""
+    """For FILES the folder and `*` with the extension, as `pattern_of` makes it; for HOST the destination."""
+    private: bool = False
+    """For HOST whether it may lead to an address inside the own network."""
     touch: Touch = field(default_factory=Touch)
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.LOCAL
@@ -138,6 +144,8 @@ class Grant:
             case Subject.FILES:
                 same = (request.tool, request.sandbox) == (self.tool, self.sandbox)
                 return same and assessment.level <= Level.MEDIUM and self._fits("".join(request.files))
+            case Subject.HOST:
+                return False
 
     def _fits(self, path: str) -> bool:
         """Return whether the pattern stands for `path`; what a tool may run is written under its own name only."""
@@ -238,11 +246,8 @@ def forbidden(grant: Grant) -> str:
         return "CRITICAL requests are asked every time."
     if not NAME.fullmatch(grant.name):
         return "The name of a grant is not in order."
-    if grant.subject is Subject.FILES:
-        if grant.tool not in FILE_TOOLS or not (grant.sandbox and grant.pattern and grant.agent and grant.session):
-            return "A grant for files needs its sandbox, its pattern and its agent."
-    elif grant.subject is not Subject.KIND and not DIGEST.fullmatch(grant.digest):
-        return "A grant for one program needs its digest."
+    if why := _misses(grant):
+        return why
     if grant.subject is Subject.EXACT and not grant.agent:
         return "An exact request is always one agent's."
     if not all(0 <= at < LATEST for at in (grant.made_at, grant.expires_at, grant.last_used)) or not grant.made_at:
@@ -255,6 +260,30 @@ def forbidden(grant: Grant) -> str:
     if not 1 <= grant.uses <= most or grant.used < 0:
         return f"{grant.level.name} is remembered for 1 to {most:,} uses."
     return _too_long(grant)
+
+
+def _misses(grant: Grant) -> str:
+    """Return what a grant of this kind needs and does not have."""
+    match grant.subject:
+        case Subject.HOST:
+            return "" if _names_a_host(grant) else "A grant for a host needs exactly one host, its agent and an end."
+        case Subject.FILES:
+            whole = grant.tool in FILE_TOOLS and grant.sandbox and grant.pattern and grant.agent and grant.session
+            return "" if whole else "A grant for files needs its sandbox, its pattern and its agent."
+        case Subject.KIND:
+            return ""
+        case Subject.EXACT | Subject.TEXT | Subject.SHAPE:
+            return "" if DIGEST.fullmatch(grant.digest) else "A grant for one program needs its digest."
+
+
+def _names_a_host(grant: Grant) -> bool:
+    """Return whether a grant for a host is for one host of one agent, until a time, and covers nothing else."""
+    try:
+        named = Destination.parse(grant.pattern)
+    except UnusableHost:
+        return False
+    exact = str(named) == grant.pattern and not named.is_wildcard
+    return exact and bool(grant.agent and grant.expires_at) and grant.level is Level.LOW
 
 
 def _too_long(grant: Grant) -> str:
@@ -284,33 +313,6 @@ def offered(request: Request, level: Level) -> tuple[Subject, ...]:
         return subjects(level)
     plain = request.tool in FILE_TOOLS and not any("*" in path for path in request.files)
     return (Subject.FILES,) if plain and level <= Level.MEDIUM else ()
-
-
-def pattern_of(request: Request) -> str:
-    """Return the pattern for files of the same folder and extension as that of `request`; for a listing the folder."""
-    path = "".join(request.files)
-    if request.tool is Tool.CODE_LIST_FILES:
-        return path
-    folder, slash, name = path.rpartition("/")
-    stem, dot, ending = name.rpartition(".")
-    # Programs often read files whose names begin with a dot as they start: such a name matches itself only.
-    if name.startswith(".") or (request.tool is Tool.CODE_WRITE_FILE and not is_data_file(path)):
-        return path
-    return f"{folder}{slash}*{dot}{ending}" if stem else f"{folder}{slash}*"
-
-
-def fits(pattern: str, path: str) -> bool:
-    """Return whether `path` matches `pattern`.
-
-    `*` matches a name that does not begin with a dot, and no folder.
-    """
-    folder, _, name = path.rpartition("/")
-    wanted_folder, _, wanted = pattern.rpartition("/")
-    if not wanted.startswith("*"):
-        return path == pattern
-    if folder != wanted_folder or name.startswith("."):
-        return False
-    return name.endswith(wanted[1:]) and (wanted != "*" or "." not in name)
 
 
 def most_uses(level: Level) -> int:
@@ -346,7 +348,7 @@ def _digest(request: Request, subject: Subject, outline: Outline) -> str:
             return program(request)
         case Subject.SHAPE:
             return _shape(request, outline)
-        case Subject.KIND | Subject.FILES:
+        case Subject.KIND | Subject.FILES | Subject.HOST:
             return ""
 
 
@@ -363,7 +365,7 @@ def _touch(touch: Touch, subject: Subject) -> Touch:
             return touch
         case Subject.SHAPE:
             return replace(touch, files=())
-        case Subject.EXACT | Subject.TEXT | Subject.FILES:
+        case Subject.EXACT | Subject.TEXT | Subject.FILES | Subject.HOST:
             return Touch()
 
 

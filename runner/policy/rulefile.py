@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Level
+from runner.model.network import Destination, UnusableHost
 from runner.model.request import Request, Tool
 from runner.policy.decide import parameters
 from runner.policy.rules import Action, Condition, Rule, Rules
@@ -31,6 +32,8 @@ TOOLS = frozenset({*Tool, "code_install_package", "code_result", "approve"})
 
 PARAMETERS = frozenset(parameters(Request("", "", Tool.CODE_EXECUTE, 0.0)))
 """Parameters that a condition may name. A condition on any other would silently never hold."""
+HOSTS = ("domain", "allowed_domains")
+"""Parameters whose values are hosts."""
 
 
 class _Wrong(Exception):
@@ -165,11 +168,21 @@ def _condition(node: Node) -> Condition:
     if (name := _word(given, "param")) not in PARAMETERS:
         raise _Wrong(given["param"], f"there is no parameter {name[:40]!r}; known are {', '.join(sorted(PARAMETERS))}")
     if "equals" in given:
+        _check_host(given)
         return Condition(_word(given, "param"), equals=_word(given, "equals"))
     try:
         return Condition(_word(given, "param"), matches=Pattern(_word(given, "matches")))
     except ValueError as error:
         raise _Wrong(given["matches"], str(error)) from error
+
+
+def _check_host(given: Mapping[str, Node]) -> None:
+    """Raise _Wrong where a condition on hosts names none: it would silently never hold."""
+    if _word(given, "param") in HOSTS:
+        try:
+            Destination.parse(_word(given, "equals"))
+        except UnusableHost as reason:
+            raise _Wrong(given["equals"], f"equals names no host: {reason}") from None
 
 
 def _word(given: Mapping[str, Node], name: str) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runner.model.network import Destination, UnusableHost
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -33,7 +35,7 @@ class Condition:
 
     parameter: str
     equals: str | None = None
-    """As written in the file; numbers and yes or no are compared as such."""
+    """As written in the file; numbers, yes or no and hosts are compared as such."""
     matches: Pattern | None = None
 
     def holds(self, parameters: Mapping[str, object]) -> bool:
@@ -92,6 +94,8 @@ class Rules:
 
 def _equal(written: str, value: object) -> bool:
     match value:
+        case Destination():
+            return _names(written, value)
         case bool():
             return written.lower() in (TRUE if value else FALSE)
         case int() | float():
@@ -101,6 +105,20 @@ def _equal(written: str, value: object) -> bool:
                 return False
         case _:
             return written == str(value)
+
+
+def _names(written: str, value: Destination) -> bool:
+    """Return whether a rule's host is what a request may reach: at any port where the rule names none.
+
+    A wildcard in the request reaches every name below it, so a rule about one of these names is about the request.
+    """
+    try:
+        meant = Destination.parse(written)
+    except UnusableHost:
+        return False
+    port = meant.port if written.strip().endswith(f":{meant.port}") else value.port
+    meant = Destination(meant.host, port)
+    return meant == value or value.fits(meant.host, port) or meant.fits(value.host, value.port)
 
 
 def _text(value: object) -> str:

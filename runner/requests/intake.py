@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.errors import Refused
-from runner.model.request import NEW_PLACE, Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.model.request import NEW_PLACE, Isolation, Language, Limits, Request, Tool
 from runner.model.variables import NAMES, is_harmless
 from runner.model.workspace import inside
+from runner.requests.network import Offered, network, through_gate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,14 +39,16 @@ def request(
     image: str = "",
     kept: Kept | None = None,
     protections: tuple[str, ...] = (),
+    offered: Offered = Offered(),  # noqa: B008 - frozen
 ) -> Request:
     """Return the request that `submission` makes; `image` is the id of the container image it would run in.
 
-    `protections` are those of the sandbox. With `kept`, isolation, image and limits are those of that sandbox, whose
-    protections stay what they are.
+    `protections` are those of the sandbox, `offered` the hosts that it may reach without naming them. With `kept`,
+    isolation, image and limits are those of that sandbox, whose protections stay what they are.
 
     Raises Refused, naming the argument, for a value out of bounds.
     """
+    asked = network(submission, settings, isolation, kept, offered)
     return Request(
         id=uuid.uuid4().hex,
         agent=submission.agent,
@@ -57,8 +60,9 @@ def request(
         stdin=_bounded(submission.stdin, "stdin", settings),
         files=_files(submission),
         packages=submission.packages,
-        network=_network(submission),
-        domains=submission.allowed_domains,
+        network=asked.mode,
+        domains=asked.domains,
+        granted=asked.granted,
         limits=limits(submission, settings, isolation) if kept is None else _within_kept(submission, settings, kept),
         isolation=isolation if kept is None else kept.isolation,
         image=image if kept is None else kept.image,
@@ -67,7 +71,7 @@ def request(
         executable=submission.executable,
         offset=_offset(submission),
         most_bytes=_most_bytes(submission, settings),
-        protections=protections if submission.tool in NEW_PLACE and kept is None else (),
+        protections=through_gate(protections, asked.mode) if submission.tool in NEW_PLACE and kept is None else (),
     )
 
 
@@ -240,9 +244,3 @@ def _too_long(context: Mapping[str, object]) -> Iterator[str]:
         text = value if isinstance(value, str) else json.dumps(value)
         if len(text.encode("utf-8", "surrogatepass")) > LONGEST_VARIABLE:
             yield name
-
-
-def _network(submission: Submission) -> NetworkMode:
-    if not submission.network_enabled:
-        return NetworkMode.NONE
-    return NetworkMode.DOMAINS if submission.allowed_domains else NetworkMode.REGISTRIES

@@ -35,14 +35,23 @@ def surroundings(request: Request) -> Iterator[Finding]:
 def domains(names: Sequence[str]) -> Iterator[Finding]:
     """What is unusual about the network domains that are asked for."""
     for name in names:
-        if (reason := _of_domain(name)) is not None:
+        host = _host(name)
+        if (reason := _of_host(host)) is not None:
             yield _finding("request.domain", Level.CRITICAL, Capability.NETWORK, name, reason, "T1071")
+        below = host.removeprefix("*.")
+        if below != host and "." in below:
+            reason = f"Every name below {below}; whoever owns it can receive data in the names themselves."
+            yield _finding("request.wildcard", Level.CRITICAL, Capability.NETWORK, name, reason, "T1071.004")
 
 
-def _of_domain(name: str) -> str | None:
+def _host(name: str) -> str:
+    """Return the host of a domain without scheme, path, port and brackets."""
     host = name.strip().lower().rstrip(".").partition("://")[2] or name.strip().lower().rstrip(".")
     host = host.partition("/")[0]
-    host_only = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
+def _of_host(host_only: str) -> str | None:
     address = _address(host_only)
     if address is not None:
         if address.is_loopback or address.is_private or address.is_link_local:

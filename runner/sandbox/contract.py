@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.result import Result, Usage
+    from runner.network.gate import Gate
     from runner.risk.imported import Import
     from runner.sandbox.output import OutputBudget, Transcript
 
@@ -73,6 +74,8 @@ class Job:
     known: tuple[KnownFile, ...] = ()
     """Files whose modules Python code gets in any case, from these texts."""
     network: NetworkMode = NetworkMode.NONE
+    gate: Gate | None = None
+    """The only way out of a run with network; a run with network and without a gate does not start."""
     image: str = ""
     """Id of the container image that was approved; '' takes the one there is now."""
     collect: Collect | None = None

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar, assert_never
+from urllib.parse import urlsplit
+
+from runner.model.network import Destination, UnusableHost, canonical_host
 
 Value = bool | int | float | str | tuple[str, ...]
 T = TypeVar("T", bound=Value)
@@ -52,6 +55,8 @@ class Declared:
     """Counts from the next start only."""
     later_choice: str = ""
     """The one of the choices that Assent does not have yet: understood, and not offered in the dialog."""
+    hosts: bool = False
+    """Whether each entry of a list names a host."""
 
     @property
     def offered(self) -> tuple[str, ...]:
@@ -76,6 +81,8 @@ class Declared:
                 return self._choice(raw)
             case Kind.LIST:
                 words = _words(raw)
+                if self.hosts:
+                    return tuple(dict.fromkeys(map(_host, words)))
                 return tuple(dict.fromkeys(map(self._choice, words))) if self.choices else words
             case _:
                 assert_never(self.kind)
@@ -119,6 +126,7 @@ def setting(
     later: str = "",
     restart: bool = False,
     later_choice: str = "",
+    hosts: bool = False,
 ) -> T:
     """Return a dataclass field that carries its declaration. `env`, `yaml` and `choices` are names parted by blanks."""
     draft = Declared(
@@ -137,6 +145,7 @@ def setting(
         later=later,
         restart=restart,
         later_choice=later_choice,
+        hosts=hosts,
     )
     made: T = field(default=default, metadata={_DECLARED: draft})
     return made
@@ -207,6 +216,20 @@ def _words(raw: object) -> tuple[str, ...]:
     if not isinstance(raw, Iterable):
         raise ValueError(f"{_quoted(raw)} is not a list")
     return tuple(dict.fromkeys(word for item in raw if (word := _text(item))))
+
+
+def _host(word: str) -> str:
+    """Return one host, with its port where that is not 443, as a request names it; a URL of the web as it is."""
+    parts = urlsplit(word) if "://" in word else None
+    try:
+        if parts is None:
+            return str(Destination.parse(word))
+        canonical_host(parts.hostname or "")
+        if parts.scheme not in ("http", "https"):
+            raise UnusableHost("its scheme is not http or https")
+        return word
+    except UnusableHost as reason:
+        raise ValueError(f"{_quoted(word)} names no host: {reason}") from None
 
 
 def _edge(bound: float | None) -> str:

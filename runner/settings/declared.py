@@ -326,17 +326,29 @@ class Settings:
         group=PACKAGES, yaml="security.sandbox.languages.shell.default_packages", later=NETWORK,
     )
     network_by_default: bool = setting(
-        False, "Whether containers get network access without the agent asking for it.",
+        False, "Whether containers reach the package registries, and nothing else, without the agent asking for it. "
+        "Every run with network access is CRITICAL, so each is asked.",
         group=PACKAGES, env="DOCKER_NETWORK_ENABLED", yaml="security.sandbox.network.enabled_by_default",
-        later=NETWORK,
     )
     pypi_registries: tuple[str, ...] = setting(
         (), "Hosts from which Python packages may come, besides those pip is configured with.",
-        group=PACKAGES, yaml="security.sandbox.network.allowed_registries.pypi", later=NETWORK,
+        group=PACKAGES, yaml="security.sandbox.network.allowed_registries.pypi", hosts=True,
     )
     npm_registries: tuple[str, ...] = setting(
         (), "Hosts from which Node.js packages may come, besides those npm is configured with.",
-        group=PACKAGES, yaml="security.sandbox.network.allowed_registries.npm", later=NETWORK,
+        group=PACKAGES, yaml="security.sandbox.network.allowed_registries.npm", hosts=True,
+    )
+    network_sent_mb: int = setting(
+        256, "How much a run with network access may send to all hosts together.",
+        group=PACKAGES, yaml="security.sandbox.network.max_sent_mb", unit="MB", at_least=1, at_most=1_048_576,
+    )
+    network_received_mb: int = setting(
+        2048, "How much a run with network access may receive from all hosts together.",
+        group=PACKAGES, yaml="security.sandbox.network.max_received_mb", unit="MB", at_least=1, at_most=1_048_576,
+    )
+    network_connections: int = setting(
+        64, "How many connections to other hosts a run with network access may have open at once.",
+        group=PACKAGES, yaml="security.sandbox.network.max_connections", at_least=1, at_most=1024,
     )
 # fmt: on
 

@@ -74,6 +74,7 @@ PAGES = (
     Page("Getting started", "getting-started.md"),
     Page("Security", "security.md"),
     Page("Settings", "settings.md"),
+    Page("Network and packages", "network.md"),
 )
 
 

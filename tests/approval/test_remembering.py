@@ -123,7 +123,7 @@ async def test_code_that_runs_text_cannot_be_left_open(stage: Stage) -> None:
 
 
 async def test_critical_is_never_remembered(stage: Stage) -> None:
-    ticket = await stage.asked(replace(HELLO, network_enabled=True))
+    ticket = await stage.asked(replace(HELLO, network_enabled=True, allowed_domains=("example.org",)))
     with pytest.raises(KnownError, match="CRITICAL requests are asked every time"):
         await remember(stage, ticket)
 
@@ -295,7 +295,9 @@ async def test_the_dry_run_knows_the_mode(stage: Stage) -> None:
     await stage.engine.modes.trust("claude", 60)
     trusted = await hindsight.explain_program(replace(HELLO, code="print(2)"))
     assert trusted.verdict is Verdict.APPROVED and trusted.steps[-1].name == "Mode"
-    assert (await hindsight.explain_program(replace(HELLO, network_enabled=True))).verdict is None
+    assert (
+        await hindsight.explain_program(replace(HELLO, network_enabled=True, allowed_domains=("example.org",)))
+    ).verdict is None
 
 
 async def test_what_is_approved_again_and_again_is_suggested(stage: Stage) -> None:

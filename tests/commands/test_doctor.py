@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import socket
 import subprocess
@@ -131,6 +132,25 @@ def test_images_that_are_missing_or_old_are_named(places: Places, monkeypatch: p
     assert examined(places)["Images"].state is State.OK
     chosen = {"ASSENT_PYTHON_IMAGE": "assent-python-data:1"}
     assert examined(places, chosen)["Images"].images == ("python-data",)
+
+
+def test_the_registries_and_the_proxy_of_this_machine_are_said(
+    places: Places, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("PIP_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_INDEX_URL", "https://user:secret@index.example/simple")
+    monkeypatch.setenv("NPM_CONFIG_REGISTRY", "https://npm.example/")
+    check = examined(places)["Network"]
+    assert (check.state, check.what) == (State.OK, "Package registries: index.example, npm.example.")
+    monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@proxy.example:3128")
+    check = examined(places)["Network"]
+    assert check.state is State.WARN
+    assert "Connections go through proxy.example:3128" in check.what and "secret" not in check.what
+    monkeypatch.setenv("HTTPS_PROXY", "socks5://proxy.example")
+    check = examined(places)["Network"]
+    assert (check.state, bool(check.fix)) == (State.BAD, True)
 
 
 def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,8 @@ import pytest_asyncio
 from runner.approval.deliberate import WORDS
 from runner.commands.terminal import Terminal, visible
 from runner.model.assessment import Assessment, Level
-from runner.model.events import QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
+from runner.model.events import HostContacted, QuestionAsked, RequestArrived, RequestAssessed, RequestClosed
+from runner.model.network import NOT_LISTED, Contact
 from runner.model.request import KnownFile, Language, NetworkMode, Request, Tool
 from runner.settings.declared import Settings
 from runner.system.places import Places
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from runner.engine.engine import Engine
 
 PATIENCE = 30.0
+_ASKED = (Assessment(Level.HIGH, ("Runs code.",)), QuestionAsked("1", 60.0, 60.0, ""), "approve")
 
 
 @pytest.mark.parametrize("hostile", ["\x1b[2J", "\u202e", "\r", "\x9b1m", "\u200b", "\u3164", "\ufe0f", "\u2800"])
@@ -86,6 +88,39 @@ def test_all_that_decides_is_printed_and_none_of_it_commands_the_terminal() -> N
     for known in ("numpy==2", "example.org", "image:1", "sandbox-7", "notes.txt", "domains"):
         assert known in shown
     assert "\x1b" not in shown and "\x9b" not in shown
+
+
+def test_what_may_leave_and_where_to_is_said() -> None:
+    request = Request(
+        "1",
+        "claude",
+        Tool.CODE_EXECUTE,
+        0.0,
+        Language.PYTHON,
+        "print(1)",
+        network=NetworkMode.DOMAINS,
+        domains=("*.a.example", "b.example"),
+        granted=("b.example",),
+        sandbox="k7",
+    )
+    sink = io.StringIO()
+    terminal = Terminal(cast("Engine", None), io.StringIO(), sink)
+    asked = QuestionAsked("1", 60.0, 60.0, "")
+    terminal._show(request, Assessment(Level.CRITICAL, ("Has network.",)), asked, "claude")
+    assert "May be reached, and nothing else: *.a.example, b.example (by your grant)." in sink.getvalue()
+    assert "has read or made and what the kept sandbox k7 holds." in sink.getvalue()
+    assert "every name below it; the names themselves can carry data" in sink.getvalue()
+    terminal._show(replace(request, network=NetworkMode.NONE, domains=(), granted=()), *_ASKED)
+    assert sink.getvalue().count("May be reached") == 1
+
+
+def test_a_refused_host_is_said_once_and_commands_nothing() -> None:
+    sink = io.StringIO()
+    terminal = Terminal(cast("Engine", None), io.StringIO(), sink)
+    for times in (1, 2, 3):
+        terminal.hear(HostContacted("12345678", Contact("evil.example\x1b[2J", 80, False, NOT_LISTED, times)))
+    terminal.hear(HostContacted("12345678", Contact("good.example", 80, True)))
+    assert sink.getvalue() == "12345678 refused evil.example\\u{1b}[2J:80: it is not allowed for this sandbox\n"
 
 
 def test_a_request_that_is_over_is_forgotten() -> None:

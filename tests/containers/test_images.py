@@ -22,6 +22,7 @@ from runner.model.errors import KnownError
 from runner.model.request import Language
 from runner.sandbox.available import OWN_IMAGES
 from runner.sandbox.images import store
+from runner.sandbox.images.__main__ import main
 from runner.sandbox.images.archive import LIST
 from runner.sandbox.images.build import LOADING, Builder, ImageState
 from runner.sandbox.images.recipe import names, recipe
@@ -99,6 +100,21 @@ def test_python_of_an_image_is_compiled_ahead(address: str) -> None:
     assert run(address, "python", "python3", "-c", code) == "True\n"
 
 
+HAS_OF_PYTHON = {"python": "relay python3\n", "javascript": "relay\n", "shell": "relay\n"}
+
+
+@pytest.mark.parametrize("name", engine.IMAGES)
+def test_every_image_has_what_the_relay_needs_and_hides_it_where_python_is_not_wanted(address: str, name: str) -> None:
+    relay = "/usr/lib/assent/python3 -I -S -c 'import select, socket, struct' && echo relay"
+    found = run(address, name, "bash", "-c", f"{relay}; type -P python3 >/dev/null && echo python3; exit 0")
+    assert " ".join(found.split()) + "\n" == HAS_OF_PYTHON[name]
+    assert run(address, name, "curl", "--version").startswith("curl ")
+
+
+def test_python_of_the_image_has_the_library_that_wheels_are_linked_against(address: str) -> None:
+    assert run(address, "python", "python3", "-c", "import ctypes; ctypes.CDLL('libstdc++.so.6'); print(1)") == "1\n"
+
+
 def test_what_is_missing_or_made_from_an_earlier_recipe_is_reported(address: str) -> None:
     builder = engine.builder(address)
     other = dataclasses.replace(SHELL, name="never-built")
@@ -137,6 +153,14 @@ def test_the_command_builds_what_is_missing_and_tells_how_far_it_is(command: _Co
     assert command.again.stdout == "shell\t100\tready\n"
     assert (command.nowhere.returncode, command.nowhere.stdout) == (1, "")
     assert "Docker daemon not available." in command.nowhere.stderr
+
+
+def test_the_command_lists_what_is_in_which_image(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    listed = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert listed.keys() == {recipe(name).tag for name in names()}
+    assert "pandas" in listed["assent-python-data:1"] and "curl" in listed["assent-shell:1"]
+    assert main(["--list", "none"]) == 1
 
 
 def test_an_image_is_the_same_from_a_registry_and_from_a_mirror(command: _Command, room: Path) -> None:

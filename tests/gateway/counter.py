@@ -50,6 +50,7 @@ class Terms:
     max_output_limit_bytes: int = 64 << 20
     cpu_cores: float = 0.5
     processes: int = 64
+    network_by_default: bool = False
 
 
 @dataclass

@@ -88,7 +88,14 @@ async def test_the_tools_do_what_they_say(tmp_path: Path, era: str) -> None:
     [
         ("code_create_sandbox", {}, "language"),
         ("code_create_sandbox", {"language": "perl"}, "perl"),
-        ("code_create_sandbox", {"language": "python", "network_enabled": True}, "network_enabled"),
+        ("code_create_sandbox", {"language": "python", "network_enabled": "yes"}, "network_enabled"),
+        ("code_create_sandbox", {"language": "python", "allowed_domains": ["a.org"]}, "network_enabled"),
+        (
+            "code_create_sandbox",
+            {"language": "python", "network_enabled": True, "allowed_domains": ["https://a.org/x"]},
+            "without https:// and path",
+        ),
+        ("code_write_file", {"sandbox_id": "x", "file_path": "a", "content": "", "network_enabled": True}, "network"),
         ("code_write_file", {"file_path": "a", "content": ""}, "sandbox_id"),
         ("code_write_file", {"sandbox_id": "x", "file_path": "a", "content": "a\0b"}, "NUL"),
         ("code_write_file", {"sandbox_id": "x", "file_path": "a", "content": "", "executable": "yes"}, "executable"),

@@ -215,7 +215,8 @@ def _noting(name: str, real: Callable[..., object], recording: Callable[[Any], R
     waits = str(signature.return_annotation).startswith("Future[")
 
     def note(self: object, *values: object, **named: object) -> object:
-        given = signature.bind(self, *values, **named).args[1:]
+        bound = signature.bind(self, *values, **named)
+        given = (*bound.args[1:], *bound.kwargs.values())
         if len(given) == len(signature.parameters) - 1 and [*signature.parameters][-1] == "pin" and not given[-1]:
             # Most calls need none.
             given = given[:-1]

@@ -32,7 +32,7 @@ from runner.model.decision import Decider, Verdict
 from runner.model.difference import difference
 from runner.model.events import CallsRefused, EngineTroubled, ModeChanged, RunHeld, SandboxesChanged
 from runner.model.kept_sandbox import Kept
-from runner.model.request import Isolation, Language, Limits, Tool
+from runner.model.request import Isolation, Language, Tool
 from runner.model.result import CapturedFile
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Subject, make
@@ -451,10 +451,9 @@ def kept(scene: Scene) -> None:
                         Isolation.GVISOR,
                         now,
                         "",
-                        Limits(),
-                        title,
-                        3 * n,
-                        now + 1500,
+                        title=title,
+                        uses=3 * n,
+                        ends_at=now + 1500,
                     )
                     for n, title in enumerate(titles)
                 )

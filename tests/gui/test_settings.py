@@ -79,7 +79,7 @@ def saved(qtbot: QtBot, panel: SettingsPanel) -> None:
 def test_what_does_nothing_yet_is_not_offered(opened: Callable[[], SettingsPanel]) -> None:
     panel = opened()
     assert set(panel.rows) == {one.name for one in declared() if not one.later}
-    assert "network_by_default" not in panel.rows
+    assert "shell_packages" not in panel.rows and "network_by_default" in panel.rows
 
 
 def test_a_value_that_does_nothing_yet_is_not_offered_but_shown(

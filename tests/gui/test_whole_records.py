@@ -58,7 +58,7 @@ def detail(look: Look, qtbot: QtBot) -> Detail:
     return made
 
 
-def broken(*_arguments: Any) -> None:
+def broken(*_arguments: Any, **_named: Any) -> None:
     raise OverflowError("too large")
 
 

@@ -15,6 +15,8 @@ UNUSABLE = (
     "exam ple.com",
     "example.com\0.evil.example",
     "example.com%00.evil.example",
+    "[fe80::1%25eth0]",
+    "::1%x",
     "user@example.com",
     "example.com/path",
     "2130706433",

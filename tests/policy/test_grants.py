@@ -15,8 +15,9 @@ import pytest
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.policy.file_patterns import fits, pattern_of
 from runner.policy.grantfile import Grants, plain
-from runner.policy.grants import Choice, Grant, Subject, fits, forbidden, make, offered, pattern_of
+from runner.policy.grants import Choice, Grant, Subject, forbidden, make, offered
 from runner.system.places import Places
 from runner.system.tasks import spawn
 

@@ -9,6 +9,7 @@ import pytest
 
 from runner.model.assessment import Assessment, Level
 from runner.model.decision import Ask, Decision, Verdict
+from runner.model.plan import Plan, PlannedPackage, Registry
 from runner.model.request import Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
 from runner.policy.decide import Policy
 from runner.policy.rulefile import read
@@ -66,6 +67,91 @@ def test_the_rules_of_the_source_document_work(tmp_path: Path) -> None:
     network = Request("1", "a", Tool.CODE_EXECUTE, 0.0, Language.SHELL, "ls", network=NetworkMode.REGISTRIES)
     decided = asked.decide(network, HIGH)
     assert isinstance(decided, Ask) and decided.window == 30
+
+
+ONLINE = replace(
+    CODE,
+    network=NetworkMode.DOMAINS,
+    domains=("*.files.example", "api.example.org", "api.example.org:8443"),
+    limits=Limits(memory_mb=256, disk_mb=64, output_bytes=4096),
+    isolation=Isolation.DOCKER,
+    context='{"rows": 3}',
+    stdin="one\ntwo",
+)
+WRITE = replace(
+    Request("3", "claude", Tool.CODE_WRITE_FILE, 0.0, code="a,b", files=("notes/a.txt",)), executable=True, sandbox="k7"
+)
+PLANNED = replace(
+    CODE,
+    packages=("requests>=2",),
+    plan=Plan(
+        Registry.PYPI,
+        ("index.test",),
+        (
+            PlannedPackage("requests", "2.34.0", "requests.whl", "0" * 64, 9, "https://index.test/r"),
+            PlannedPackage("urllib3", "2.7.0", "urllib3.whl", "1" * 64, 9, "https://index.test/u"),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("request_", "condition", "holds"),
+    [
+        (ONLINE, "{param: domain, equals: api.example.org}", True),
+        (ONLINE, "{param: domain, equals: API.example.ORG.}", True),
+        (ONLINE, "{param: allowed_domains, equals: 'api.example.org:8443'}", True),
+        (ONLINE, "{param: domain, equals: 'api.example.org:80'}", False),
+        (ONLINE, "{param: domain, equals: example.org}", False),
+        (ONLINE, "{param: domain, equals: evil-api.example.org}", False),
+        # A wildcard of the request reaches the rule's host, and one of the rule stands for all names below it.
+        (ONLINE, "{param: domain, equals: cdn.files.example}", True),
+        (ONLINE, "{param: domain, equals: files.example}", False),
+        (ONLINE, "{param: domain, equals: '*.example.org'}", True),
+        (ONLINE, "{param: domain, equals: '*.cdn.files.example'}", True),
+        (ONLINE, "{param: domain, equals: '*.org.example'}", False),
+        (ONLINE, "{param: domain, matches: '(^|[.])example[.]org'}", True),
+        (ONLINE, "{param: domain, matches: '^files'}", False),
+        (CODE, "{param: domain, matches: ''}", False),
+        (ONLINE, "{param: max_memory_mb, equals: 256}", True),
+        (ONLINE, "{param: max_memory_mb, equals: 25}", False),
+        (ONLINE, "{param: max_disk_mb, equals: 64.0}", True),
+        (ONLINE, "{param: max_output_bytes, equals: 4096}", True),
+        (ONLINE, "{param: isolation, equals: docker}", True),
+        (ONLINE, "{param: context, matches: '\"rows\": 3'}", True),
+        (ONLINE, "{param: stdin, matches: two$}", True),
+        (WRITE, "{param: file_path, matches: '^notes/'}", True),
+        (WRITE, "{param: path, equals: a.txt}", False),
+        (WRITE, "{param: content, equals: 'a,b'}", True),
+        (CODE, "{param: content, matches: rm}", False),
+        (WRITE, "{param: executable, equals: yes}", True),
+        (CODE, "{param: executable, equals: yes}", False),
+        (WRITE, "{param: sandbox_id, equals: k7}", True),
+        (CODE, "{param: sandbox_id, equals: ''}", True),
+        (PLANNED, "{param: package, equals: urllib3}", True),
+        (PLANNED, "{param: package, equals: urllib3==2.7.0}", True),
+        (PLANNED, "{param: packages, matches: '^requests>='}", True),
+        (PLANNED, "{param: package, equals: url}", False),
+        (PLANNED, "{param: registry, equals: pypi}", True),
+        (CODE, "{param: registry, equals: pypi}", False),
+    ],
+)
+def test_a_rule_can_name_every_parameter(tmp_path: Path, request_: Request, condition: str, holds: bool) -> None:
+    found = rules(tmp_path, f"rules: [{{name: this, action: deny, conditions: [{condition}]}}]")
+    assert found.problems == ()
+    assert (policy(found).rule(request_) is not None) is holds
+
+
+@pytest.mark.parametrize("value", ["'https://a.example'", "'*'", "'a b'", "2130706433"])
+def test_a_condition_on_what_is_no_host_is_a_problem(tmp_path: Path, value: str) -> None:
+    found = rules(tmp_path, f"rules: [{{conditions: [{{param: domain, equals: {value}}}]}}]")
+    (problem,) = found.problems
+    assert "equals names no host" in problem and "line 1" in problem
+
+
+def test_a_request_of_an_earlier_version_with_another_kind_of_domain_is_still_read(tmp_path: Path) -> None:
+    found = rules(tmp_path, "rules: [{name: this, conditions: [{param: domain, matches: example}]}]")
+    assert policy(found).rule(replace(ONLINE, domains=("https://a.example/x",))) is not None
 
 
 def test_a_rule_never_lowers_the_level(tmp_path: Path) -> None:
@@ -143,8 +229,23 @@ def test_critical_is_blocked_on_the_local_sandbox_and_not_on_docker() -> None:
     assert decider.blocked(CODE, Level.HIGH) == ""
     assert decider.blocked(replace(CODE, isolation=Isolation.DOCKER), Level.CRITICAL) == ""
     online = replace(CODE, network=NetworkMode.REGISTRIES)
-    assert "no network" in decider.blocked(online, Level.HIGH)
-    assert "no network" in decider.blocked(online, Level.CRITICAL), "changing the settings would not help"
+    said = decider.blocked(online, Level.CRITICAL)
+    assert "asks for docker or stronger. Network access is always CRITICAL." in said
+    assert '"Weakest sandbox, critical" in Settings' in said, "the setting that helps"
+    assert Policy(Settings(weakest_isolation_critical="local"), Rules()).blocked(online, Level.CRITICAL) == ""
+    assert decider.blocked(replace(online, isolation=Isolation.GVISOR), Level.CRITICAL) == ""
+
+
+@pytest.mark.parametrize("tool", [Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX])
+@pytest.mark.parametrize("isolation", [Isolation.PROCESS, Isolation.CLOUD])
+def test_what_no_setting_changes_is_said_first(tool: Tool, isolation: Isolation) -> None:
+    from runner.policy.rules import Rules
+
+    online = replace(CODE, tool=tool, network=NetworkMode.REGISTRIES, isolation=isolation)
+    lenient = Policy(Settings(weakest_isolation_critical="process"), Rules())
+    said = lenient.blocked(online, Level.CRITICAL)
+    assert said and "Settings" not in said and "Deny it" in said
+    assert lenient.blocked(replace(online, network=NetworkMode.NONE), Level.CRITICAL) == ""
 
 
 def test_nothing_is_approved_as_plain_processes_unless_the_settings_say_so() -> None:

@@ -48,14 +48,27 @@ def test_no_much_used_name_is_taken_for_another(ecosystem: str) -> None:
     assert len(popular(ecosystem)) > 150
 
 
-@pytest.mark.parametrize("name", ["api.example.org", "files.example.org:443", "*.example.org"])
+@pytest.mark.parametrize("name", ["api.example.org", "files.example.org:8443"])
 def test_an_ordinary_domain_says_nothing(name: str) -> None:
     assert list(domains([name])) == []
+
+
+@pytest.mark.parametrize("name", ["*.example.org", "*.example.org:8443"])
+def test_a_wildcard_says_what_it_means(name: str) -> None:
+    (finding,) = domains([name])
+    said = "Every name below example.org; whoever owns it can receive data in the names themselves."
+    assert (finding.id, finding.level, finding.reason) == ("request.wildcard", Level.CRITICAL, said)
+
+
+def test_a_wildcard_inside_the_own_network_says_both() -> None:
+    assert [one.id for one in domains(["*.corp.internal"])] == ["request.domain", "request.wildcard"]
 
 
 @pytest.mark.parametrize(
     "name",
     [
+        "10.0.0.7:8080",
+        "[fd00::1]",
         "169.254.169.254",
         "10.0.0.7",
         "[::1]:8080",

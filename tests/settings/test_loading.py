@@ -231,8 +231,8 @@ def test_the_file_of_the_third_document_works(places: Places) -> None:
 
 
 def test_what_does_nothing_yet_says_so(places: Places) -> None:
-    remarks = load(places, {"DOCKER_NETWORK_ENABLED": "true"}).remarks
-    path = "security.sandbox.network.enabled_by_default"
+    remarks = load(places, {"ASSENT_SHELL_PACKAGES": "jq"}).remarks
+    path = "security.sandbox.languages.shell.default_packages"
     assert remarks == (f"{path} is kept for later: it counts once Assent has network access.",)
 
 

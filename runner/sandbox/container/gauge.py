@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from runner.model.request import Isolation
 from runner.model.result import Usage
 from runner.sandbox.container.failures import Denied, EngineGone
-from runner.sandbox.container.shape import GVISOR_OWN_MB, own_processes
+from runner.sandbox.container.shape import GVISOR_OWN_MB, RELAY_MB, own_processes
 from runner.sandbox.usage import Curve
 from runner.sandbox.watch import FIRST_READING
 
@@ -49,13 +49,16 @@ class ReadingSource(Protocol):
 class ContainerGauge:
     """Readings of one container. `measured` is called on the loop."""
 
-    def __init__(self, client: EngineClient, container: Container, measured: Callable[[Usage], None]) -> None:
+    def __init__(
+        self, client: EngineClient, container: Container, measured: Callable[[Usage], None], *, relayed: bool = False
+    ) -> None:
+        """`relayed` runs have a relay beside the code, which is not the code's."""
         self._client = client
         self._container = container
         self._measured = measured
-        self._most = container.shape.limits.memory_mb + GVISOR_OWN_MB << 20
+        self._most = container.shape.limits.memory_mb + GVISOR_OWN_MB + relayed * RELAY_MB << 20
         self._gvisor = container.shape.isolation is Isolation.GVISOR
-        self._own = own_processes(container.shape) - 1
+        self._own = own_processes(container.shape) - 1 + relayed
         self._first: ContainerReading | None = None
         self._last: tuple[float, float] | None = None
         self._begun = time.monotonic()

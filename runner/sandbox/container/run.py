@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from runner.model.result import Result, Usage
     from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.container import Container
+    from runner.sandbox.container.relay import ContainerRelay
     from runner.sandbox.contract import Job
     from runner.sandbox.verdict import Setting
 
@@ -50,8 +51,9 @@ class ContainerRun:
         setting: Setting,
         measured: Callable[[Usage], None],
         removed: Callable[[Container, bool], None],
+        relay: ContainerRelay | None = None,
     ) -> None:
-        """`removed` is called at the end with whether the container is gone."""
+        """`removed` is called at the end with whether the container is gone; `relay` is that of a networked run."""
         self._job = job
         self._orders = orders
         self._container = container
@@ -60,7 +62,8 @@ class ContainerRun:
         self._loop = asyncio.get_running_loop()
         self._transcript = Transcript(job.limits.output_bytes, budget=job.budget)
         self._collecting = Collecting(job, container)
-        self._gauge = ContainerGauge(client, container, self._measure)
+        self._relay = relay
+        self._gauge = ContainerGauge(client, container, self._measure, relayed=relay is not None)
         self._measured = measured
         self._changed = asyncio.Event()
         self._asked: str | None = None
@@ -125,6 +128,8 @@ class ContainerRun:
             result = self._result(1, Outcome.ENGINE_LOST, LOST)
         finally:
             self._container.let_go()
+            if self._relay is not None:
+                await self._relay.close()
             self._collecting.close()
             self._transcript.end()
             self._removed(self._container, gone)

@@ -10,15 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
-from runner.model.request import Isolation, Language, Limits, NetworkMode
+from runner.model.request import Isolation, Language, Limits
 from runner.model.result import Outcome
-from runner.sandbox import languages, leftovers, verdict
+from runner.network.loop import NetworkLoop
+from runner.sandbox import languages, leftovers, networked, verdict
 from runner.sandbox.container import endpoint, starter
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.container import Container, remove
 from runner.sandbox.container.exec import ExecContainer
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.pool import Pool
+from runner.sandbox.container.relay import CERTIFICATES, relayed
 from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
 from runner.sandbox.container.session import ContainerSession
 from runner.sandbox.container.shape import HOST_LABEL, NAMES, RUN_LABEL, Shape, host
@@ -39,9 +41,10 @@ PROTECTIONS = {
     Isolation.GVISOR: ("kernel of its own (gVisor)",),
     Isolation.DOCKER: ("system calls filtered (seccomp)",),
 }
+NO_NETWORK = "no network"
 ALWAYS = (
     "container of its own, removed afterwards",
-    "no network",
+    NO_NETWORK,
     "read-only system, nothing of the host's",
     "ordinary user, no privileges to gain",
     "workspace in memory, limited in size",
@@ -77,6 +80,7 @@ class ContainerSandbox:
         self._runs: set[ContainerRun] = set()
         self._pool: Pool | None = None
         self._sessions: weakref.WeakSet[ContainerSession] = weakref.WeakSet()
+        self._network = NetworkLoop()
         self._left: set[str] = set()
         """Containers that could not be removed while the engine was away."""
         self.listeners: set[Callable[[], None]] = set()
@@ -103,8 +107,6 @@ class ContainerSandbox:
         return self._readiness
 
     async def start(self, job: Job, measured: Callable[[Usage], None]) -> ContainerRun | SettledRun:
-        if job.network is not NetworkMode.NONE:
-            raise KnownError("Containers have no network to give.", "Run the code without network.")
         return await self._started(job, await self._checked(), measured)
 
     async def open(self, language: Language, limits: Limits, image: str) -> ContainerSession:
@@ -139,18 +141,26 @@ class ContainerSandbox:
         self, job: Job, ready: Readiness, measured: Callable[[Usage], None], session: ContainerSession | None = None
     ) -> ContainerRun | SettledRun:
         """Raises KnownError."""
+        networked.check(job)
         client, setting = self._client(), self._setting(job, ready)
         if result := verdict.refused(job, setting):
             return SettledRun(job, result)
         try:
-            orders = starter.orders(job, reserved=self._isolation is Isolation.GVISOR)
+            certificates = networked.bundle() if job.gate is not None else b""
+            path = CERTIFICATES if certificates else ""
+            orders = starter.orders(job, reserved=self._isolation is Isolation.GVISOR, certificates=path)
         except languages.BadContext as error:
             return SettledRun(job, verdict.not_run(job, setting, f"{error}\n", str(error)))
         self._tidy_up()
         bounds = None if job.collect is None or session is not None else job.collect.bounds
         shape = Shape(self._isolation, self._runtime, setting.image, job.language, job.limits, bounds).container
         container = await (self._container(shape) if session is None else self._executed(shape, session))
-        run = ContainerRun(job, orders, container, client, setting, measured, self._forget)
+        try:
+            relay = await relayed(job, client, container, self._network, certificates)
+        except BaseException:
+            self._forget(container, await container.remove())
+            raise
+        run = ContainerRun(job, orders, container, client, setting, measured, self._forget, relay)
         self._runs.add(run)
         self._count()
         run.on_end(self._over)
@@ -204,6 +214,7 @@ class ContainerSandbox:
         for run in list(self._runs):
             run.abandon()
             await run.finished()
+        self._network = await networked.ended(self._network)
         if self._own and self._given is not None:
             await self._given.close()
 
@@ -278,7 +289,7 @@ class ContainerSandbox:
         if not (image := job.image or ready.images.get(job.language, "")):
             name = self._images.get(job.language, job.language.value)
             raise KnownError(f"The image {name} is not there.", f"Get it with: {remedy([name])}")
-        return Setting(ready.protections, {}, self._isolation, image)
+        return Setting(networked.protections(ready.protections, job, NO_NETWORK), {}, self._isolation, image)
 
     # ---- containers ----
 

@@ -34,6 +34,9 @@ GVISOR_MB = 128
 keeps reading programs from disk again instead of running out."""
 GVISOR_OWN_MB = 32
 """Of these, what its kernel holds for itself: readings above the limit by more than this end a run."""
+RELAY_MB = 16
+"""What the relay of a networked run may take under gVisor on top; under runc it is within the limits of the run, as
+one of its processes. So containers that wait fit runs with and without a network."""
 RUN_LABEL = "assent.run"
 """Carries the run's name, which says what process it belongs to (`leftovers.new_name`)."""
 HOST_LABEL = "assent.host"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.request import Language
 from runner.model.workspace import WORKSPACE
-from runner.sandbox import languages
+from runner.sandbox import languages, networked
 from runner.sandbox.container.frames import MARK
 from runner.sandbox.imports import hint
 
@@ -73,12 +73,14 @@ def introduction(words: Words, *, keeper: bool) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def orders(job: Job, *, reserved: bool = False) -> bytes:
+def orders(job: Job, *, reserved: bool = False, certificates: str = "") -> bytes:
     """Return what the waiting interpreter reads from its standard input before the code does. Raises BadContext.
 
     `reserved` limits the memory that Python code may reserve, too: gVisor does not hold it to what it writes to.
     Node.js reserves gigabytes, and what a shell starts may, so that is for Python alone.
+    `certificates` is the path of the file with them, where the run has a network and this machine has any.
     """
+    given = {**languages.guards(job), **(networked.variables(certificates) if job.gate else {})}
     code, stdin = job.code.encode("utf-8", "surrogatepass"), job.stdin.encode("utf-8", "replace")
     match job.language:
         case Language.PYTHON:
@@ -91,7 +93,7 @@ def orders(job: Job, *, reserved: bool = False) -> bytes:
                 "context": languages.context(job),
                 "own_modules": job.own_modules,
                 "modules": languages.known_modules(job),
-                "guards": languages.guards(job),
+                "guards": given,
                 "allowed": None if allowed is None else list(allowed),
                 "blocked": list(job.imports.blocked),
                 "hint": hint(job.imports),
@@ -104,15 +106,15 @@ def orders(job: Job, *, reserved: bool = False) -> bytes:
                         "code": job.code,
                         "context": languages.context(job),
                         "stdin": job.stdin,
-                        "guards": languages.guards(job),
+                        "guards": given,
                     }
                 ).encode()
             )
         case Language.SHELL:
-            names = {**languages.variables(job), **languages.guards(job)}.items()
-            given = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in names).encode()
-            sizes = (job.limits.memory_mb << 10, len(given), len(code), len(stdin))
-            return b"%d %d %d %d\n" % sizes + given + code + stdin
+            names = {**languages.variables(job), **given}.items()
+            exports = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in names).encode()
+            sizes = (job.limits.memory_mb << 10, len(exports), len(code), len(stdin))
+            return b"%d %d %d %d\n" % sizes + exports + code + stdin
         case _:
             assert_never(job.language)
 

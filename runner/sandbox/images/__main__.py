@@ -23,10 +23,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="assent images", description="Build the images that sandboxes start from.")
     parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"which ones: {', '.join(names())} (all)")
     parser.add_argument("--mirror", default="", metavar="URL", help="a Debian mirror; file:///... for one on a disk")
+    parser.add_argument("--list", action="store_true", help="say what is in which image, and build nothing")
     parser.add_argument("--again", action="store_true", help="build also what is there, for newer packages")
     chosen = parser.parse_args(arguments)
     try:
-        asyncio.run(_build(chosen.names or names(), chosen.mirror, chosen.again))
+        if chosen.list:
+            _list(chosen.names or names())
+        else:
+            asyncio.run(_build(chosen.names or names(), chosen.mirror, chosen.again))
     except KnownError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -45,6 +49,10 @@ async def _build(chosen: Sequence[str], mirror: str, again: bool) -> None:
             continue
         async for step in builder.build(each):
             _say(step.image, step.part, step.doing)
+
+
+def _list(chosen: Sequence[str]) -> None:
+    sys.stdout.writelines(f"{each.tag}\t{each.title}\n" for each in map(recipe, chosen))
 
 
 def _say(name: str, part: float, doing: str) -> None:

@@ -23,6 +23,7 @@ from runner.sandbox.local import syscalls, trusted
 from runner.sandbox.local.child import TEMPORARY_BYTES, Child, Identities, Program, View, as_user, rlimits, send
 from runner.sandbox.local.collect import Left
 from runner.sandbox.local.control_groups import ControlGroups
+from runner.sandbox.local.doors import FILES
 from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.interpreters import SYSTEM as SYSTEM_FOLDERS
 from runner.sandbox.local.syscalls import FILTERED
@@ -188,6 +189,12 @@ class Bubblewrap:
             _bind(root, group, process)
             self._limit(root, program.limits)
             left = _left(root, program) if program.collected else None
+            try:
+                if program.doors is not None:
+                    program.doors.open(root)
+            except BaseException:
+                _give_up(process, left)
+                raise
             os.write(release, b"go")
         workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
         return Child(process, root, signal.SIGKILL, workspace, clean, left, OTHERS, True, group)
@@ -216,6 +223,7 @@ class Bubblewrap:
             "/etc/group": f"root:x:0:\nsandbox:x:{user}:\n".encode(),
             f"{VIEW.workspace}/{program.code[0]}": program.code[1],
         }
+        contents |= FILES if program.doors is not None else {}
         contents |= {f"{VIEW.inside}/{name}": data for name, data in program.inside.items()}
         return {place: _in_memory(data, opened) for place, data in contents.items()}
 
@@ -309,6 +317,14 @@ def _bind(root: int, group: ControlGroup | None, process: subprocess.Popen[bytes
 
 def _nothing() -> None:
     """Leave all as it is: nothing was laid out on the host."""
+
+
+def _give_up(process: subprocess.Popen[bytes], left: Left | None) -> None:
+    """End bubblewrap before the code has started."""
+    process.kill()
+    process.communicate()
+    if left is not None:
+        left.close()
 
 
 def _left(root: int, program: Program) -> Left | None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from runner.model.request import Isolation, Limits
     from runner.sandbox.local.collect import Left
+    from runner.sandbox.local.doors import LocalDoors
     from runner.sandbox.local.group import ControlGroup
     from runner.sandbox.local.interpreters import Interpreter
 
@@ -59,6 +60,8 @@ class Program:
     """Whether what it leaves in its workspace is wanted."""
     kept: str = ""
     """Folder of the host that is the workspace; '' for one that is made for this run and goes with it."""
+    doors: LocalDoors | None = None
+    """The way to the gate, opened before the program starts; None for a run without network."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.model.request import Language
-from runner.sandbox import files, languages, leftovers, report, verdict
+from runner.sandbox import files, languages, leftovers, networked, report, verdict
 from runner.sandbox.file_collector import FileCollector
 from runner.sandbox.local.child import Program
+from runner.sandbox.local.doors import CERTIFICATES
 from runner.sandbox.output import Transcript
 from runner.sandbox.watch import StopSignal, Watch
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from runner.model.result import Result, Usage
     from runner.sandbox.contract import Job
     from runner.sandbox.local.child import Child, Launcher, View
+    from runner.sandbox.local.doors import LocalDoors
     from runner.sandbox.local.interpreters import Interpreter
     from runner.sandbox.verdict import Setting
 
@@ -53,8 +55,10 @@ class LocalRun:
         setting: Setting,
         measured: Callable[[Usage], None],
         place: LastingWorkspace | None = None,
+        doors: LocalDoors | None = None,
     ) -> None:
-        """`place` is the workspace that is kept; None for one that goes with the run."""
+        """`place` is the workspace that is kept; None for one that goes with the run. `doors` lead to the gate."""
+        self._doors = doors
         self._place = place
         self._job = job
         self._tool = tool
@@ -118,8 +122,11 @@ class LocalRun:
         except languages.BadContext as error:
             os.close(channel)
             return verdict.not_run(self._job, self._setting, f"{error}\n", str(error))
-        except OSError as error:
+        except (OSError, KnownError) as error:
             os.close(channel)
+            self._close_doors()
+            if isinstance(error, KnownError):
+                raise
             raise KnownError(f"The run could not be started: {error}.", "Free memory or disk space.") from error
         try:
             self._post(_settle, self._begun, None)
@@ -131,6 +138,7 @@ class LocalRun:
             if child.left is not None:
                 child.left.close()
             child.clean()
+            self._close_doors()
             self._tidy(name)
 
     def _start(self, name: str, channel: int) -> Child:
@@ -138,13 +146,14 @@ class LocalRun:
         job, tool, place = self._job, self._tool, self._place
         identity = self._launcher.identity if place is None else place.identity
         view = self._view(name)
+        certificates, network = self._network(view)
         with _input(job.stdin) as stdin:
             program = Program(
                 name=name,
                 code=(languages.main_name(job.language, view), job.code.encode("utf-8", "surrogatepass")),
-                inside=languages.files(job, tool, view, channel, identity),
+                inside=languages.files(job, tool, view, channel, identity) | certificates,
                 command=languages.command(job, tool, view, identity),
-                environment=languages.environment(job, tool, view) | {leftovers.MARKER: name},
+                environment=languages.environment(job, tool, view) | network | {leftovers.MARKER: name},
                 limits=job.limits,
                 stdin=stdin,
                 inherited=(channel,) if job.language is Language.PYTHON else (),
@@ -152,8 +161,17 @@ class LocalRun:
                 folders=tool.folders,
                 collected=job.collect is not None,
                 kept="" if place is None else place.workspace,
+                doors=self._doors,
             )
             return self._launcher.start(program)
+
+    def _network(self, view: View) -> tuple[dict[str, bytes], dict[str, str]]:
+        """Return the file with certificates and the variables that lead to the gate; nothing without network."""
+        if self._doors is None:
+            return {}, {}
+        bundle = networked.bundle()
+        path = f"{view.inside}/{CERTIFICATES}" if bundle else ""
+        return ({CERTIFICATES: bundle} if bundle else {}), networked.variables(path)
 
     def _view(self, name: str) -> View:
         """In a workspace that is kept the code stands under a name that nothing in there can have taken before."""
@@ -171,6 +189,10 @@ class LocalRun:
         collector = FileCollector(self._job.collect)
         child.left.collect(collector)
         return replace(result, files=collector.files, files_left_out=collector.left_out)
+
+    def _close_doors(self) -> None:
+        if self._doors is not None:
+            self._doors.close()
 
     def _publish(self, usage: Usage) -> None:
         self._post(self._measured, usage)

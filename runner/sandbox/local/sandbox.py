@@ -10,15 +10,18 @@ import weakref
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
-from runner.model.request import Isolation, Language, NetworkMode
-from runner.sandbox import leftovers
+from runner.model.request import Isolation, Language
+from runner.network.loop import NetworkLoop
+from runner.sandbox import leftovers, networked
 from runner.sandbox.contract import Readiness
 from runner.sandbox.local import control_groups
 from runner.sandbox.local.bubblewrap import Bubblewrap
+from runner.sandbox.local.doors import LocalDoors
 from runner.sandbox.local.interpreters import Interpreter, find
 from runner.sandbox.local.plain_processes import PlainProcesses
 from runner.sandbox.local.run import LocalRun
 from runner.sandbox.local.session import LocalSession, kept
+from runner.sandbox.local.trial import NETWORK
 from runner.sandbox.verdict import Setting
 
 if TYPE_CHECKING:
@@ -60,6 +63,7 @@ class LocalSandbox:
         self._ready: dict[Language, tuple[Interpreter, Launcher]] = {}
         self._readiness: Readiness | None = None
         self._runs: set[LocalRun] = set()
+        self._network = NetworkLoop()
         self._sessions: weakref.WeakSet[LocalSession] = weakref.WeakSet()
 
     @property
@@ -97,15 +101,22 @@ class LocalSandbox:
             run.stop(CLOSING)
         await asyncio.gather(*(run.finished() for run in runs), return_exceptions=True)
         await asyncio.gather(*(session.close() for session in self._sessions))
+        self._network = await networked.ended(self._network)
 
     async def _begin(self, job: Job, measured: Callable[[Usage], None], place: LastingWorkspace | None) -> LocalRun:
         """Start `job` in the workspace `place`, or in one of its own. Raises KnownError."""
-        if job.network is not NetworkMode.NONE:
-            raise KnownError("The local sandbox has no network to give.", "Run the code without network.")
+        networked.check(job)
         tool, launcher = await self._prepared(job.language)
+        if job.gate is not None and not isinstance(launcher, Bubblewrap):
+            raise KnownError(
+                "Code in plain processes cannot be held to approved hosts, so it gets no network.",
+                "Install bubblewrap or Docker, or run the code without network.",
+            )
+        doors = None if job.gate is None else LocalDoors(job.gate, self._network)
         active = launcher.protections if place is None else kept(launcher.protections)
+        active = networked.protections(active, job, NETWORK)
         setting = Setting((*active, *ALWAYS), {job.language.value: tool.version}, launcher.isolation)
-        run = LocalRun(job, tool, launcher, setting, measured, place)
+        run = LocalRun(job, tool, launcher, setting, measured, place, doors)
         job.permit()
         self._runs.add(run)
         run.on_end(self._runs.discard)

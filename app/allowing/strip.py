@@ -1,0 +1,266 @@
+"""The hosts that a run was refused, above its output: the first few with buttons, and how many more there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.allowing.buttons import ALWAYS, FOR_RUN, AllowButton
+from app.network import words
+from app.parts.amounts import counted
+from app.parts.elide import ElidedLabel
+from app.parts.plain import plain_label
+from app.review.guard import ClickGuard
+from app.review.steady import Steady
+from runner.approval.deliberate import ApproveBy
+from runner.model.request import NetworkMode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.allowing.hosts import HostDecisions
+    from app.cards import Card
+    from app.look.look import Look
+    from runner.model.network import Contact
+
+ROWS = 2
+_ROW = 40
+_LOW = 620
+"""Height of the page below which there is one row only: the output needs the space."""
+APPEAR = "Hosts that are refused appear here at once, and can be allowed."
+_LISTED = 3
+"""Hosts that are named where others are counted."""
+
+_ANY = 1 << 20
+
+Key = tuple[str, int]
+
+
+class RefusedStrip(QFrame):
+    """Has the same height from the start of a run with network to its end, so that nothing below it jumps.
+
+    A row keeps its host until the person has allowed it and another one waits for the place.
+    """
+
+    all_wanted = Signal()
+    """Somebody wants to see the other hosts too."""
+
+    def __init__(self, look: Look, decisions: HostDecisions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._decisions = decisions
+        self._card: Card | None = None
+        self._refused: dict[Key, Contact] = {}
+        self._left_out = 0
+        self._stays = False
+        self.rows = [RefusedRow(look, decisions) for _ in range(ROWS)]
+        self.said = ElidedLabel()
+        self.said.setProperty("role", "muted")
+        self.more = QPushButton()
+        self.more.setProperty("kind", "quiet")
+        self.more.setAutoDefault(False)
+        self.more.clicked.connect(self.all_wanted)
+        self.none = plain_label(APPEAR, "small", wrap=True)
+        self.none.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        upper = QWidget()
+        # The button comes and goes: what is below it stays where it is.
+        upper.setFixedHeight(look.px(30))
+        head = QHBoxLayout(upper)
+        head.setContentsMargins(0, 0, 0, 0)
+        head.setSpacing(look.px(8))
+        head.addWidget(self.said, 1)
+        head.addWidget(self.more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(look.px(12), look.px(2), look.px(8), look.px(4))
+        column.setSpacing(look.px(2))
+        column.addWidget(upper)
+        column.addWidget(self.none, 1)
+        for row in self.rows:
+            row.setFixedHeight(look.px(_ROW))
+            column.addWidget(row)
+        self.setProperty("card", True)
+        self._used = 0
+        self.fit(_ANY)
+        self.setAccessibleName("Hosts that this run was refused")
+        decisions.changed.connect(self._show)
+        self.hide()
+
+    def fit(self, height: int) -> None:
+        """Take over the height of the page: a low one leaves space for one row."""
+        used = 1 if height < self._look.px(_LOW) else ROWS
+        if used == self._used:
+            return
+        self._used = used
+        for row in self.rows[used:]:
+            row.clear()
+        for number, row in enumerate(self.rows):
+            row.setVisible(number < used)
+        self.setFixedHeight(self._look.px(_ROW * used + 2 * used + 39))
+        self._show()
+
+    def show_run(self, card: Card | None) -> None:
+        """Show another run, or none; its hosts are those that `refresh` gives next."""
+        self._card = card
+        # One that ends while it is on screen keeps its place.
+        self._stays = card is not None and card.result is None and card.request.network is not NetworkMode.NONE
+        self._refused = {}
+        for row in self.rows:
+            row.clear()
+
+    def refresh(self, contacts: Iterable[Contact], left_out: int, by: ApproveBy) -> None:
+        """Take up the contacts of the run; `by` is what the person approves with."""
+        card = self._card
+        if card is None:
+            self.hide()
+            return
+        contacts = tuple(contacts)
+        self._refused = {(one.host, one.port): one for one in contacts if one.allowed is not True}
+        self.setVisible(self._stays or bool(self._refused))
+        for row in self.rows:
+            row.set_by(by)
+        self._left_out = left_out
+        self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        card = self._card
+        if card is None:
+            return
+        self._fill(card)
+        shown = {row.key for row in self.rows if row.key is not None}
+        others = len(self._refused.keys() - shown) + self._left_out
+        self.said.setText(self._summary(card))
+        self.more.setText(f"Show {others:,} more")
+        self.more.setVisible(bool(others))
+        self.none.setVisible(not self._refused and card.result is None)
+        for row in self.rows[: self._used]:
+            row.setVisible(bool(self._refused))
+
+    def _fill(self, card: Card) -> None:
+        """Give each waiting host a row while there is one; a row changes its host only where that was answered."""
+        shown = {row.key for row in self.rows}
+        waiting = [key for key in self._refused if key not in shown and self._is_open(card, self._refused[key])]
+        for row in self.rows[: self._used]:
+            contact = self._refused.get(row.key) if row.key is not None else None
+            if waiting and (contact is None or not self._is_open(card, contact)):
+                contact = self._refused[waiting.pop(0)]
+            if contact is None:
+                row.clear()
+            else:
+                row.show_contact(card, contact)
+
+    def _is_open(self, card: Card, contact: Contact) -> bool:
+        return self._decisions.said(card, contact).open
+
+    def _summary(self, card: Card) -> str:
+        """Return how many hosts were refused, and which ones may be reached."""
+        hosts = card.request.domains
+        named = ", ".join(words.entry(host).name for host in hosts[:_LISTED])
+        more = f" and {len(hosts) - _LISTED} more" if len(hosts) > _LISTED else ""
+        may = f"May reach {named}{more}." if hosts else "May reach no host."
+        count = sum(one.allowed is False for one in self._refused.values())
+        if not count:
+            return f"{may} Nothing refused." if card.result is not None else f"{may} Nothing refused so far."
+        return f"{counted(count, 'host')} refused. {may}"
+
+
+class RefusedRow(QWidget):
+    """One host with its two buttons, or an empty place of the same height."""
+
+    def __init__(self, look: Look, decisions: HostDecisions) -> None:
+        super().__init__()
+        self._look = look
+        self._decisions = decisions
+        self._card: Card | None = None
+        self._contact: Contact | None = None
+        self.guard = ClickGuard(self._can_be_answered)
+        self._picture = plain_label()
+        self.place = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
+        self.place.setProperty("role", "strong")
+        self.became = ElidedLabel()
+        self.allow = AllowButton(FOR_RUN, self.guard)
+        self.always = AllowButton(ALWAYS, self.guard)
+        texts = QVBoxLayout()
+        texts.setSpacing(0)
+        texts.addStretch()
+        texts.addWidget(self.place)
+        texts.addWidget(self.became)
+        texts.addStretch()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(look.px(8))
+        row.addWidget(self._picture)
+        row.addLayout(texts, 1)
+        row.addWidget(self.allow)
+        row.addWidget(self.always)
+        self.allow.decided.connect(self._allow)
+        self.always.decided.connect(self._always)
+        self._steady = Steady((self.allow, self.always), self)
+        self._steady.moved.connect(self.guard.rearm)
+        look.changed.connect(self._paint_icon)
+        self.clear()
+
+    @property
+    def key(self) -> Key | None:
+        return None if self._contact is None else (self._contact.host, self._contact.port)
+
+    def set_by(self, by: ApproveBy) -> None:
+        self.allow.mouse_only = self.always.mouse_only = by is ApproveBy.MOUSE
+
+    def clear(self) -> None:
+        self._card = self._contact = None
+        for widget in (self._picture, self.place, self.became, self.allow, self.always):
+            widget.hide()
+
+    def show_contact(self, card: Card, contact: Contact) -> None:
+        """Show a host; where it is another than before, its buttons do not count for a moment."""
+        if self._card is not card or self.key != (contact.host, contact.port):
+            self.guard.rearm()
+        self._card, self._contact = card, contact
+        said = self._decisions.said(card, contact)
+        outcome = words.outcome(contact)
+        self.place.setText(words.place(contact))
+        state = said.words or "; ".join(part for part in (outcome, words.below(contact)) if part)
+        if said.words and said.open:
+            state = f"{outcome}. Not allowed: {said.words}"
+        self.became.setText(state)
+        self._ink(said.ink if said.words else words.ink(contact))
+        can = contact.can_be_allowed and said.open
+        self.allow.setVisible(can and card.result is None)
+        self.always.setVisible(can)
+        for button, what in ((self.allow, FOR_RUN), (self.always, ALWAYS.rstrip("\N{HORIZONTAL ELLIPSIS}"))):
+            button.setAccessibleName(f"{what}: {words.place(contact)}")
+        for widget in (self._picture, self.place, self.became):
+            widget.show()
+        self.setAccessibleName(f"{words.place(contact)} {state}")
+        self._paint_icon()
+        self._steady.watch()
+
+    def _ink(self, ink: str) -> None:
+        role = {"low": "ok", "high": "bad", "medium": "warn"}.get(ink, "muted")
+        if self.became.property("role") != role:
+            self.became.setProperty("role", role)
+            self.became.style().unpolish(self.became)
+            self.became.style().polish(self.became)
+
+    def _can_be_answered(self) -> bool:
+        self._steady.look()
+        return self.isVisible() and self.isActiveWindow()
+
+    @Slot()
+    def _allow(self) -> None:
+        if self._card is not None and self._contact is not None:
+            self._decisions.allow(self._card, self._contact)
+
+    @Slot()
+    def _always(self) -> None:
+        if self._card is not None and self._contact is not None:
+            self._decisions.always(self._card, self._contact)
+
+    @Slot()
+    def _paint_icon(self) -> None:
+        role = self.became.property("role")
+        name, ink = ("circle-check", "low") if role == "ok" else ("ban", "muted")
+        self._picture.setPixmap(self._look.pixmap(name, ink, 16))

@@ -1,0 +1,149 @@
+"""A package plan in words: its totals, and what is known of each package and what is odd about it."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from app.parts.amounts import counted, size
+from app.parts.expose import visible
+from runner.model.plan import Registry
+
+if TYPE_CHECKING:
+    from runner.model.plan import Plan, PlannedPackage
+
+NEW_DAYS = 7
+"""A release younger than this is pointed out: most malicious ones are found and removed within days."""
+SHORT_HASH = 10
+_DAY = 86_400.0
+_YEAR = 365.25 * _DAY
+_LISTED = 3
+"""Packages that are named where others are counted."""
+_LONG_WORD = re.compile(r"\S{24}")
+_DOT = "  \N{MIDDLE DOT}  "
+
+
+def totals(plan: Plan) -> str:
+    """Return what would be installed in one sentence: how many, how large, from where and for what."""
+    hosts = ", ".join(map(visible, plan.hosts)) or "what was fetched before"
+    planned = f"; planned for {visible(plan.target)}" if plan.target else ""
+    return f"{counted(len(plan.packages), 'package')}, {size(plan.size)}, from {hosts}{planned}."
+
+
+def installed(plan: Plan) -> str:
+    """Return what the kept sandbox had already, and what the plan therefore relies on; empty where it had nothing."""
+    return f"Installed already: {', '.join(map(visible, plan.installed))}." if plan.installed else ""
+
+
+def notable(plan: Plan, now: float | None = None) -> str:
+    """Return how many packages have something odd about them, by what it is; empty where none has."""
+    now = time.time() if now is None else now
+    kinds = (
+        (sum(bool(one.mistaken_for) for one in plan.packages), "looks like another name", "look like other names"),
+        (sum(bool(one.yanked) for one in plan.packages), "was withdrawn", "were withdrawn"),
+        (sum(bool(one.scripts) for one in plan.packages), "has install scripts", "have install scripts"),
+        (sum(is_new(one, now) for one in plan.packages), "is less than a week old", "are less than a week old"),
+    )
+    found = [f"{count} {one if count == 1 else many}" for count, one, many in kinds if count]
+    return f"Look closer: {', '.join(found)}." if found else ""
+
+
+def is_new(package: PlannedPackage, now: float) -> bool:
+    """Return whether this version was released less than a week ago."""
+    return bool(package.released_at) and now - package.released_at < NEW_DAYS * _DAY
+
+
+def age(package: PlannedPackage, now: float) -> str:
+    """Return how old this version is."""
+    if not package.released_at:
+        return "release date not known"
+    seconds = max(0.0, now - package.released_at)
+    if seconds < _DAY:
+        return "released today"
+    if seconds < 60 * _DAY:
+        return f"{counted(int(seconds // _DAY), 'day')} old"
+    if seconds < 2 * _YEAR:
+        return f"{int(seconds // (30.44 * _DAY))} months old"
+    return f"{int(seconds // _YEAR)} years old"
+
+
+def past(package: PlannedPackage) -> str:
+    """Return how long the package has existed and in how many versions; empty where neither is known."""
+    versions = counted(package.versions, "version") if package.versions else ""
+    since = _since(package.first_released_at, time.time()) if package.first_released_at else ""
+    return " ".join(part for part in (versions, since) if part)
+
+
+def _since(released: float, now: float) -> str:
+    """Return the year of a first release, and its month while it is recent."""
+    return time.strftime("since %Y" if now - released > _YEAR else "since %B %Y", time.gmtime(released))
+
+
+def wanted_by(package: PlannedPackage) -> str:
+    """Return who needs it."""
+    if not package.wanted_by:
+        return "asked for by the agent"
+    names = [visible(name) for name in package.wanted_by]
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"needed by {', '.join(names[:_LISTED])}{more}"
+
+
+def host(package: PlannedPackage) -> str:
+    """Return the host that the file comes from."""
+    try:
+        return visible(urlsplit(package.url).hostname or "") or "host not known"
+    except ValueError:
+        return visible(package.url)
+
+
+def facts(package: PlannedPackage, now: float) -> str:
+    """Return what is known of a package besides its age, on one line."""
+    short = f"sha256\N{NO-BREAK SPACE}{package.sha256[:SHORT_HASH]}"
+    place = f"in {visible(package.place)}" if package.place else ""
+    return _DOT.join(part for part in (past(package), wanted_by(package), host(package), short, place) if part)
+
+
+def warnings(package: PlannedPackage) -> tuple[str, ...]:
+    """Return in sentences what is odd about a package, what misleads most first."""
+    name = visible(package.name)
+    found = []
+    if package.mistaken_for:
+        known = visible(package.mistaken_for)
+        found.append(f"The name looks like {known}, a much used package. Is {name} really meant?")
+    if package.yanked:
+        found.append(f"Its authors withdrew this version: {visible(package.yanked).rstrip('.')}.")
+    if package.scripts:
+        scripts = ", ".join(map(visible, package.scripts))
+        found.append(f"Has install scripts ({scripts}). They are not run, so it may not work.")
+    return tuple(found)
+
+
+def in_order(plan: Plan) -> tuple[PlannedPackage, ...]:
+    """Return the packages, those that something is odd about first, then those that the agent named."""
+    now = time.time()
+    odd = [(not warnings(one), not is_new(one, now), bool(one.wanted_by), one.name, one.place) for one in plan.packages]
+    return tuple(one for _, one in sorted(zip(odd, plan.packages, strict=True), key=lambda pair: pair[0]))
+
+
+def breakable(text: str) -> str:
+    """Return `text` for the screen only: a word that is longer than a line may break."""
+    return _LONG_WORD.sub("\\g<0>\N{ZERO WIDTH SPACE}", text)
+
+
+def spoken(package: PlannedPackage, now: float) -> str:
+    """Return all of a row, for screen readers."""
+    parts = (f"{visible(package.name)} {visible(package.version)}", age(package, now), size(package.size))
+    return ", ".join((*parts, past(package), wanted_by(package), host(package), *warnings(package)))
+
+
+def whole(package: PlannedPackage) -> str:
+    """Return every value that identifies the file, a line each, to be copied."""
+    place = f"\nplace: {package.place}" if package.place else ""
+    return f"{package.name}=={package.version}\n{package.file}{place}\nsha256:{package.sha256}\n{package.url}"
+
+
+def registry(plan: Plan) -> str:
+    """Return the kind of registry as its users write it."""
+    return {Registry.PYPI: "PyPI", Registry.NPM: "npm"}[plan.registry]

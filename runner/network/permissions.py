@@ -1,0 +1,68 @@
+"""What one run may reach: changed by a person while the gate reads it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.network.addresses import Reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.model.network import Destination
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """One allowed destination, and where its addresses may lie."""
+
+    destination: Destination
+    reach: Reach = Reach.PUBLIC
+
+
+class Permissions:
+    """The destinations that are allowed. Nothing else ever is; all methods may be called on any thread."""
+
+    def __init__(self, allowed: Iterable[Destination] = (), private: Iterable[Destination] = ()) -> None:
+        """`private` are those of `allowed` that this machine is configured with; more of them count for nothing."""
+        self._lock = threading.Lock()
+        configured = set(private)
+        self._reach = {one: Reach.CONFIGURED if one in configured else Reach.PUBLIC for one in allowed}
+        self._closed = False
+
+    def find(self, host: str, port: int) -> Permission | None:
+        """Return the permission for the canonical `host` at `port`: the widest, where several fit."""
+        with self._lock:
+            fitting = [(reach, one) for one, reach in self._reach.items() if one.fits(host, port)]
+        if not fitting:
+            return None
+        reach, destination = max(fitting)
+        return Permission(destination, reach)
+
+    def allow(self, destination: Destination, reach: Reach) -> None:
+        """Allow `destination` from now on, unless everything was ended."""
+        with self._lock:
+            if not self._closed:
+                self._reach[destination] = max(reach, self._reach.get(destination, reach))
+
+    def withdraw(self, destination: Destination) -> None:
+        with self._lock:
+            self._reach.pop(destination, None)
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """The ports of all destinations, in order."""
+        with self._lock:
+            return tuple(sorted({one.port for one in self._reach}))
+
+    def close(self) -> None:
+        """Allow nothing any more, whatever comes later."""
+        with self._lock:
+            self._closed = True
+            self._reach.clear()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed

@@ -1,0 +1,176 @@
+"""The package registries that this machine is configured with: "registries" as a network mode means their hosts."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import netrc
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from runner.model.network import HTTPS_PORT, Destination, UnusableHost, canonical_host
+from runner.network import npm_settings, pip_settings
+from runner.network.config_files import Surroundings
+from runner.network.heads import HTTP_PORT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+NO_PIP = "pip is not configured on this machine: name the hosts of Python packages in Settings."
+NO_NPM = "npm is not configured on this machine: name the hosts of Node.js packages in Settings."
+_PORTS = {"https": HTTPS_PORT, "http": HTTP_PORT}
+
+
+@dataclass(frozen=True, slots=True)
+class Registries:
+    """What pip and npm are configured with here, and what the settings name besides. Shows no credentials."""
+
+    pypi: tuple[str, ...] = ()
+    """Index URLs without credentials, the main one first."""
+    npm: tuple[str, ...] = ()
+    """Registry URLs without credentials, the one for all packages first."""
+    scopes: tuple[tuple[str, str], ...] = ()
+    """Registries of npm for one scope alone: (`@scope`, URL)."""
+    pypi_hosts: tuple[Destination, ...] = ()
+    npm_hosts: tuple[Destination, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Why something is missing, each a sentence for a person."""
+    _credentials: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def destinations(self) -> tuple[Destination, ...]:
+        """All hosts, sorted, without doubles. They may lead to private addresses."""
+        return tuple(sorted({*self.pypi_hosts, *self.npm_hosts}))
+
+    def authorization(self, url: str) -> str:
+        """Return the value of the Authorization header for `url`, a secret; empty where it has none.
+
+        Credentials count for the address, the port and the folder that they were written down for, and what is below.
+        """
+        place = _place(url)
+        fitting = [known for known in self._credentials if place == known or place.startswith(known.rstrip("/") + "/")]
+        return self._credentials[max(fitting, key=len)] if fitting else ""
+
+
+def of_this_machine(
+    pypi_settings: Iterable[str] = (), npm_hosts: Iterable[str] = (), around: Surroundings | None = None
+) -> Registries:
+    """Read the configuration of pip and npm, and add the hosts or URLs that the settings name. Reads files: blocks."""
+    around = around or Surroundings()
+    credentials: dict[str, str] = {}
+    reading = _Reading(around, credentials)
+    pypi = reading.urls(pip_settings.indexes(around), pypi_settings)
+    pypi_found = reading.hosts(pypi, pypi_settings)
+    default = pip_settings.built_in(around)
+    if default and default[0] in pypi and default[1]:
+        # Its pages lead to files on a second host.
+        pypi_found |= reading.hosts((), (default[1],))
+    found = npm_settings.settings(around)
+    named = npm_settings.registries(found)
+    npm = reading.urls(named.values(), npm_hosts)
+    reading.take_tokens(found, npm)
+    reading.take_netrc((*pypi, *npm))
+    npm_found = reading.hosts(npm, npm_hosts)
+    missing = (NO_PIP if not pypi_found else "", NO_NPM if not npm_found else "")
+    return Registries(
+        pypi,
+        npm,
+        tuple((scope, reading.stripped(url)) for scope, url in named.items() if scope and _is_web(url)),
+        tuple(sorted(pypi_found)),
+        tuple(sorted(npm_found)),
+        tuple(dict.fromkeys((*around.problems, *filter(None, missing)))),
+        credentials,
+    )
+
+
+class _Reading:
+    """What is found on the way: credentials by place, and problems."""
+
+    def __init__(self, around: Surroundings, credentials: dict[str, str]) -> None:
+        self._around = around
+        self._credentials = credentials
+
+    def urls(self, configured: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:
+        """Return all URLs of the web among them, without credentials."""
+        return tuple(dict.fromkeys(self.stripped(url) for url in (*configured, *named) if _is_web(url)))
+
+    def stripped(self, url: str) -> str:
+        """Return `url` without its credentials, which are noted."""
+        parts = urlsplit(url)
+        user, at, where = parts.netloc.rpartition("@")
+        clean = urlunsplit((parts.scheme.lower(), where, parts.path, "", ""))
+        if at:
+            name, _, password = user.partition(":")
+            self._credentials[_place(clean)] = _basic(unquote(name), unquote(password))
+        return clean
+
+    def hosts(self, urls: Iterable[str], named: Iterable[str]) -> set[Destination]:
+        """Return where `urls` lead, and what is `named` by host alone."""
+        found = set()
+        for text in (*urls, *(one for one in named if not _is_web(one))):
+            try:
+                found.add(_destination(text))
+            except (UnusableHost, ValueError) as error:
+                why = str(error) if isinstance(error, UnusableHost) else "it is not a URL"
+                self._around.problems.append(f"The address of a registry cannot be used: {why}.")
+        return found
+
+    def take_tokens(self, found: Mapping[str, str], urls: Iterable[str]) -> None:
+        """Note the credentials of npm's settings, which stand there by address: `//host/path/:_authToken`."""
+        for name, value in found.items():
+            place, _, kind = name.rpartition(":")
+            if not place.startswith("//") or not value:
+                continue
+            if kind == "_authToken":
+                secret = f"Bearer {value}"
+            elif kind == "_auth":
+                secret = f"Basic {value}"
+            elif kind == "username" and (password := found.get(f"{place}:_password")):
+                try:
+                    secret = _basic(value, base64.b64decode(password).decode("utf-8", "replace"))
+                except binascii.Error:
+                    continue
+            else:
+                continue
+            # They are written down without a scheme: unencrypted only where the registry itself is.
+            for scheme in ("https", "http"):
+                if scheme == "https" or any(url.startswith(f"http:{place.rstrip('/')}") for url in urls):
+                    self._credentials.setdefault(_place(f"{scheme}:{place}"), secret)
+
+    def take_netrc(self, urls: Iterable[str]) -> None:
+        """Note the credentials of `~/.netrc`, which pip uses too, for hosts that have none."""
+        path = self._around.environ.get("NETRC") or self._around.home / ".netrc"
+        try:
+            known = netrc.netrc(str(path))
+        except (OSError, netrc.NetrcParseError, UnicodeDecodeError):
+            return
+        for url in urls:
+            host = urlsplit(url).hostname or ""
+            if host in known.hosts and (entry := known.authenticators(host)):
+                self._credentials.setdefault(_place(url), _basic(entry[0], entry[2]))
+
+
+def _is_web(url: str) -> bool:
+    """Return whether `url` is one of a host: places for files and hosts by name alone are not."""
+    return url.partition("://")[0].lower() in _PORTS and "://" in url
+
+
+def _destination(text: str) -> Destination:
+    """Return the host and port of a URL, or those that a setting names. Raises UnusableHost, ValueError."""
+    if not _is_web(text):
+        return Destination.parse(text)
+    parts = urlsplit(text)
+    return Destination(canonical_host(parts.hostname or ""), parts.port or _PORTS[parts.scheme])
+
+
+def _place(url: str) -> str:
+    """Return scheme, host, port and path of a URL: what credentials are kept by."""
+    parts = urlsplit(url)
+    scheme = parts.scheme.lower()
+    where = parts.netloc.rpartition("@")[2].lower().removesuffix(f":{_PORTS.get(scheme, '')}")
+    return f"{scheme}://{where}{parts.path.rstrip('/')}"
+
+
+def _basic(name: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()

@@ -1,0 +1,131 @@
+"""The relay of one run in a container, and the task that carries its frames to the gate."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.sandbox import networked
+from runner.sandbox.container.exec import start
+from runner.sandbox.container.failures import Denied
+from runner.sandbox.container.frames import Frames
+from runner.sandbox.container.mux import BadFrame, Mux
+from runner.sandbox.container.starter import BASH, script
+from runner.sandbox.output import Stream
+from runner.system.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.network.gate import Gate
+    from runner.network.loop import NetworkLoop
+    from runner.sandbox.container.attached import AttachedStream
+    from runner.sandbox.container.client import EngineClient
+    from runner.sandbox.container.container import Container
+    from runner.sandbox.contract import Job
+
+CERTIFICATES = "/tmp/.certificates.pem"
+READY_SECONDS = 20.0
+"""For the relay to open its doors on a busy machine."""
+END_SECONDS = 2.0
+"""For its connections to end, which wait for nobody."""
+LAST_WORDS = 1000
+"""Bytes that are held of what the relay complains about."""
+START = 'p=/usr/lib/assent/python3; [ -x "$p" ] || p=python3; exec "$p" -I -S -c "$@"'
+"""Own images have an interpreter for it at that path, whatever else they are for."""
+
+
+class ContainerRelay:
+    """The way from a container to the gate. What happens to it takes nothing but the network from the run."""
+
+    def __init__(self, client: EngineClient, container: str, gate: Gate, network: NetworkLoop) -> None:
+        self._client = client
+        self._container = container
+        self._gate = gate
+        self._network = network
+        self._work: asyncio.Task[None] | None = None
+        self._said = bytearray()
+
+    async def open(self, certificates: bytes, ports: Iterable[int]) -> None:
+        """Start the relay and return when its doors are open. On any loop. Raises KnownError, EngineGone and Denied."""
+        self._network.start()
+        try:
+            await asyncio.wrap_future(self._network.submit(self._open(certificates, ports)))
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """End all connections, within bounds of time. On any loop; harmless when done before."""
+        try:
+            ended = self._network.submit(self._end())
+        except RuntimeError:  # the thread has ended, and everything on it
+            return
+        await asyncio.wait({asyncio.wrap_future(ended)}, timeout=END_SECONDS)
+
+    async def _end(self) -> None:
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.wait({self._work})
+
+    # ---- on the thread of the network ----
+
+    async def _open(self, certificates: bytes, ports: Iterable[int]) -> None:
+        words = [*BASH, START, "relay", script("relay.py"), CERTIFICATES, *map(str, ports)]
+        attached = (await start(self._client, self._container, words)).attached
+        mux = Mux(self._gate.serve, attached.write)
+        self._work = spawn("relay", self._carry(attached, mux))
+        opening = spawn("relay's doors", self._opened(attached, mux, certificates))
+        try:
+            await asyncio.wait({opening, self._work}, timeout=READY_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if not mux.ready.is_set():
+                raise self._failure()
+        finally:
+            opening.cancel()
+            await asyncio.gather(opening, return_exceptions=True)
+
+    async def _opened(self, attached: AttachedStream, mux: Mux, certificates: bytes) -> None:
+        with contextlib.suppress(OSError):  # one that has ended at once says why when it is read from
+            await attached.write(b"%08x\n" % len(certificates) + certificates)
+            await mux.ready.wait()
+
+    async def _carry(self, attached: AttachedStream, mux: Mux) -> None:
+        """Take what the relay writes until it ends, writes what no relay does, or nobody wants it any more."""
+        frames = Frames()
+        try:
+            while data := await attached.read():
+                for stream, piece in frames.feed(data):
+                    if stream is Stream.OUT:
+                        mux.feed(piece)
+                    else:
+                        self._said += piece[: LAST_WORDS - len(self._said)]
+        except (BadFrame, OSError):
+            pass
+        finally:
+            attached.close()
+            await mux.close()
+
+    def _failure(self) -> KnownError:
+        said = " ".join(self._said.decode("utf-8", "replace").split())[-200:] or "it does not answer"
+        if "not found" in said or "no such file" in said.lower():
+            return KnownError(
+                f"This image cannot have a network: it holds no Python for the relay ({said}).",
+                "Run the code without network, or in one of Assent's own images (assent images).",
+            )
+        return networked.failure(said)
+
+
+async def relayed(
+    job: Job, client: EngineClient, container: Container, network: NetworkLoop, certificates: bytes
+) -> ContainerRelay | None:
+    """Return the open relay of a job in `container`, which has started; None without network. Raises KnownError."""
+    if job.gate is None:
+        return None
+    relay = ContainerRelay(client, container.id, job.gate, network)
+    try:
+        await relay.open(certificates, networked.ports(job.gate))
+    except Denied as error:
+        raise networked.failure(error.message) from error
+    return relay

@@ -1,0 +1,204 @@
+"""The way from a local sandbox to the gate: listeners in its own network, on which this process accepts.
+
+Nothing of ours runs inside: the code cannot end it, and it counts for no limit of the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import os
+import socket
+import subprocess
+import sys
+from concurrent.futures import CancelledError
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.network.names import Names
+from runner.sandbox import networked
+from runner.system.tasks import spawn
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+
+    from runner.network.gate import Gate
+    from runner.network.loop import NetworkLoop
+
+CERTIFICATES = "certificates.pem"
+"""Name of the file with them, beside what starts the code."""
+FILES: Mapping[str, bytes] = {
+    "/etc/resolv.conf": b"nameserver 127.0.0.1\n",
+    "/etc/hosts": b"127.0.0.1\tlocalhost\n::1\tlocalhost\n",
+    "/etc/nsswitch.conf": b"hosts: files dns\n",
+}
+"""What a networked run finds besides the certificates: names lead to our listeners."""
+HELPER_SECONDS = 15.0
+END_SECONDS = 2.0
+MOST_STREAMS = 100
+"""Connections at once; others wait until there is room."""
+PIECE = 1 << 16
+LONGEST_QUERY = 1500
+AGAIN_SECONDS = 0.1
+"""Pause where no connection can be accepted: this process has no descriptor left, for example."""
+
+
+class SocketPipe:
+    """One connection of the code, for the gate (`runner.network.visit.Pipe`)."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        connection.setblocking(False)
+        self._socket = connection
+        self._loop = asyncio.get_running_loop()
+
+    async def read(self) -> bytes:
+        data = await self._loop.sock_recv(self._socket, PIECE)
+        await asyncio.sleep(0)  # a connection that is always ready must let the others of the loop run
+        return data
+
+    async def write(self, data: bytes) -> None:
+        await self._loop.sock_sendall(self._socket, data)
+
+    async def finish(self) -> None:
+        self._socket.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class LocalDoors:
+    """The listeners of one run. Both methods block, and are called on the thread of the run."""
+
+    def __init__(self, gate: Gate, network: NetworkLoop) -> None:
+        self._gate = gate
+        self._network = network
+        self._names = Names()
+        self._room = asyncio.Semaphore(MOST_STREAMS)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._sockets: list[socket.socket] = []
+        self._closed = False
+
+    def open(self, process: int) -> None:
+        """Listen in the network that `process` is in. Raises KnownError."""
+        ports = (networked.PROXY_PORT, networked.NAME_PORT, *networked.ports(self._gate))
+        local = (networked.PROXY_PORT, networked.NAME_PORT)
+        try:
+            made = _made(process, [("127.0.0.1" if port in local else "0.0.0.0", port) for port in ports])
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise networked.failure(str(error)) from error
+        self._sockets = made
+        self._network.start()
+        try:
+            self._network.submit(self._listen()).result(HELPER_SECONDS)
+        except (RuntimeError, TimeoutError) as error:
+            self.close()
+            raise networked.failure(str(error) or "its thread does not answer") from error
+
+    def close(self) -> None:
+        """End all connections, within bounds of time."""
+        # Where the thread of the network has ended, so has every task on it.
+        with contextlib.suppress(RuntimeError, TimeoutError, CancelledError):
+            self._network.submit(self._end()).result(END_SECONDS)
+        # Not before: a loop must not look at descriptors that mean something else by now.
+        for each in self._sockets:
+            each.close()
+
+    # ---- on the thread of the network ----
+
+    async def _listen(self) -> None:
+        if self._closed:
+            return
+        proxy, names, *others = self._sockets
+        for each in self._sockets:
+            each.setblocking(False)
+        self._spawn("names", self._answer(names))
+        self._spawn("proxy", self._accept(proxy, 0))
+        for each in others:
+            self._spawn("listener", self._accept(each, each.getsockname()[1]))
+
+    async def _end(self) -> None:
+        self._closed = True
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        task = spawn(f"sandbox's {name}", work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _accept(self, listener: socket.socket, port: int) -> None:
+        """Take connections; those to `port` are for the name whose address they go to, 0 is the proxy's own."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await self._room.acquire()
+            try:
+                connection, _ = await loop.sock_accept(listener)
+            except OSError:
+                self._room.release()
+                await asyncio.sleep(AGAIN_SECONDS)
+                continue
+            except asyncio.CancelledError:
+                self._room.release()
+                raise
+            self._spawn("connection", self._serve(connection, port))
+            await asyncio.sleep(0)  # as when reading
+
+    async def _serve(self, connection: socket.socket, port: int) -> None:
+        try:
+            pipe = SocketPipe(connection)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            address = connection.getsockname()[0]
+            name = self._names.name_of(address)
+            if not port:
+                await self._gate.serve(pipe)
+            elif name != address:  # else nobody asked for a name: as where nothing listens
+                await self._gate.serve(pipe, f"{name}:{port}")
+        except OSError:  # it has gone already
+            pass
+        finally:
+            connection.close()
+            self._room.release()
+
+    async def _answer(self, server: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            with contextlib.suppress(OSError):
+                query, asker = await loop.sock_recvfrom(server, LONGEST_QUERY)
+                if answer := self._names.answer(query):
+                    await loop.sock_sendto(server, answer, asker)
+            await asyncio.sleep(0)
+
+
+def _made(process: int, places: list[tuple[str, int]]) -> list[socket.socket]:
+    """Return sockets bound in the network of `process`. Raises OSError and TimeoutExpired."""
+    here, there = socket.socketpair()
+    with here:
+        with there:
+            words = [str(process), *(f"{host}:{port}" for host, port in places)]
+            done = subprocess.run(
+                [sys.executable, "-I", "-S", "-c", _helper(), *words],
+                stdin=there.fileno(),
+                capture_output=True,
+                text=True,
+                env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},
+                cwd="/",
+                timeout=HELPER_SECONDS,
+                check=False,
+            )
+        if done.returncode:
+            raise OSError(" ".join(done.stderr.split())[-200:] or f"status {done.returncode}")
+        _, files, _, _ = socket.recv_fds(here, 1, len(places))
+    made = [socket.socket(fileno=file) for file in files]
+    if len(made) != len(places):
+        for each in made:
+            each.close()
+        raise OSError("too few descriptors are left")
+    return made
+
+
+@functools.cache
+def _helper() -> str:
+    return (Path(__file__).parents[1] / "inside" / "listeners.py").read_text("utf-8")
