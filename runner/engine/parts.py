@@ -17,6 +17,7 @@ from runner.model.request import Tool
 from runner.risk import own
 from runner.risk.worker.assessor import Assessor
 from runner.sandbox import available
+from runner.system.aside import Aside
 
 if TYPE_CHECKING:
     from runner.gateway.server import Gateway
@@ -47,6 +48,7 @@ class Parts:
             self.files.bounds,
             LastIsolation(places.last_isolation),
         )
+        self.aside = Aside()
         self._gateway: Gateway | None = None
 
     async def assess(self, request: Request, *, person: bool = False) -> Assessment:
@@ -80,13 +82,14 @@ class Parts:
         gateway_class = await asyncio.to_thread(_gateway_class)
         # Assigned before it opens, so that it is closed even where opening fails.
         if self._gateway is None:
-            self._gateway = gateway_class(counter, self.agents, self.configuration.settings, self.places)
+            self._gateway = gateway_class(counter, self.agents, self.configuration.settings, self.places, self.aside)
         await self._gateway.open()
 
     async def close(self, why: str) -> None:
         """Close in reverse: no more calls, no more runs, then the last entry and its seal."""
         if self._gateway is not None:
             await self._gateway.close(why)
+        self.aside.close()
         await self.assessor.close()
         await self.sandboxes.close()
         await self.ledger.close()
