@@ -241,7 +241,8 @@ class Bench:
         client.stdin.flush()
         self.until(lambda: "done\n" in said)
         value = percentile(gaps.values, 0.95)
-        client.communicate()
+        client.stdin.close()
+        self.until(lambda: client.poll() is not None)
         reader.join()
         assert client.returncode == 0
         yield Row("window loop gap, 100 callers at once (p95)", value, "ms", idle, at_most=4.0)
