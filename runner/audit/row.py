@@ -11,6 +11,7 @@ from runner.model.decision import Decider, Decision, Verdict
 from runner.model.lifecycle import Phase, check
 from runner.model.request import Language, Request, Tool
 from runner.model.result import Outcome, Result
+from runner.system.clock import LAST_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,8 +53,6 @@ class Row:
 
 COLUMNS = tuple(field.name for field in fields(Row))
 TIMES = ("arrived_at", "asked_at", "decided_at", "started_at", "finished_at")
-LAST_TIME = 253_402_300_799.0
-"""End of the year 9999: no later time can be shown."""
 PHASES = frozenset(Phase)
 
 

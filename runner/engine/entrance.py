@@ -15,6 +15,7 @@ from runner.model.request import NEW_PLACE, Language, Tool
 from runner.requests import intake
 from runner.requests.case import Case
 from runner.requests.network import Offered
+from runner.system.aside import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from runner.model.submission import Submission
     from runner.settings.loading import Settings
 
-SMALL = 16 << 10
-"""Characters of a call of which a request is made at once: the way to a thread and back would take longer."""
 ABOUT_A_SANDBOX = frozenset(
     {Tool.CODE_WRITE_FILE, Tool.CODE_READ_FILE, Tool.CODE_LIST_FILES, Tool.CODE_DESTROY_SANDBOX}
 )
@@ -72,12 +71,10 @@ class Entrance:
         kept = self._kept(submission)
         settings = self._parts.configuration.settings
         make = partial(_request, submission, settings, isolation, image, kept, protections, offered)
-        if _is_small(submission):
-            request = make()
-        else:
-            request = await asyncio.to_thread(make)
-            self._check_open(submission.tool)
-            self._kept(submission)
+        request = await self._parts.aside.do(submission.agent, _size(submission), make)
+        # Checked again, as it may have been made beside the loop.
+        self._check_open(submission.tool)
+        self._kept(submission)
         request = await self._with_files(submission, request)
         case = Case(request, self._record)
         try:
@@ -163,7 +160,7 @@ def _digested(request: Request) -> Request:
     return request
 
 
-def _is_small(submission: Submission) -> bool:
-    """Return whether a request can be made of it at once. Variables may be many, of whatever size."""
+def _size(submission: Submission) -> int:
+    """Return the characters of which a request is made. Variables may be many, of whatever size: they count as much."""
     text = len(submission.code) + len(submission.stdin) + len(submission.content) + len(submission.title)
-    return not submission.context and text <= SMALL
+    return text + SMALL + 1 if submission.context else text

@@ -36,7 +36,10 @@ class Opener:
             self._bulletin.trouble(area, error.what, error.remedy, damaged=isinstance(error, LedgerDamaged))
         except Exception as error:
             # A bug or a broken installation: the other parts must open all the same, and the person has to see it.
+            before = self._bulletin.standing(area)
             self._bulletin.trouble(area, f"Assent itself failed at {OPENING[area]}: {fault_words(error)}", SEE_FAULTS)
+            if self._bulletin.standing(area) == before:  # tried again every few seconds, and logged once
+                return False
             fault = {"message": f"while opening the {area}", "exception": error}
             asyncio.get_running_loop().call_exception_handler(fault)
         else:

@@ -19,6 +19,7 @@ from runner.requests.network import registry_hosts
 from runner.risk import own
 from runner.risk.worker.assessor import Assessor
 from runner.sandbox import available
+from runner.system.aside import Aside
 
 if TYPE_CHECKING:
     from runner.gateway.server import Gateway
@@ -52,6 +53,7 @@ class Parts:
             LastIsolation(places.last_isolation),
             self.registries,
         )
+        self.aside = Aside()
         self._gateway: Gateway | None = None
 
     async def assess(self, request: Request, *, person: bool = False) -> Assessment:
@@ -89,13 +91,14 @@ class Parts:
         gateway_class = await asyncio.to_thread(_gateway_class)
         # Assigned before it opens, so that it is closed even where opening fails.
         if self._gateway is None:
-            self._gateway = gateway_class(counter, self.agents, self.configuration.settings, self.places)
+            self._gateway = gateway_class(counter, self.agents, self.configuration.settings, self.places, self.aside)
         await self._gateway.open()
 
     async def close(self, why: str) -> None:
         """Close in reverse: no more calls, no more runs, then the last entry and its seal."""
         if self._gateway is not None:
             await self._gateway.close(why)
+        self.aside.close()
         await self.assessor.close()
         await self.sandboxes.close()
         await self.ledger.close()

@@ -8,6 +8,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from runner.engine.opening import SEE_FAULTS, fault_words
 from runner.engine.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -124,8 +125,6 @@ class EngineThread:
             await engine.start()
         except Exception as error:
             # The loop continues: a person must be able to stop, lock down and close the parts that did start.
-            from runner.engine.opening import SEE_FAULTS, fault_words
-
             self._report(error, "while starting")
             engine.trouble("start", f"Assent has not started completely: {fault_words(error)}", SEE_FAULTS)
         await stop.wait()

@@ -70,6 +70,9 @@ class Acceptor:
         except OSError:
             # It ended before it began.
             accepted.close()
+        except BaseException:
+            accepted.close()
+            raise
         finally:
             self._arriving -= 1
 

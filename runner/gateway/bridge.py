@@ -19,6 +19,7 @@ from runner.gateway import catalog, door
 from runner.gateway.messages import (
     HANDSHAKES,
     MODERN,
+    OWN_ERROR,
     Json,
     asked_version,
     events,
@@ -28,7 +29,7 @@ from runner.gateway.messages import (
     refusal_text,
     speaks_modern,
 )
-from runner.gateway.stdio import OWN_ERROR, PATH, Exchange, StdioClient
+from runner.gateway.stdio import PATH, Exchange, StdioClient
 from runner.system.places import Places
 
 if TYPE_CHECKING:

@@ -20,7 +20,10 @@ HEADER_SECONDS = 5.0
 that was answered before its end. Clients on this machine send a head in one piece; uvicorn itself has no limit.
 """
 MOST_OF_ONE_AGENT = 128
-"""Connections of one agent up to which they stay open between two messages; others are closed after each."""
+"""Connections of one agent up to which they stay open between two messages; others are closed after each.
+
+A quarter of all where that is less: one agent must not fill them.
+"""
 CONNECTION = "assent.connection"
 """Key of the `Connection` in the `state` of a request's scope."""
 
@@ -30,6 +33,7 @@ class Connections:
 
     def __init__(self, most: int) -> None:
         self._most = most
+        self._of_one_agent = min(MOST_OF_ONE_AGENT, most // 4)
         self._open: set[Connection] = set()
         self._strangers: dict[Connection, None] = {}
         self._agents: Counter[str] = Counter()
@@ -78,7 +82,7 @@ class Connections:
 
     def may_stay(self, connection: Connection) -> bool:
         """Return whether a connection is kept open for a further message."""
-        return connection.agent != "" and self._agents[connection.agent] <= MOST_OF_ONE_AGENT
+        return connection.agent != "" and self._agents[connection.agent] <= self._of_one_agent
 
 
 class Connection(H11Protocol):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 
 from runner.gateway import body, connection, rejection
 from runner.gateway.rejection import Rejected, too_much
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from runner.gateway.aside import Aside
     from runner.gateway.body import Body
     from runner.gateway.limits import CallLimits
     from runner.identity.agents import Agent, Agents
+    from runner.system.aside import Aside
 
 CALLER = "assent.caller"
 """Key of the `Caller` in the scope of a request."""
@@ -36,7 +36,6 @@ HOLD_HEADER = b"assent-hold"
 """Header with the seconds a client can wait: written into its configuration beside the timeout there."""
 SESSION_HEADER = b"mcp-session-id"
 VERSION_HEADER = b"mcp-protocol-version"
-CLOSE = (b"connection", b"close")
 BEARER = "bearer "
 BAD_REQUEST, NOT_FOUND = 400, 404
 
@@ -94,21 +93,21 @@ class Guard:
             return
         session = (headers.only(SESSION_HEADER) or b"").decode("latin-1")
         opens = scope["method"] == "POST" and not session and _of_handshakes(headers)
-        try:
-            message = await self._split(agent, raw)
-            if opens:
-                await self._make_room(agent, scope)
-            if not self._door.agents.still_holds(known):  # revoked since its head was read
-                raise _unknown()
-        except Rejected as rejected:
-            rejected.agent = agent
-            rejected.request_id = rejected.request_id or rejection.id_of(raw)
-            raise
-        caller = Caller(agent, self._hold(headers), len(raw))
-        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=agent, scopes=[]))
-        scope[CALLER], scope[ARGUMENTS] = caller, message.arguments
-        line = _Line(message.around, receive, send, caller.gone, self._hung_up)
-        with self._sessions.used(agent, session) if session else nullcontext():
+        with self._sessions.at_work(agent, session, opens=opens):
+            try:
+                message = await self._split(agent, raw)
+                if opens:
+                    await self._make_room(agent, scope)
+                if not self._door.agents.still_holds(known):  # revoked since its head was read
+                    raise _unknown()
+            except Rejected as rejected:
+                rejected.agent = agent
+                rejected.request_id = rejected.request_id or rejection.id_of(raw)
+                raise
+            caller = Caller(agent, self._hold(headers), len(raw))
+            scope["user"] = _user(agent)
+            scope[CALLER], scope[ARGUMENTS] = caller, message.arguments
+            line = _Line(message.around, receive, send, caller.gone, self._hung_up)
             try:
                 await self._pass_on(scope, line)
             finally:
@@ -119,7 +118,7 @@ class Guard:
         try:
             return await self._door.aside.do(agent, len(raw), lambda: body.split(raw))
         except KnownError as closing:
-            raise Rejected(503, str(closing), header=CLOSE) from None
+            raise Rejected(503, str(closing), header=CLOSE_HEADER) from None
 
     async def _make_room(self, agent: str, scope: Scope) -> None:
         """End the session of `agent` that is unused for longest where it has too many. Raises Rejected."""
@@ -127,9 +126,8 @@ class Guard:
             raise too_much(agent, "Too many new sessions.", seconds)
         if old := self._sessions.superfluous(agent):
             self._sessions.ended(agent, old)
-            user = AuthenticatedUser(AccessToken(token="", client_id=agent, scopes=[]))
             headers = [(SESSION_HEADER, old.encode("latin-1"))]
-            await self._app({**scope, "method": "DELETE", "headers": headers, "user": user}, _nothing, _ignore)
+            await self._app({**scope, "method": "DELETE", "headers": headers, "user": _user(agent)}, _nothing, _ignore)
 
     def _note_session(self, agent: str, method: str, session: str, line: _Line) -> None:
         """Remember a session that was opened, forget one that ended."""
@@ -165,7 +163,7 @@ class Guard:
         """Count a message of `agent`, which `CallLimits.end` ends. Raises Rejected above a limit."""
         if self._hung_up.is_set():
             text = "The console is closing. Call again when Assent is running."
-            raise Rejected(503, text, agent, header=CLOSE, early=True)
+            raise Rejected(503, text, agent, header=CLOSE_HEADER, early=True)
         if seconds := self._door.limits.message(agent):
             raise too_much(agent, "Too many messages at once.", seconds, early=True)
         if not self._door.limits.begin(agent):
@@ -263,6 +261,11 @@ class _Line:
         """Complete a response that was cut: by `hang_up`, or by the end of its session."""
         if self._started and not self._ended:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _user(agent: str) -> AuthenticatedUser:
+    """Return `agent` as the protocol's library names whom a session belongs to."""
+    return AuthenticatedUser(AccessToken(token="", client_id=agent, scopes=[]))
 
 
 def _of_handshakes(headers: _Headers) -> bool:

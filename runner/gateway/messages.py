@@ -15,6 +15,8 @@ Json = dict[str, Any]
 MODERN = "2026-07-28"
 """The first protocol version without a handshake; each message then says which version it speaks."""
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+OWN_ERROR = -32000
+"""JSON-RPC's code for errors of a server's own."""
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 

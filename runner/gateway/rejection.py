@@ -6,11 +6,11 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from runner.gateway.messages import OWN_ERROR
+
 if TYPE_CHECKING:
     from starlette.types import Send
 
-REFUSED = -32000
-"""JSON-RPC's code for errors of a server's own."""
 MOST_PARSED = 16 << 10
 """Bytes of a refused message that are parsed for its id; of larger ones only the beginning is searched."""
 LONGEST_ID = 200
@@ -74,7 +74,7 @@ def usable_id(value: object) -> str | int | None:
 
 
 async def answer(send: Send, rejected: Rejected) -> None:
-    error = {"jsonrpc": "2.0", "id": rejected.request_id, "error": {"code": REFUSED, "message": rejected.text}}
+    error = {"jsonrpc": "2.0", "id": rejected.request_id, "error": {"code": OWN_ERROR, "message": rejected.text}}
     body = json.dumps(error).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if rejected.header is not None:

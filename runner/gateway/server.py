@@ -24,7 +24,6 @@ from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextConte
 
 from runner.gateway import catalog, door, sessions
 from runner.gateway.acceptor import Acceptor
-from runner.gateway.aside import Aside
 from runner.gateway.guard import ARGUMENTS, CALLER, Doorway, Guard
 from runner.gateway.limits import CallLimits, Terms
 from runner.gateway.tools import Tools, UnknownTool
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from runner.gateway.tools import Counter
     from runner.gateway.waiting import Caller
     from runner.identity.agents import Agents
+    from runner.system.aside import Aside
     from runner.system.places import Places
 
 HOST = "127.0.0.1"
@@ -69,14 +69,14 @@ class GatewayTerms(Terms, Protocol):
 class Gateway:
     """The gateway, opened and closed once, on the engine's loop."""
 
-    def __init__(self, counter: Counter, agents: Agents, settings: GatewayTerms, places: Places) -> None:
+    def __init__(self, counter: Counter, agents: Agents, settings: GatewayTerms, places: Places, aside: Aside) -> None:
         self._counter = counter
         self._agents = agents
         self._settings = settings
         self._places = places
         self._waiting = Waiting()
         self._limits = CallLimits(settings, counter.waiting)
-        self._aside = Aside()
+        self._aside = aside
         self._tools = Tools(counter, self._limits, self._waiting, self._aside, settings.max_output_kb)
         self._guard: Guard | None = None
         self._acceptor: Acceptor | None = None
@@ -99,6 +99,14 @@ class Gateway:
     async def _serve(self) -> int:
         """Serve, and return the port. `close` ends it, also where this was cancelled half-way."""
         listener = _listen(self._settings.port, self._places)
+        try:
+            return await self._serve_on(listener)
+        except BaseException:
+            if self._acceptor is None:  # which closes it otherwise
+                listener.close()
+            raise
+
+    async def _serve_on(self, listener: socket.socket) -> int:
         port = int(listener.getsockname()[1])
         self._guard = Guard(self._application(), self._doorway(port))
         self._server = _Server(_config(self._guard))
@@ -106,7 +114,6 @@ class Gateway:
         while not self._server.started:
             if self._serving.done():
                 self._server = None
-                listener.close()
                 await self._serving
                 raise AssertionError("the server ended before it started")
             await asyncio.sleep(0.005)
@@ -133,7 +140,6 @@ class Gateway:
         self._waiting.close(why)
         await self._guard.idle(ANSWER_SECONDS)
         self._guard.hang_up()
-        self._aside.close()
         if self._acceptor is not None:
             self._acceptor.stop()
         server.end()

@@ -23,14 +23,16 @@ class Sessions:
     def __init__(self) -> None:
         self._open: dict[str, dict[str, None]] = {}
         self._in_use: Counter[str] = Counter()
+        self._opening: Counter[str] = Counter()
+        """Sessions that are being opened, by agent: they count already, however many are opened at once."""
 
     def superfluous(self, agent: str) -> str:
-        """Return the session to end before `agent` opens another; '' where there is room.
+        """Return the session to end before `agent` opens the one that it is `at_work` with; '' where there is room.
 
         Raises Rejected where all of them are in use.
         """
         mine = self._open.get(agent, {})
-        if len(mine) < MOST_EACH:
+        if len(mine) + self._opening[agent] <= MOST_EACH:
             return ""
         for session in mine:
             if not self._in_use[session]:
@@ -44,8 +46,22 @@ class Sessions:
         self._open.get(agent, {}).pop(session, None)
 
     @contextmanager
-    def used(self, agent: str, session: str) -> Iterator[None]:
-        """Keep a session from making room while one of its messages is answered."""
+    def at_work(self, agent: str, session: str, *, opens: bool) -> Iterator[None]:
+        """Keep `session` from making room while one of its messages is answered, or count one that it `opens`."""
+        if session:
+            with self._used(agent, session):
+                yield
+        elif opens:
+            self._opening[agent] += 1
+            try:
+                yield
+            finally:
+                self._opening[agent] -= 1
+        else:
+            yield
+
+    @contextmanager
+    def _used(self, agent: str, session: str) -> Iterator[None]:
         self._in_use[session] += 1
         try:
             yield

@@ -9,11 +9,10 @@ import socket
 import threading
 from typing import BinaryIO
 
-from runner.gateway.messages import Json, modern
+from runner.gateway.messages import OWN_ERROR, Json, modern
 
 PATH = "/mcp"
 CONNECT_SECONDS = 5.0
-OWN_ERROR = -32000
 
 
 class StdioClient:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.approval.ticket import Ticket
-    from runner.gateway.aside import Aside
     from runner.gateway.limits import CallLimits
     from runner.gateway.replies import Reply
     from runner.gateway.waiting import Caller, Report, Waiting
     from runner.model.answer import Answer
     from runner.model.submission import Submission
+    from runner.system.aside import Aside
 
 KEPT_SECONDS = 3600.0
 GONE = "The agent went away."

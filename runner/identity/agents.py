@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.system.clock import LAST_TIME
 from runner.system.durable import replace_file
 from runner.system.plain_file import read_file
 
@@ -34,8 +35,6 @@ SEEN_SECONDS = 60.0
 """Shortest interval between two writes of `last_seen`."""
 LOCK_SECONDS = 2.0
 """Time limit for the lock on the list; another process holds it for some milliseconds."""
-LAST_TIME = 253_402_300_799.0
-"""End of the year 9999: no later time can be shown."""
 BROKEN = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """What reading a damaged file raises."""
 

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+LAST_TIME = 253_402_300_799.0
+"""End of the year 9999, in seconds since the epoch: no later time can be shown."""
+
+
 def since_boot() -> float:
     """Return seconds that only rise; sleep counts, where the system has such a clock.
 

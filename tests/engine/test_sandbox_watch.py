@@ -146,6 +146,9 @@ async def test_a_bug_while_looking_ends_neither_the_looking_nor_the_console(
     async with staged(tmp_path, gvisor) as stage:
         gvisor.broken = True
         await stage.until(lambda: faults)
+        looked = gvisor.examined
+        await stage.until(lambda: gvisor.examined > looked + 2)
+        assert len(faults) == 1, "the same failure fills no log"
         gvisor.broken, gvisor.there = False, True
         await stage.until(lambda: chosen(stage))
         assert stage.engine.parts.sandboxes.isolation is Isolation.GVISOR

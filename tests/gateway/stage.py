@@ -15,6 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from runner.gateway.server import Gateway
 from runner.identity.agents import Agents
+from runner.system.aside import Aside
 from runner.system.places import Places
 from tests.gateway.counter import PaperCounter, Terms
 
@@ -149,9 +150,11 @@ async def staged(root: Path, terms: Terms | None = None) -> AsyncIterator[Stage]
     agents = Agents(places)
     token = agents.add(AGENT)
     counter = PaperCounter(terms or Terms())
-    gateway = Gateway(counter, agents, counter.terms, places)
+    aside = Aside()
+    gateway = Gateway(counter, agents, counter.terms, places, aside)
     url = await gateway.open()
     try:
         yield Stage(url, token, gateway, counter, agents, places)
     finally:
         await gateway.close("The console is closing.")
+        aside.close()

@@ -19,6 +19,7 @@ from runner.gateway import door
 from runner.gateway.server import Gateway
 from runner.gateway.snippets import own_command
 from runner.identity.agents import Agents
+from runner.system.aside import Aside
 from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.gateway.counter import PaperCounter, Terms
@@ -162,7 +163,7 @@ async def test_a_console_that_starts_later_is_found(tmp_path: Path, era: str) ->
         token, agents, port = stage.token, stage.agents, stage.port
     async with bridged(tmp_path, token, era) as client:
         assert START in text(await client.call_tool("code_execute", PRINT))
-        gateway = Gateway(stage.counter, agents, Terms(port=port), stage.places)
+        gateway = Gateway(stage.counter, agents, Terms(port=port), stage.places, Aside())
         await gateway.open()
         stage.answers()
         try:
@@ -178,7 +179,7 @@ async def test_a_console_that_was_restarted_is_found(tmp_path: Path, era: str) -
         async with bridged(tmp_path, stage.token, era) as client:
             assert text(await client.call_tool("code_execute", PRINT)) == "4"
             await stage.gateway.close("The console is closing.")
-            gateway = Gateway(stage.counter, stage.agents, Terms(), stage.places)
+            gateway = Gateway(stage.counter, stage.agents, Terms(), stage.places, Aside())
             await gateway.open()
             try:
                 assert text(await client.call_tool("code_execute", PRINT)) == "4"
@@ -248,7 +249,7 @@ async def test_a_handshake_without_a_version_is_completed_for_a_console_that_sta
         await pipe.send(introduction() | {"params": params})
         assert (await pipe.read())["result"]["protocolVersion"] == "2025-11-25"
         counter = PaperCounter(Terms())
-        gateway = Gateway(counter, Agents(Places.under(tmp_path)), counter.terms, Places.under(tmp_path))
+        gateway = Gateway(counter, Agents(Places.under(tmp_path)), counter.terms, Places.under(tmp_path), Aside())
         await gateway.open()
         try:
             await pipe.send({**CALL, "params": {"name": "code_result", "arguments": {"request_id": "none"}}})

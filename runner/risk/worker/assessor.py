@@ -173,14 +173,16 @@ class Assessor:
         for process in [one for one in self._idle if not one.alive]:
             self._idle.remove(process)
             self._spawn("end assessing", self._end(process))
-        while self._idle and (turn := self._turns.take()) is not None:
+        # The last one that waits is not for a costly agent: starting another would take the others' time.
+        while self._idle and (turn := self._turns.take(spared=len(self._idle) == 1 and not self._failed)) is not None:
             self._spawn("assess", self._serve(self._idle.pop(), *turn))
         if self._turns.ready:
-            self._one_more()
+            self._one_more(1)
 
-    def _one_more(self) -> None:
-        """Start a process, unless there are enough or one is coming."""
-        if not (self._closed or self._failed or self._starting or self._idle) and self._lives() < MOST_PROCESSES:
+    def _one_more(self, idle: int = 0) -> None:
+        """Start a process, unless more than `idle` wait already, there are enough, or one is coming."""
+        enough = len(self._idle) > idle or self._lives() >= MOST_PROCESSES
+        if not (self._closed or self._failed or self._starting or enough):
             self._spawn("start assessing", self._begin())
 
     def _lives(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, assert_never
 
 from runner.model.assessment import Assessment  # noqa: TC001 - the codec resolves the annotations
 from runner.model.codec import UnreadableValue, decode, encode
@@ -121,6 +121,21 @@ def pack(message: Call | Answer) -> bytes:
     # Code may hold halves of surrogate pairs.
     body = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     return HEADER.pack(len(body)) + body
+
+
+def size(call: Call) -> int:
+    """Return the characters of all texts of `call`."""
+    match call:
+        case Assess(request):
+            return sum(len(part.text) for part in request.parts)
+        case FindUsed(_, code, files):
+            return len(code) + sum(len(file.text) for file in files)
+        case Compare(old, new):
+            return len(old) + len(new)
+        case Outline(_, code) | FindImports(code):
+            return len(code)
+        case _:
+            assert_never(call)
 
 
 def unpack_call(body: bytes) -> Call:

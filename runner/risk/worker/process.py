@@ -10,8 +10,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
-from runner.risk.worker.calls import HEADER, MOST_ANSWER, CallFailed, Garbage, Ready, pack, unpack
+from runner.risk.worker.calls import HEADER, MOST_ANSWER, CallFailed, Garbage, Ready, pack, size, unpack
 from runner.risk.worker.deadline import Deadline
+from runner.system.aside import SMALL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,8 +83,10 @@ class WorkerProcess:
     async def ask(self, call: Call, kind: type[T]) -> T | CallFailed:
         """Return the answer to `call`, or why there is none. Raises Lost; then this process is of no more use."""
         assert self._writer is not None
+        # A megabyte takes milliseconds, in which the loop would stand still.
+        message = pack(call) if size(call) <= SMALL else await asyncio.to_thread(pack, call)
         try:
-            self._writer.write(pack(call))
+            self._writer.write(message)
         except OSError as error:
             raise Lost(str(error)) from error
         return await self._answer(kind, Deadline(self.pid, self._seconds))

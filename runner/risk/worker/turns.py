@@ -35,9 +35,9 @@ class Turns(Generic[T]):
         self._waiting.setdefault(asker, deque()).appendleft(item)
         self._waiting.move_to_end(asker)
 
-    def take(self) -> tuple[str, T] | None:
-        """Return the next asker and what it wants; None where nothing may begin now."""
-        asker = self._next()
+    def take(self, *, spared: bool = False) -> tuple[str, T] | None:
+        """Return the next asker and what it wants; None where nothing may begin now. `spared`: no costly agent's."""
+        asker = self._next(spared=spared)
         if asker is None:
             return None
         queue = self._waiting.pop(asker)
@@ -68,12 +68,12 @@ class Turns(Generic[T]):
         self._waiting.clear()
         return items
 
-    def _next(self) -> str | None:
+    def _next(self, *, spared: bool = False) -> str | None:
         if PERSON in self._waiting and PERSON not in self._served:
             return PERSON
         if len(self._served - {PERSON}) >= self._most_agents:
             return None
-        shared = any(map(self._costly, self._served - {PERSON}))
+        shared = spared or any(map(self._costly, self._served - {PERSON}))
         for asker in self._waiting:
             if asker != PERSON and asker not in self._served and not (shared and self._costly(asker)):
                 return asker

@@ -1,4 +1,4 @@
-"""Work on messages beside the engine's loop, one piece of each agent at a time."""
+"""Work on what agents sent beside the engine's loop, one piece of each agent at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SMALL = 16 << 10
-"""Bytes of a message on which work is done at once: the way to a thread and back would take longer."""
+"""Bytes or characters on which work is done at once: the way to a thread and back would take longer."""
 THREADS = 2
 """Two, so that one agent's largest message does not keep another's waiting."""
 
@@ -22,14 +22,14 @@ class Aside:
     """The threads for work whose length an agent determines. An agent occupies one of them at most."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, "gateway")
+        self._threads = ThreadPoolExecutor(THREADS, "aside")
         self._turns: dict[str, asyncio.Lock] = {}
         self._closed = False
 
     async def do(self, agent: str, size: int, work: Callable[[], T]) -> T:
-        """Return what `work` on a message of `size` bytes returns.
+        """Return what `work` on `size` bytes or characters returns.
 
-        For a small message it is called at once, else in a thread once earlier work of `agent` has ended. Raises
+        Where that is little it is called at once, else in a thread once earlier work of `agent` has ended. Raises
         KnownError after `close`.
         """
         if size <= SMALL:
