@@ -12,7 +12,7 @@ from runner.sandbox.container.exec import start
 from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.frames import Frames
 from runner.sandbox.container.mux import BadFrame, Mux
-from runner.sandbox.container.starter import BASH, script
+from runner.sandbox.container.starter import script
 from runner.sandbox.output import Stream
 from runner.system.tasks import spawn
 
@@ -73,7 +73,7 @@ class ContainerRelay:
     # ---- on the thread of the network ----
 
     async def _open(self, certificates: bytes, ports: Iterable[int]) -> None:
-        words = [*BASH, START, "relay", script("relay.py"), CERTIFICATES, *map(str, ports)]
+        words = ["sh", "-c", START, "relay", script("relay.py"), CERTIFICATES, *map(str, ports)]
         attached = (await start(self._client, self._container, words)).attached
         mux = Mux(self._gate.serve, attached.write)
         self._work = spawn("relay", self._carry(attached, mux))

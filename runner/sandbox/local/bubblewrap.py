@@ -193,7 +193,7 @@ class Bubblewrap:
                 if program.doors is not None:
                     program.doors.open(root)
             except BaseException:
-                _give_up(process, left)
+                _give_up(process, root, left)
                 raise
             os.write(release, b"go")
         workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
@@ -319,8 +319,10 @@ def _nothing() -> None:
     """Leave all as it is: nothing was laid out on the host."""
 
 
-def _give_up(process: subprocess.Popen[bytes], left: Left | None) -> None:
+def _give_up(process: subprocess.Popen[bytes], root: int, left: Left | None) -> None:
     """End bubblewrap before the code has started."""
+    # First what waits inside: it would not hear of the end of its parent, and holds the pipes.
+    send(root, signal.SIGKILL)
     process.kill()
     process.communicate()
     if left is not None:

@@ -12,9 +12,10 @@ the proxy; stream 0 says that all is ready), `d` data, `e` no more data, `w` so 
 
 from __future__ import annotations
 
+# Not `socket`, which takes longer to import than the interpreter to start.
+import _socket as socket
 import os
 import select
-import socket
 import struct
 import sys
 
@@ -24,6 +25,7 @@ WINDOW = 1 << 18
 """Bytes of one stream and direction that may be under way."""
 PIECE = 1 << 16
 MOST_STREAMS = 100
+BACKLOG = 64
 MOST_NAMES = 60_000
 PROXY_PORT = 3128
 NAME_PORT = 53
@@ -81,7 +83,10 @@ class Listener:
 
     def __init__(self, relay: Relay, host: str, listen: int, port: int) -> None:
         self._relay = relay
-        self._listener = socket.create_server((host, listen), backlog=64)
+        self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._listener.bind((host, listen))
+        self._listener.listen(BACKLOG)
         self._listener.setblocking(False)
         self._port = port
 
@@ -91,10 +96,10 @@ class Listener:
 
     def ready(self, _events: int) -> None:
         try:
-            connection, _ = self._listener.accept()
+            file, _ = self._listener._accept()  # type: ignore[attr-defined] # which the typeshed does not know
         except OSError:  # it has gone already
             return
-        target = ""
+        connection, target = socket.socket(fileno=file), ""
         if self._port:
             name = self._relay.names.name(connection.getsockname()[0])
             if not name:
