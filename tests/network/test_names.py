@@ -72,6 +72,7 @@ def test_this_machine_keeps_its_name() -> None:
         b"\x12\x34\x01\0\0\1" + bytes(6) + b"\xc0\x0c\0\1\0\1",
         b"\x12\x34\x01\0\0\1" + bytes(6) + b"\xc0\xff\0\1\0\1",
         b"\x12\x34\x01\0\0\1" + bytes(6) + b"\0\0\1\0\1",
+        b"\x12\x34\x01\0\0\1" + bytes(6) + b"\xc0" + b"a" * 192 + b"\0\0\1\0\1",
         query(".".join("a" * 60 for _ in range(5))),
         query(".".join("a" for _ in range(130))),
         b"\x12\x34\x01\0\0\1" + bytes(6) + b"\x03a.b\0\0\1\0\1",

@@ -17,7 +17,7 @@ from runner.model.network import Destination
 from runner.network.caps import STANDARD
 from runner.network.contacts import MOST_CONTACTS
 from runner.network.names import Names
-from tests.network.stage import EVIL, GOOD, PUBLIC, Web, certificate, echo, greeting, staged
+from tests.network.stage import EVIL, GOOD, PUBLIC, Hosts, Web, certificate, echo, greeting, staged
 from tests.network.test_names import query
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from runner.network.addresses import Reach
+    from runner.network.dialing import Streams
     from tests.network.stage import Stage
 
 pytestmark = pytest.mark.asyncio
@@ -122,6 +124,28 @@ async def test_a_rule_that_goes_while_its_host_is_dialed_lets_nothing_through() 
             assert b" 200 " not in await code.asked(connect(f"{GOOD}:7000", "secret"))
         await stage.idle()
         assert sent == []
+
+
+async def test_a_rule_that_goes_with_the_last_step_of_dialing_lets_nothing_through() -> None:
+    hosts = Hosts({GOOD: [PUBLIC]})
+    plain = hosts.dialer()
+
+    class Late:
+        """Connects, and the rule goes before anybody learns that it is connected."""
+
+        pins_addresses = True
+
+        async def open(self, host: str, port: int, reach: Reach) -> Streams:
+            streams = await plain.open(host, port, reach)
+            stage.gate.withdraw(Destination(GOOD, 7000))
+            return streams
+
+    async with staged(f"{GOOD}:7000", dialer=Late()) as stage:
+        hosts.ports[7000] = await stage.server(echo)
+        async with stage.code() as code:
+            assert b" 200 " not in await code.asked(connect(f"{GOOD}:7000", "secret"))
+        await stage.idle()
+        assert stage.gate.sent == stage.gate.connections == 0
 
 
 # ---- names that are read in two ways ----
