@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MODULES = (
     "local_run",
     "containers",
+    "network",
     "stream",
     "endurance",
     "peer",

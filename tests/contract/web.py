@@ -87,7 +87,7 @@ def outside(folder: Path) -> Iterator[Outside]:
     """Both sites; `folder` has `authority.pem` for the one with TLS."""
     context, client = certificate(folder, GOOD, EVIL)
     (folder / "authority.pem").write_text(_pem(client))
-    with _served(None) as plain, _served(context) as secure:
+    with served(None) as plain, served(context) as secure:
         yield Outside(plain, secure)
 
 
@@ -96,7 +96,7 @@ def _pem(context: ssl.SSLContext) -> str:
 
 
 @contextlib.contextmanager
-def _served(context: ssl.SSLContext | None) -> Iterator[int]:
+def served(context: ssl.SSLContext | None) -> Iterator[int]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
     server.daemon_threads = True
     if context is not None:

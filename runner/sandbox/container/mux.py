@@ -88,11 +88,6 @@ class CarriedPipe:
         self._parts.clear()
         self._changed.set()
 
-    def lose(self) -> None:
-        """Note that the code's end is gone."""
-        self._lost = True
-        self._changed.set()
-
     def take(self, kind: bytes, data: bytes) -> None:
         """Note what the relay's frame says. Raises BadFrame."""
         if kind == b"d":
@@ -194,8 +189,6 @@ class Mux:
     async def close(self) -> None:
         """End all connections; `write` is not called any more."""
         self._closed = True
-        for pipe in self._pipes.values():
-            pipe.lose()
         for task in list(self._serving):
             task.cancel()
         await asyncio.gather(*self._serving, return_exceptions=True)

@@ -19,7 +19,7 @@ from runner.model.errors import KnownError
 from runner.model.request import Isolation, Limits
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.local import syscalls, trusted
-from runner.sandbox.local.child import Child, Identities, Program, View, as_user, rlimits
+from runner.sandbox.local.child import Child, Identities, Program, View, as_user, rlimits, send
 from runner.sandbox.local.collect import Left
 from runner.sandbox.local.doors import FILES
 from runner.sandbox.local.interpreters import SYSTEM as SYSTEM_FOLDERS
@@ -171,7 +171,7 @@ class Bubblewrap:
                 if program.doors is not None:
                     program.doors.open(root)
             except BaseException:
-                _give_up(process, left)
+                _give_up(process, root, left)
                 raise
             os.write(release, b"go")
         workspace = program.kept or "/proc/{pid}/root" + VIEW.workspace
@@ -271,8 +271,10 @@ def _first_process(reader: int, process: subprocess.Popen[bytes]) -> int:
     return int(json.loads(text)["child-pid"])
 
 
-def _give_up(process: subprocess.Popen[bytes], left: Left | None) -> None:
+def _give_up(process: subprocess.Popen[bytes], root: int, left: Left | None) -> None:
     """End bubblewrap before the code has started."""
+    # First what waits inside: it would not hear of the end of its parent, and holds the pipes.
+    send(root, signal.SIGKILL)
     process.kill()
     process.communicate()
     if left is not None:
