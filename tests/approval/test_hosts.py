@@ -17,7 +17,7 @@ from runner.audit.ledger import LedgerFailed
 from runner.engine.networking import CLOSED
 from runner.engine.runs import STOPPED
 from runner.model.errors import KnownError
-from runner.model.network import Destination
+from runner.model.network import Contact, Destination
 from runner.model.request import Isolation
 from runner.system.tasks import spawn
 from tests.engine.test_engine import HELLO, Stage
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.approval.ticket import Ticket
-    from runner.model.network import Contact
     from runner.network.gate import Gate
     from runner.policy.grants import Grant
 
@@ -286,6 +285,9 @@ async def test_only_what_was_refused_can_be_allowed(stage: HostStage) -> None:
             await hosts.allow(ticket.request_id, host, port)
         with pytest.raises(KnownError, match="was not refused that host"):
             await hosts.allow_always(ticket.request_id, host, port)
+    stage.gate()._book.add(Contact("two.example", 443, False, "was asked for, and another name in its greeting"))
+    with pytest.raises(KnownError, match="was not refused that host, or for something else"):
+        await hosts.allow(ticket.request_id, "two.example", 443)
     for nonsense in ("*.example", "evil.example\0", "2130706433", "a b", ""):
         with pytest.raises(KnownError, match="cannot be allowed"):
             await hosts.allow(ticket.request_id, nonsense, 443)
@@ -387,6 +389,22 @@ async def test_uses_that_cannot_be_recorded_give_no_host(stage: HostStage, monke
     monkeypatch.setattr(stage.engine.parts.configuration.grants, "_write", full)
     await stage.approved(ONLINE)
     assert not stage.allows() and stage.allows(GOOD)
+
+
+async def test_stopping_closes_the_gate_before_the_run_has_ended(stage: HostStage) -> None:
+    ticket = await stage.refused()
+    stage.sandbox.runs[0].stop = lambda why: None  # type: ignore[method-assign] # it takes its time
+    stage.engine.runs.stop(ticket.request_id)
+    assert stage.gate().closed
+    assert await for_this_run(stage, ticket) == CLOSED
+
+
+async def test_a_revoked_grant_closes_nothing_for_another_agent(stage: HostStage) -> None:
+    ticket = await stage.refused()
+    grant = await stage.engine.hosts.allow_always(ticket.request_id, EVIL, 443)
+    await stage.approved(replace(ONLINE, agent="codex", allowed_domains=(EVIL,)))
+    await stage.engine.remembering.revoke((grant.name,), "no more")
+    assert stage.allows(number=1) and not stage.allows(number=0)
 
 
 async def test_a_trust_window_allows_no_host(stage: HostStage) -> None:
