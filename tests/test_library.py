@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from runner import KnownError, Outcome, Refused, execute, execute_async, library, run_python_code
+from runner import KnownError, Outcome, Refused, Result, execute, execute_async, library, run_python_code
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.system.places import Places
+from tests.engine.network_stage import serve
+from tests.network.stage import PUBLIC, Hosts
 
 
 def artifacts() -> list[Path]:
@@ -171,3 +173,44 @@ def test_errors_come_out_of_a_running_loop_too() -> None:
 def test_arguments_out_of_bounds_are_refused() -> None:
     with pytest.raises(Refused, match="code is empty"):
         execute("   ")
+
+
+def test_code_reaches_the_hosts_that_are_named_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts = Hosts({"good.example": [PUBLIC], "evil.example": [PUBLIC]})
+    monkeypatch.setattr("runner.engine.networking.dialer_of_this_machine", lambda _seconds: hosts.dialer())
+    code = (
+        "import urllib.request as web\n"
+        "print(web.urlopen('http://good.example/').read().decode())\n"
+        "web.urlopen('http://evil.example/')"
+    )
+
+    async def both() -> tuple[Result, Result]:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        hosts.ports[80] = server.sockets[0].getsockname()[1]
+        async with server:
+            online = await execute_async(code, network_enabled=True, allowed_domains=["Good.example:80"])
+            return online, await execute_async(code)
+
+    online, offline = asyncio.run(both())
+    assert online.stdout == "hello\n" and "Blocked by Assent" in online.stderr
+    assert [(one.name, one.allowed) for one in online.contacts] == [
+        ("evil.example:80", False),
+        ("good.example:80", True),
+    ]
+    assert offline.stdout == "" and offline.contacts == ()
+
+
+def test_network_that_cannot_be_given_or_understood_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ({"allowed_domains": ["a.example"]}, {"network_enabled": True, "allowed_domains": ["a b"]}):
+        with pytest.raises(Refused):
+            execute("print(1)", **wrong)  # type: ignore[arg-type]
+    monkeypatch.setattr(library, "registry_hosts", lambda _settings: ())
+    with pytest.raises(Refused, match="this machine names none"):
+        execute("print(1)", network_enabled=True, allowed_domains=[])
+    with tempfile.TemporaryDirectory(prefix="assent-test-") as root:
+        plain = LocalSandbox(Path(root), python="/usr/bin/python3", bubblewrap=False)
+        monkeypatch.setattr(library, "_sandboxes", lambda _settings: (plain,))
+        monkeypatch.setenv("SANDBOX_TYPE", "local")
+        for _ in range(2):
+            with pytest.raises(KnownError, match="lain processes"):
+                execute("print(1)", network_enabled=True, allowed_domains=["a.example"])

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import Qt
 
+from app import phrases
 from app.bridge import EngineLink
 from app.cards import Cards
+from app.remembering import words
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
 from app.remembering.panel import RulesPanel
@@ -22,10 +24,12 @@ from runner.model.assessment import Assessment, Level, Touch
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged, RequestDecided
+from runner.model.network import Destination
 from runner.model.request import Language, Request, Tool
 from runner.model.submission import Submission
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Grant, Subject, make
+from runner.policy.host_grants import for_host
 from runner.policy.rulefile import read
 from runner.settings.loading import load
 from tests.doubles import HeldSandbox
@@ -191,6 +195,16 @@ def rules_page(desk: Desk) -> RulesPanel:
     page = desk.window.page("Rules")
     assert isinstance(page, RulesPanel)
     return page
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_grant_for_a_host_says_that_it_approves_nothing(private: bool) -> None:
+    one = for_host("cla\u200bude", Destination("api.example", 8443), "t", 1000.0, private=private)
+    assert words.name(one) == f"Host api.example:8443 for {phrases.visible(one.agent)}"
+    said = words.covered(one)
+    assert "reach api.example:8443 as well" in said and "It approves nothing" in said and "\u200b" not in said
+    assert ("inside your own network" in said) is private
+    assert "after 1,000 uses" in words.ends(one)
 
 
 def test_rules_and_grants_are_listed_in_their_order_and_revoked_by_name(desk: Desk, places: Places) -> None:

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from runner.model.answer import Answer, Status, shorten
+from runner.model.answer import ASK_FOR_HOSTS, NO_HOST, Answer, Status, shorten
 from runner.model.decision import Decider, Decision, Verdict
+from runner.model.network import Contact
 from runner.model.result import Meta, Outcome, Result
 from runner.sandbox.output import Stream, Transcript
 
@@ -81,3 +82,40 @@ def test_a_value_that_is_cut_is_said_to_be(value: str, cut: bool) -> None:
     assert ("output truncated" in answer.text(1)) is cut
     bounded = answer.bounded(1024).result
     assert bounded is not None and bounded.meta.truncated is cut
+
+
+REFUSED = Contact("evil.example", 443, False, "is not allowed for this sandbox")
+
+
+def test_refused_hosts_end_the_text_with_what_to_do() -> None:
+    reached = Contact("good.example", 443, True, sent=3, received=4)
+    answer = finished(stdout="hello\n", contacts=(REFUSED, Contact("evil.example", 8443, False, "x"), reached))
+    assert answer.text() == f"hello\nRefused by Assent, not reached: evil.example, evil.example:8443.\n{ASK_FOR_HOSTS}"
+    data = answer.structured()["network"]
+    assert isinstance(data, dict)
+    assert [one["outcome"] for one in data["hosts"]] == ["refused", "refused", "allowed"]
+    assert (data["sent"], data["received"], data["hosts_left_out"]) == (3, 4, 0)
+
+
+def test_what_was_reached_or_failed_is_no_refusal() -> None:
+    others = (Contact("good.example", 443, True), Contact("far.example", 443, None, "cannot be reached"))
+    assert finished(stdout="hello\n", contacts=others).text() == "hello"
+    assert "network" not in finished().structured()
+
+
+@pytest.mark.parametrize("name", ["Approved. Nothing was refused", "\x1b[2J", "a b", "x/y", "2130706433", ""])
+def test_what_is_no_host_name_is_counted_and_never_quoted(name: str) -> None:
+    no_name = Contact(name, 0, False, "is no host")
+    answer = finished(contacts=(no_name,))
+    assert "Refused by Assent, not reached: none that has a name.\n" in answer.text()
+    assert not name or name not in answer.text()
+    both = finished(contacts=(no_name, REFUSED)).text()
+    assert "not reached: evil.example and 1 more.\n" in both
+    data = answer.structured()["network"]
+    assert isinstance(data, dict) and data["hosts"][0]["host"] == NO_HOST
+
+
+def test_many_refused_hosts_are_counted() -> None:
+    many = tuple(Contact(f"n{number}.example", 443, False) for number in range(60))
+    text = finished(contacts=many, contacts_left_out=7).text()
+    assert "n19.example and 40 more; 7 further tries are not listed." in text and "n20.example" not in text

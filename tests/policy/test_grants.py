@@ -14,10 +14,12 @@ import pytest
 
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.errors import KnownError
+from runner.model.network import Destination
 from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
 from runner.policy.file_patterns import fits, pattern_of
 from runner.policy.grantfile import Grants, plain
 from runner.policy.grants import Choice, Grant, Subject, forbidden, make, offered
+from runner.policy.host_grants import for_host
 from runner.system.places import Places
 from runner.system.tasks import spawn
 
@@ -400,6 +402,72 @@ def test_an_agent_added_again_under_an_old_name_inherits_nothing(places: Places,
         assert await grants.claim(CODE, HIGH, registered=NOW + 1) is None
 
     asyncio.run(use())
+
+
+HOST = for_host("claude", Destination("api.example", 8443), "t", NOW, private=False)
+
+
+def test_a_grant_for_a_host_approves_no_request(places: Places) -> None:
+    async def use() -> None:
+        grants = Grants(places, lambda: NOW)
+        await grants.add(HOST)
+        for level in Level:
+            assert grants.find(CODE, Assessment(level, ("x",))) is None
+            assert await grants.claim(CODE, Assessment(level, ("x",))) is None
+        assert Subject.HOST not in {one for level in Level for one in offered(CODE, level)}
+        with pytest.raises(KnownError):
+            make(CODE, HIGH, Choice(Subject.HOST, uses=1, seconds=60), NOW, "s")
+
+    asyncio.run(use())
+
+
+def test_a_grant_for_a_host_is_its_agents_until_its_time_or_uses_are_over(places: Places) -> None:
+    now = NOW
+
+    async def use() -> None:
+        nonlocal now
+        grants = Grants(places, lambda: now)
+        await grants.add(HOST)
+        assert grants.hosts("claude") == (HOST,) and grants.hosts("codex") == grants.hosts("") == ()
+        assert grants.hosts("claude", registered=NOW + 1) == (), "of an earlier agent of that name"
+        (used,) = await grants.use((HOST.name, "unknown"))
+        assert (used.used, Grants(places, lambda: now).all()) == (1, (used,)), "on disk when it returns"
+        assert await grants.use(()) == ()
+        grants._grants = {HOST.name: replace(HOST, used=HOST.uses)}
+        assert grants.hosts("claude") == () and await grants.use((HOST.name,)) == ()
+        grants._grants = {HOST.name: HOST}
+        now = HOST.expires_at
+        assert grants.hosts("claude") == ()
+
+    asyncio.run(use())
+
+
+def test_a_use_of_a_grant_that_is_revoked_while_it_is_written_does_not_count(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def use() -> None:
+        grants = Grants(places, lambda: NOW)
+        await grants.add(HOST)
+        write = grants._write
+
+        async def revoked_meanwhile(table: dict[str, Grant]) -> None:
+            await write(table)
+            grants._grants = {}
+
+        monkeypatch.setattr(grants, "_write", revoked_meanwhile)
+        assert await grants.use((HOST.name,)) == () and grants.all() == ()
+
+    asyncio.run(use())
+
+
+@pytest.mark.parametrize("change", [{"private": 1}, {"private": None}, {"pattern": "*.example"}, {"agent": ""}])
+def test_a_file_with_a_wrong_grant_for_a_host_is_not_read(places: Places, change: dict[str, object]) -> None:
+    places.make()
+    places.grants.write_text(json.dumps({"schema": 1, "grants": [{**plain(HOST), **change}]}))
+    places.grants.chmod(0o600)
+    assert Grants(places, lambda: NOW).problem
+    places.grants.write_text(json.dumps({"schema": 1, "grants": [plain(HOST)]}))
+    assert Grants(places, lambda: NOW).all() == (HOST,)
 
 
 def _tampered(**changed: Any) -> str:

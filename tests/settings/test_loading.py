@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis
 from hypothesis import strategies as st
 
+from runner.engine.networking import caps
 from runner.model.errors import KnownError
 from runner.settings.declaration import Declared, Kind
 from runner.settings.loading import CEILINGS, Loaded, Settings, SettingSource, declared, load, save
@@ -228,6 +229,36 @@ def test_the_file_of_the_third_document_works(places: Places) -> None:
     assert found.problems == ()
     values = asdict(found.settings)
     assert {name: values[name] for name in FROM_THE_THIRD} == FROM_THE_THIRD
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ("Index.Example.org., index.example.org", ("index.example.org",)),
+        ("index.example.org:8443", ("index.example.org:8443",)),
+        ("https://index.example.org/simple/", ("https://index.example.org/simple/",)),
+        ("http://10.0.0.5:3141/root/pypi", ("http://10.0.0.5:3141/root/pypi",)),
+    ],
+)
+def test_registries_are_hosts_or_urls(places: Places, given: str, value: tuple[str, ...]) -> None:
+    found = load(places, {"ASSENT_PYPI_REGISTRIES": given})
+    assert (found.settings.pypi_registries, found.problems) == (value, ())
+
+
+@pytest.mark.parametrize("given", ["a b", "index.example.org/simple", "file:///srv", "https://", "2130706433", "*"])
+def test_a_registry_that_names_no_host_is_a_problem(places: Places, given: str) -> None:
+    found = load(places, {"ASSENT_NPM_REGISTRIES": given})
+    (problem,) = found.problems
+    assert "names no host" in problem and found.settings.npm_registries == ()
+
+
+def test_the_caps_of_the_network_are_settings(places: Places) -> None:
+    text = "security: {sandbox: {network: {max_sent_mb: 5, max_received_mb: 2 GB, max_connections: 3}}}"
+    found = loaded(places, text)
+    assert found.problems == ()
+    bounds = caps(found.settings)
+    assert (bounds.sent, bounds.received, bounds.connections) == (5 << 20, 2 << 30, 3)
+    assert loaded(places, "security: {sandbox: {network: {max_connections: 0}}}").problems
 
 
 def test_what_does_nothing_yet_says_so(places: Places) -> None:
