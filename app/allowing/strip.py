@@ -80,6 +80,7 @@ class RefusedStrip(QFrame):
         for row in self.rows:
             row.setFixedHeight(look.px(_ROW))
             column.addWidget(row)
+        column.addStretch()
         self.setProperty("card", True)
         self._used = 0
         self.fit(_ANY)
