@@ -89,8 +89,8 @@ class Card:
     """Seconds that it was paused before."""
     readings: deque[Usage] = field(default_factory=lambda: deque(maxlen=KEPT_READINGS))
     result: Result | None = None
-    contacts: dict[tuple[str, int, bool], Contact] = field(default_factory=dict)
-    """Hosts that the run tried to reach, by host, port and whether that was allowed; the newest state of each."""
+    contacts: dict[tuple[str, int, bool | None], Contact] = field(default_factory=dict)
+    """Hosts that the run tried to reach, by host, port and what came of it; the newest state of each."""
 
     @property
     def id(self) -> str:
@@ -285,7 +285,7 @@ class Cards(QObject):
                     card.readings.append(event.usage)
             case HostContacted(request_id, contact):
                 if card := self._running.get(request_id):
-                    card.contacts[contact.host, contact.port, contact.allowed is not False] = contact
+                    card.contacts[contact.host, contact.port, contact.allowed] = contact
             case RunHeld():
                 self._held(event)
             case RunFinished():

@@ -80,6 +80,7 @@ class RefusedStrip(QFrame):
         for row in self.rows:
             row.setFixedHeight(look.px(_ROW))
             column.addWidget(row)
+        column.addStretch()
         self.setProperty("card", True)
         self._used = 0
         self.fit(_ANY)
@@ -116,7 +117,10 @@ class RefusedStrip(QFrame):
             self.hide()
             return
         contacts = tuple(contacts)
-        self._refused = {(one.host, one.port): one for one in contacts if one.allowed is not True}
+        # One that was refused and then not reached, or the other way round, has one row: that of the refusal.
+        troubled = sorted((one for one in contacts if not one.allowed), key=lambda one: one.allowed is False)
+        latest = {(one.host, one.port): one for one in troubled}
+        self._refused = {(one.host, one.port): latest[one.host, one.port] for one in contacts if not one.allowed}
         self.setVisible(self._stays or bool(self._refused))
         for row in self.rows:
             row.set_by(by)

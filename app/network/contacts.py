@@ -132,5 +132,5 @@ class ContactsView(QWidget):
         self.chosen.emit()
 
 
-def _key(contact: Contact) -> tuple[str, int, bool]:
-    return contact.host, contact.port, contact.allowed is not False
+def _key(contact: Contact) -> tuple[str, int, bool | None]:
+    return contact.host, contact.port, contact.allowed

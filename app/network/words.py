@@ -172,7 +172,8 @@ def below(contact: Contact) -> str:
     amounts = ""
     if contact.sent or contact.received:
         amounts = f"{size(contact.sent)} sent, {size(contact.received)} received"
-    why = f"it {visible(contact.why)}" if contact.why else ""
+    # What has no port is no host: "further connections were dropped".
+    why = visible(f"it {contact.why}" if contact.port and contact.why else contact.why)
     return "; ".join(part for part in (why, amounts) if part)
 
 

@@ -229,10 +229,10 @@ def run_over(scene: Scene) -> None:
     scene.hear(feed.finished(one, ended))
 
 
-def run_relay_ended(scene: Scene) -> None:
-    one = run(scene)
-    error = "The code ended its own network: the program that carries its connections was stopped."
-    scene.hear(feed.finished(one, feed.result(Outcome.FAILED, error=error)))
+def run_not_set_up(scene: Scene) -> None:
+    one = run(scene, seconds=0)
+    error = "The network of this run could not be set up: it does not answer. Run the code without network."
+    scene.hear(feed.finished(one, feed.result(Outcome.ENGINE_LOST, error=error, stdout="")))
 
 
 def history(scene: Scene, tab: str = "Network") -> None:
@@ -293,7 +293,7 @@ SCENES |= {
     "network-run-always": run_always,
     "network-run-hosts": run_hosts,
     "network-run-over": run_over,
-    "network-run-relay-ended": run_relay_ended,
+    "network-run-not-set-up": run_not_set_up,
     "network-history": history,
     "packages-history": lambda scene: history(scene, "Packages"),
     "network-rules": rules,

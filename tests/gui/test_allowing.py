@@ -288,3 +288,19 @@ def test_a_run_that_ends_under_the_open_dialog_gets_the_engine_s_reason(run: Run
     run.desk.give("allow_host", "This run is over.")
     assert "This run is over." in run.rows[0].became.text()
     assert not [one for one in run.page.findChildren(QDialog) if one.isVisible()]
+
+
+def test_a_refusal_stays_on_top_of_a_failure_to_reach_the_same_host(run: Run) -> None:
+    run.contacted(refused("a.example", 2), Contact("a.example", 443, allowed=None, why="does not answer"), REACHED)
+    assert run.rows[0].became.text().startswith("refused, 2 times")
+    assert run.rows[0].allow.isVisible() and not run.rows[1].place.isVisible()
+    assert run.hosts.tab.view.model.rowCount() == 3
+
+
+def test_why_a_network_could_not_be_set_up_is_said(run: Run) -> None:
+    from runner.model.result import Outcome
+
+    why = "The network of this run could not be set up: it does not answer."
+    run.desk.hear(feed.finished(run.request, feed.result(Outcome.ENGINE_LOST, error=why)))
+    assert why in run.page.state.text()
+    assert "Nothing refused." in run.hosts.strip.said.text()

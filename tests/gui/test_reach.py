@@ -115,3 +115,5 @@ def test_a_contact_in_words() -> None:
     assert words.spoken(refused) == "blocked.example:443 refused, 3 times, it is not allowed for this sandbox"
     assert words.place(Contact("2001:db8::1", 80, allowed=True)) == "[2001:db8::1]:80"
     assert words.outcome(Contact("a.example", 443, allowed=None)) == "not reached"
+    dropped = Contact("further connections", 0, allowed=None, why="were dropped: 128 are on their way already")
+    assert words.spoken(dropped) == "further connections not reached, were dropped: 128 are on their way already"
