@@ -94,9 +94,9 @@ async def test_a_run_without_network_starts_nothing_more(
 async def test_the_relay_is_no_process_of_the_code(client: EngineClient, web: Outside) -> None:
     docker = ContainerSandbox(Isolation.DOCKER, OWN_IMAGES, client)
     readings: list[Usage] = []
-    result = await fetched(docker, web, "sleep 1; ls -d /proc/[0-9]* | wc -l", readings=readings)
+    result = await fetched(docker, web, "sleep 1", readings=readings)
     assert result.outcome is Outcome.OK and readings
-    assert {one.processes for one in readings[-3:]} <= {1, 2}, readings  # bash and sleep
+    assert {one.processes for one in readings} <= {1, 2}, readings  # bash and sleep
     await docker.close()
 
 

@@ -282,7 +282,7 @@ for family, address in ((socket.AF_INET, ("1.1.1.1", 53)), (socket.AF_INET, ("17
     except OSError: print("refused")
 """
     assert lab.run(code).stdout == "refused\nrefused\n"
-    with pytest.raises(KnownError, match="no network to give"):
+    with pytest.raises(KnownError, match="no gate for the network"):
         lab.run("pass", network=NetworkMode.REGISTRIES)
 
 

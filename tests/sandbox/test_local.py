@@ -68,7 +68,7 @@ def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_no_network_to_give(bwrap: Lab) -> None:
-    with pytest.raises(KnownError, match="no network to give"):
+    with pytest.raises(KnownError, match="no gate for the network"):
         bwrap.run("pass", network=NetworkMode.REGISTRIES)
 
 
