@@ -21,6 +21,7 @@ from runner.engine.closing import Closing
 from runner.engine.engine import Engine
 from runner.engine.entrance import Entrance
 from runner.engine.history_opening import HistoryOpening
+from runner.engine.installing import Installing
 from runner.engine.kept_sandboxes import KeptSandboxes
 from runner.engine.membership import Membership
 from runner.engine.opening import Opener
@@ -71,8 +72,9 @@ class Assembly:
         self.circumstances = self.make_circumstances()
         self.approvals = self.make_approvals()
         revoked = self.approvals.remembering.revoke_for
-        self.sandboxes = KeptSandboxes(self.recorder, parts.sandboxes, self.settings, revoked)
-        self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes)
+        self.installing = Installing(parts.places, parts.sandboxes, self.settings)
+        self.sandboxes = KeptSandboxes(self.recorder, parts.sandboxes, self.settings, self.installing, revoked)
+        self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes, self.installing)
         self.path = Path(parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.assess)
         self.engine = self.make_engine()
 
@@ -122,7 +124,10 @@ class Assembly:
             sandboxes=self.sandboxes,
             runs=self.runs,
             membership=self.membership,
-            entrance=Entrance(parts, self.recorder, self.bulletin, self.sandboxes, self.closing, watch),
+            entrance=Entrance(
+                parts, self.recorder, self.bulletin, self.sandboxes, self.closing, watch, self.installing
+            ),
+            installing=self.installing,
             path=self.path,
             watch=watch,
             history=self.make_history(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
@@ -18,6 +19,7 @@ from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from runner.approval.door import Door
+    from runner.engine.installing import Installing
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.parts import Parts
     from runner.model.decision import Decision
@@ -36,11 +38,14 @@ HELD, RESUMED = "held", "resumed"
 class Runs:
     """The active runs. Every method is called on the engine's loop."""
 
-    def __init__(self, parts: Parts, record: Record, door: Door, sandboxes: KeptSandboxes) -> None:
+    def __init__(
+        self, parts: Parts, record: Record, door: Door, sandboxes: KeptSandboxes, installing: Installing
+    ) -> None:
         self._parts = parts
         self._record = record
         self._door = door
         self._sandboxes = sandboxes
+        self._installing = installing
         self._runs: dict[str, Run] = {}
         self._starting: dict[str, str] = {}
         """Approved requests whose run has not started, each with why it was stopped before; '' where it was not."""
@@ -80,7 +85,7 @@ class Runs:
         self._permit(case, decision)
         body = {"protections": list(protections), "chosen": why}
         await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
-        job = self._job(case, decision, await self._imported(request))
+        job = await self._with_packages(request, self._job(case, decision, await self._imported(request)))
         job.permit()
         run = await place.start(job, lambda usage: self._record.publish(RunMeasured(request.id, usage)))
         case.transcript = run.transcript
@@ -131,6 +136,23 @@ class Runs:
             budget=self._budget,
             permit=lambda: self._permit(case, decision),
         )
+
+    async def _with_packages(self, request: Request, job: Job) -> Job:
+        """Return `job` with the packages that it may import: its own, or those of its kept sandbox. Raises KnownError.
+
+        What an import rule forbids by name stays forbidden; a package that was approved needs no place in its list.
+        """
+        found, bundle = self._sandboxes.packages(request.sandbox), None
+        if request.plan is not None:
+            prepared = await self._installing.prepared(request, None)
+            found, bundle = prepared.after, prepared.bundle
+        if found is None:
+            return job
+        rule = job.imports
+        if rule.allowed is not None:
+            rule = replace(rule, allowed=(*rule.allowed, *found.names))
+        hashes = found.modules if request.language is Language.PYTHON else None
+        return replace(job, bundle=bundle, packages=hashes, imports=rule)
 
     async def _imported(self, request: Request) -> tuple[Import, ...] | None:
         """Return the imports of Python code; None where no rule restricts them. Raises KnownError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -43,8 +44,11 @@ class PlannedPackage:
     """Install scripts (npm), by name. They are not run."""
     mistaken_for: str = ""
     """A much used package whose name looks like this one's."""
-    build: bool = False
-    """Whether there is no ready file for this sandbox, so that it would have to be built from source."""
+
+    @property
+    def title(self) -> str:
+        """Name and version."""
+        return f"{self.name} {self.version}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,50 @@ class Plan:
     target: str = ""
     """The interpreter that it was planned for, e.g. `Python 3.13, x86_64`."""
 
+    installed: tuple[str, ...] = ()
+    """Names and versions that the kept sandbox had when it was planned: what is needed of those is not in the plan."""
+
     @property
     def size(self) -> int:
         """Bytes of all files."""
         return sum(package.size for package in self.packages)
+
+    @property
+    def text(self) -> str:
+        """All of it in words, a package after the other: what a person has on screen before it is approved."""
+        count = "1 package" if len(self.packages) == 1 else f"{len(self.packages)} packages"
+        lines = [f"{count} from {self.registry.value}, {self.size:,} bytes, for {self.target or 'any interpreter'}"]
+        lines.append(f"Files come from {', '.join(self.hosts) or 'what was fetched before'}")
+        if self.installed:
+            lines.append(f"Installed already: {', '.join(self.installed)}")
+        for package in self.packages:
+            lines += ["", *_described(package)]
+        return "\n".join(lines)
+
+
+def _described(package: PlannedPackage) -> list[str]:
+    """Return what is known of one package, a fact a line, whatever stands out first."""
+    needed = f"needed by {', '.join(package.wanted_by)}" if package.wanted_by else "asked for"
+    lines = [f"{package.title} ({needed})"]
+    if package.mistaken_for:
+        lines.append(f"  ! its name looks like {package.mistaken_for}, which is another package")
+    if package.yanked:
+        lines.append(f"  ! withdrawn by its authors: {package.yanked}")
+    if package.scripts:
+        lines.append(f"  ! has install scripts, which are not run: {', '.join(package.scripts)}")
+    released = f"released {day(package.released_at)}" if package.released_at else "release date unknown"
+    first = f" since {day(package.first_released_at)}" if package.first_released_at else ""
+    known = f", one of {package.versions} versions{first}" if package.versions else ""
+    lines.append(f"  {released}{known}")
+    lines.append(f"  {package.file}, {package.size:,} bytes")
+    if package.place:
+        lines.append(f"  goes to {package.place}")
+    lines.append(f"  sha256 {package.sha256}")
+    if package.summary:
+        lines.append(f"  {package.summary}")
+    return lines
+
+
+def day(at: float) -> str:
+    """Return the day (UTC) of seconds since the epoch."""
+    return time.strftime("%Y-%m-%d", time.gmtime(at))

@@ -31,6 +31,8 @@ class Submission:
     network_enabled: bool = False
     allowed_domains: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    registry: str = ""
+    """Name of the registry that packages come from; '' for that of the language."""
     sandbox_id: str = ""
     """Id of the kept sandbox to use; '' for none."""
     file_path: str = ""

@@ -95,8 +95,10 @@ def orders(job: Job, *, reserved: bool = False) -> bytes:
                 "allowed": None if allowed is None else list(allowed),
                 "blocked": list(job.imports.blocked),
                 "hint": hint(job.imports),
+                **languages.installation(job, -1, WORKSPACE),
+                "trusted": languages.trusted_packages(job, WORKSPACE),
             }
-            return _framed(marshal.dumps(values, 2))
+            return _framed(marshal.dumps(values, 2)) + _archives(job)
         case Language.JAVASCRIPT:
             return _framed(
                 json.dumps(
@@ -105,9 +107,10 @@ def orders(job: Job, *, reserved: bool = False) -> bytes:
                         "context": languages.context(job),
                         "stdin": job.stdin,
                         "guards": languages.guards(job),
+                        **_bundle(job),
                     }
                 ).encode()
-            )
+            ) + _archives(job)
         case Language.SHELL:
             names = {**languages.variables(job), **languages.guards(job)}.items()
             given = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in names).encode()
@@ -115,6 +118,17 @@ def orders(job: Job, *, reserved: bool = False) -> bytes:
             return b"%d %d %d %d\n" % sizes + given + code + stdin
         case _:
             assert_never(job.language)
+
+
+def _archives(job: Job) -> bytes:
+    """Return the packages, which follow the orders on standard input."""
+    return b"" if job.bundle is None else b"".join(archive.data for archive in job.bundle.archives)
+
+
+def _bundle(job: Job) -> dict[str, object]:
+    if job.bundle is None:
+        return {}
+    return {"bundle": languages.tarballs(job.bundle), "unpack": languages.inside("unpack.cjs")}
 
 
 def _framed(data: bytes) -> bytes:
