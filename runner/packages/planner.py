@@ -11,12 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.model.errors import KnownError
+from runner.packages import npm_plan
 from runner.packages.client import RegistryClient
 from runner.packages.deadline import PlanDeadline
 from runner.packages.failures import NoPlan, Unusable
 from runner.packages.installing import PackageSet, Prepared, prepare
+from runner.packages.npm_plan import NpmFetching
 from runner.packages.python_plan import PythonSource, make_plan
-from runner.packages.requirements import python_requirements
+from runner.packages.requirements import npm_requirements, python_requirements
 from runner.packages.target import NodeTarget, PythonTarget
 from runner.system.tasks import in_daemon
 
@@ -143,13 +145,17 @@ class Planner:
             access = self._access(question.registry)
             client = self._client(access)
             try:
-                assert isinstance(question.target, PythonTarget)
-                source = PythonSource(
-                    access.url, client, self._cache, question.target, limits, deadline, runner, question.before.needs
-                )
-                asked = python_requirements(question.asked)
-                plan = make_plan(asked, source, question.target, question.before.versions)
-                return replace(plan, installed=question.before.titles)
+                target, before = question.target, question.before
+                if isinstance(target, NodeTarget):
+                    found = NpmFetching(access.url, client, self._cache, limits, deadline, runner)
+                    wanted = npm_requirements(question.asked)
+                    plan = npm_plan.make_plan(wanted, found, target, limits, before.packages)
+                else:
+                    source = PythonSource(
+                        access.url, client, self._cache, target, limits, deadline, runner, before.needs
+                    )
+                    plan = make_plan(python_requirements(question.asked), source, target, before.versions)
+                return replace(plan, installed=before.titles)
             finally:
                 runner.run(client.close())
 
