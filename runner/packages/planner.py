@@ -99,6 +99,10 @@ class Planner:
             finally:
                 self._deadlines.discard(deadline)
 
+    def forget(self) -> None:
+        """Forget the plans that were made."""
+        self._plans.clear()
+
     def close(self) -> None:
         """End what is being planned; the threads end by themselves."""
         self._closed = True

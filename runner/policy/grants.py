@@ -57,8 +57,12 @@ class Subject(StrEnum):
     """The same tool and language, touching nothing that the present request does not touch."""
     FILES = "files"
     """The same file tool in the same kept sandbox, for files of one folder and extension; never above MEDIUM."""
+    PACKAGES = "packages"
+    """Exactly the same files of packages, by the same agent, in any sandbox of its own that is no weaker."""
 
 
+IN_KEPT = frozenset({Subject.FILES, Subject.PACKAGES})
+"""Kinds of grants for what an agent does in a sandbox that it keeps."""
 FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
 
 
@@ -124,7 +128,7 @@ class Grant:
             return False
         if self.agent and self.agent != request.agent:
             return False
-        if bool(request.sandbox) is not (self.subject is Subject.FILES):
+        if bool(request.sandbox) is not (self.subject in IN_KEPT):
             return False  # files in a kept sandbox may have changed since
         match self.subject:
             case Subject.EXACT:
@@ -138,6 +142,11 @@ class Grant:
             case Subject.FILES:
                 same = (request.tool, request.sandbox) == (self.tool, self.sandbox)
                 return same and assessment.level <= Level.MEDIUM and self._fits("".join(request.files))
+            case Subject.PACKAGES:
+                same = (
+                    request.tool is self.tool and request.plan is not None and request.plan.fingerprint == self.digest
+                )
+                return same and self._no_weaker_than_then(request)
 
     def _fits(self, path: str) -> bool:
         """Return whether the pattern stands for `path`; what a tool may run is written under its own name only."""
@@ -243,13 +252,15 @@ def forbidden(grant: Grant) -> str:
             return "A grant for files needs its sandbox, its pattern and its agent."
     elif grant.subject is not Subject.KIND and not DIGEST.fullmatch(grant.digest):
         return "A grant for one program needs its digest."
-    if grant.subject is Subject.EXACT and not grant.agent:
-        return "An exact request is always one agent's."
+    if grant.subject in (Subject.EXACT, Subject.PACKAGES) and not grant.agent:
+        return "An exact request, or exactly these packages, is always one agent's."
+    if (grant.subject is Subject.PACKAGES) is not (grant.tool is Tool.CODE_INSTALL_PACKAGE):
+        return "Packages are remembered for installing them, and for nothing else."
     if not all(0 <= at < LATEST for at in (grant.made_at, grant.expires_at, grant.last_used)) or not grant.made_at:
         return "A time of a grant is not in order."
     if not all(0 < amount < LARGEST for amount in astuple(grant.limits)):
         return "A limit of a grant is not in order."
-    if grant.level is Level.HIGH and grant.subject not in subjects(Level.HIGH):
+    if grant.level is Level.HIGH and grant.subject not in (*subjects(Level.HIGH), Subject.PACKAGES):
         return "HIGH requests are remembered for the same program only."
     most = most_uses(grant.level)
     if not 1 <= grant.uses <= most or grant.used < 0:
@@ -279,9 +290,11 @@ def subjects(level: Level) -> tuple[Subject, ...]:
 
 
 def offered(request: Request, level: Level) -> tuple[Subject, ...]:
-    """Return the kinds of grants that `request` allows at `level`; in a kept sandbox only those for files."""
+    """Return the kinds of grants that `request` allows at `level`; in a kept sandbox those for files and packages."""
     if not request.sandbox:
         return subjects(level)
+    if request.tool is Tool.CODE_INSTALL_PACKAGE:
+        return (Subject.PACKAGES,) if request.plan is not None and level <= Level.HIGH else ()
     plain = request.tool in FILE_TOOLS and not any("*" in path for path in request.files)
     return (Subject.FILES,) if plain and level <= Level.MEDIUM else ()
 
@@ -346,6 +359,8 @@ def _digest(request: Request, subject: Subject, outline: Outline) -> str:
             return program(request)
         case Subject.SHAPE:
             return _shape(request, outline)
+        case Subject.PACKAGES:
+            return "" if request.plan is None else request.plan.fingerprint
         case Subject.KIND | Subject.FILES:
             return ""
 
@@ -363,7 +378,7 @@ def _touch(touch: Touch, subject: Subject) -> Touch:
             return touch
         case Subject.SHAPE:
             return replace(touch, files=())
-        case Subject.EXACT | Subject.TEXT | Subject.FILES:
+        case Subject.EXACT | Subject.TEXT | Subject.FILES | Subject.PACKAGES:
             return Touch()
 
 

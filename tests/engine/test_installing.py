@@ -10,11 +10,12 @@ import pytest
 
 from runner.model.answer import Status
 from runner.model.assessment import Level
-from runner.model.decision import Verdict
-from runner.model.errors import Refused
+from runner.model.decision import Decider, Verdict
+from runner.model.errors import KnownError, Refused
 from runner.model.events import QuestionAsked
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
+from runner.policy.grants import Choice, Subject
 from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_known_files import out, refused, request
 from tests.packages.registry import LoopbackRegistry, served
@@ -192,3 +193,42 @@ async def test_packages_for_a_run_in_a_kept_sandbox_are_refused(house: House, re
         await run(house, USE, id, packages=("alpha",))
     with pytest.raises(Refused, match="Python and JavaScript"):
         await house.call(Tool.CODE_EXECUTE, language=Language.SHELL, code="ls", packages=("alpha",))
+
+
+async def test_the_same_files_are_remembered_and_no_others(house: House, registry: LoopbackRegistry) -> None:
+    ids = [await house.create() for _ in range(3)]
+    house.says = None
+    ticket = await house.engine.submit(
+        Submission("claude", Tool.CODE_INSTALL_PACKAGE, sandbox_id=ids[0], packages=("alpha",))
+    )
+    await house.until(lambda: isinstance(house.heard[-1], QuestionAsked))
+    question = house.engine.desk.waiting()[0]
+    for subject in (Subject.EXACT, Subject.TEXT, Subject.KIND):
+        with pytest.raises(KnownError):
+            await house.engine.remembering.add(question.request_id, question.digest, Choice(subject, 1, 600.0))
+    choice = Choice(Subject.PACKAGES, uses=3, seconds=600.0)
+    await house.engine.remembering.add(question.request_id, question.digest, choice)
+    house.engine.answer(question.request_id, question.digest, Verdict.DENIED, "")
+    await ticket.answered(10)
+    house.says = Verdict.DENIED
+    again = await install(house, ids[1], "alpha")
+    assert (again.status, again.decision.by) == (Status.FINISHED, Decider.GRANT)
+    registry.projects["beta"] = registry.projects["beta"][:1]
+    registry.add("beta", "2.1")
+    house.engine.installing.planner.forget()
+    assert (await install(house, ids[2], "alpha")).status is Status.DENIED, "other files were installed by the grant"
+
+
+async def test_javascript_gets_its_packages(house: House, registry: LoopbackRegistry) -> None:
+    registry.add_npm("lib", "1.0.0", {"index.js": "exports.answer = 42"})
+    registry.add_npm(
+        "app", "1.0.0", {"index.js": "exports.twice = 2 * require('lib').answer"}, dependencies={"lib": "^1"}
+    )
+    code = "console.log(require('app').twice)"
+    ran = await house.call(Tool.CODE_EXECUTE, language=Language.JAVASCRIPT, code=code, packages=("app",))
+    assert (house.level(ran.request_id), out(ran)) == (Level.HIGH, "84\n")
+    id = await house.create(Submission("claude", Tool.CODE_CREATE_SANDBOX, Language.JAVASCRIPT))
+    answer = await install(house, id, "app")
+    assert answer.facts is not None and answer.facts["installed"] == {"app": "1.0.0", "lib": "1.0.0"}
+    # Node.js loads whatever stands there, so that what is imported from a kept sandbox was not read.
+    assert await refused(house, id, code, Language.JAVASCRIPT) is Level.CRITICAL
