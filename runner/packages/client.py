@@ -33,6 +33,8 @@ MOST_HOSTS = 8
 AT_ONCE = 6
 """Connections to one host."""
 HEAD_BYTES = 64 << 10
+ROUNDS_TO_CLOSE = 3
+"""Of the loop, until an aborted connection has let go of its socket: TLS takes one more."""
 READ_BYTES = 1 << 18
 BUNDLES = ("PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 """Variables with the certificates that pip trusts; OpenSSL itself reads SSL_CERT_FILE."""
@@ -121,7 +123,8 @@ class RegistryClient:
             for one in connections:
                 one.close()
         self._idle.clear()
-        await asyncio.sleep(0)  # transports close in the loop's next round
+        for _ in range(ROUNDS_TO_CLOSE):
+            await asyncio.sleep(0)
 
     async def _asked(self, origin: Origin, url: str, accept: str, most: int) -> FetchedPage | tuple[int, str]:
         """Return a page, or a status and where it leads. Raises Unusable."""
@@ -191,7 +194,8 @@ class _Connection:
         return self._http.our_state is h11.IDLE and not self._reader.at_eof()
 
     def close(self) -> None:
-        self._writer.close()
+        # Not closed in turn: that would wait for the other end, which has said all that was asked of it.
+        self._writer.transport.abort()
 
     async def get(self, url: str, accept: str, header: str, most: int) -> tuple[FetchedPage | tuple[int, str], int]:
         """Return the answer, and how many bytes it took. Raises Unusable, and _Stale where there is none."""

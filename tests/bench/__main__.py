@@ -24,6 +24,7 @@ MODULES = (
     "containers",
     "stream",
     "endurance",
+    "packages",
     "peer",
     "classifier",
     "bombs",
