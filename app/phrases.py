@@ -113,6 +113,8 @@ def asks_for(request: Request) -> str:
             return "removes its sandbox"
         case Tool.CODE_SANDBOX_INFO:
             return "asks what the sandbox has"
+        case Tool.CODE_INSTALL_PACKAGE:
+            return "installs packages"
         case _:
             assert_never(request.tool)
 

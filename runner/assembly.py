@@ -22,6 +22,7 @@ from runner.engine.closing import Closing
 from runner.engine.engine import Engine
 from runner.engine.entrance import Entrance
 from runner.engine.history_opening import HistoryOpening
+from runner.engine.installing import Installing
 from runner.engine.kept_sandboxes import KeptSandboxes
 from runner.engine.membership import Membership
 from runner.engine.networking import Networking, look_up
@@ -73,9 +74,12 @@ class Assembly:
         self.membership = Membership(parts.agents, self.recorder, self.withdraw_all, self.forget)
         self.circumstances = self.make_circumstances()
         self.approvals = self.make_approvals()
-        self.sandboxes = KeptSandboxes(self.recorder, parts.sandboxes, self.settings, self.forget_sandbox)
+        self.installing = Installing(parts.places, parts.sandboxes, self.settings)
+        self.sandboxes = KeptSandboxes(
+            self.recorder, parts.sandboxes, self.settings, self.installing, self.forget_sandbox
+        )
         self.networking = self.make_networking()
-        self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes, self.networking)
+        self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes, self.installing, self.networking)
         self.path = Path(parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.assess)
         self.engine = self.make_engine()
 
@@ -133,7 +137,17 @@ class Assembly:
             sandboxes=self.sandboxes,
             runs=self.runs,
             membership=self.membership,
-            entrance=Entrance(parts, self.recorder, self.bulletin, self.sandboxes, self.closing, watch, self.offered),
+            entrance=Entrance(
+                parts,
+                self.recorder,
+                self.bulletin,
+                self.sandboxes,
+                self.closing,
+                watch,
+                self.installing,
+                self.offered,
+            ),
+            installing=self.installing,
             path=self.path,
             watch=watch,
             history=self.make_history(),

@@ -22,7 +22,7 @@ ROOMS = {
         gateway
         approval
         requests
-        sandbox policy
+        sandbox policy packages
         network
         identity
         risk audit settings

@@ -106,7 +106,7 @@ class Choosing(QWidget):
     @Slot()
     def _picked(self) -> None:
         # A digest has its agent in it, and a sandbox is one agent's: there is nothing to choose.
-        own = self.choice.subject in (Subject.EXACT, Subject.FILES)
+        own = self.choice.subject in (Subject.EXACT, Subject.FILES, Subject.PACKAGES)
         if own:
             self.who.setCurrentIndex(0)
         self.who.setEnabled(not own)

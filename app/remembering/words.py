@@ -20,6 +20,7 @@ SUBJECTS = {
     Subject.TEXT: ("The same program", "Letter by letter, with no more resources than now."),
     Subject.SHAPE: ("The same code, other values", "Texts and numbers may be others; f-strings and all else may not."),
     Subject.FILES: ("Files like this one", "In this sandbox, the same folder and ending; never what is above MEDIUM."),
+    Subject.PACKAGES: ("These packages", "Exactly these files, whose hashes you see, in any sandbox of this agent."),
     Subject.KIND: ("Requests of this kind", "Same tool and language, touching nothing that this one does not touch."),
     Subject.HOST: ("This host", "Networked runs of this agent reach it from now on; each of them is still asked."),
 }
@@ -51,6 +52,8 @@ def covered(grant: Grant) -> str:
         case Subject.KIND:
             tool = " ".join(filter(None, (phrases.language(grant.language), grant.tool.value)))
             return f"Any {tool} by {who}, {_where(grant)}, without network, touching {_touched(grant.touch)}. {level}"
+        case Subject.PACKAGES:
+            return f"Installing exactly the same files by {who}, {_where(grant)}. {level}"
         case Subject.FILES:
             files = f"{grant.tool.value} of {phrases.visible(grant.pattern)} in sandbox {grant.sandbox}"
             more = "A `*` stands for one name; names that begin with a dot and other folders are asked."

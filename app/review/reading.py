@@ -34,6 +34,7 @@ WITHOUT_CODE = {
     Tool.CODE_LIST_FILES: "The agent gets the names and sizes of the files. No code runs.",
     Tool.CODE_CREATE_SANDBOX: "An empty sandbox. No code runs.",
     Tool.CODE_DESTROY_SANDBOX: "The sandbox and everything in it are removed.",
+    Tool.CODE_INSTALL_PACKAGE: "Packages are unpacked into the sandbox. None of their code runs by that.",
 }
 
 

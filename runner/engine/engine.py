@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from runner.engine.closing import Closing
     from runner.engine.entrance import Entrance
     from runner.engine.history_opening import HistoryOpening
+    from runner.engine.installing import Installing
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.membership import Membership
     from runner.engine.opening import Opener
@@ -67,6 +68,7 @@ class Engine:
         entrance: Entrance,
         path: Path,
         watch: SandboxWatch,
+        installing: Installing,
         history: HistoryOpening,
         timekeeping: Timekeeping,
         opener: Opener,
@@ -92,6 +94,7 @@ class Engine:
         self._entrance = entrance
         self._path = path
         self._watch = watch
+        self.installing = installing
         self._opener = opener
         self._refusals = Refusals(self._record_refused)
         self._disagreed: tuple[tuple[str, ...], tuple[str, ...]] | None = None
@@ -272,6 +275,7 @@ class Engine:
             return
         self._closing.why = why
         self._watch.close()
+        self.installing.close()
         self.stop_all(why)
         await self.history.close()
         await self._timekeeping.close()

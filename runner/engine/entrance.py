@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger import LedgerFailed
+from runner.engine.installing import registry_of, with_defaults
 from runner.model.errors import KnownError, Refused
 from runner.model.events import RequestArrived
 from runner.model.lifecycle import Phase
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from runner.engine.bulletin import Bulletin
     from runner.engine.closing import Closing
+    from runner.engine.installing import Installing
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.parts import Parts
     from runner.engine.sandbox_watch import SandboxWatch
@@ -32,7 +34,13 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
 
 ABOUT_A_SANDBOX = frozenset(
-    {Tool.CODE_WRITE_FILE, Tool.CODE_READ_FILE, Tool.CODE_LIST_FILES, Tool.CODE_DESTROY_SANDBOX}
+    {
+        Tool.CODE_WRITE_FILE,
+        Tool.CODE_READ_FILE,
+        Tool.CODE_LIST_FILES,
+        Tool.CODE_DESTROY_SANDBOX,
+        Tool.CODE_INSTALL_PACKAGE,
+    }
 )
 
 
@@ -47,6 +55,7 @@ class Entrance:
         sandboxes: KeptSandboxes,
         closing: Closing,
         watch: SandboxWatch,
+        installing: Installing,
         offered: Callable[[str], Awaitable[Offered]],
     ) -> None:
         """`offered(agent)` returns the hosts that its networked requests get without naming them."""
@@ -56,6 +65,7 @@ class Entrance:
         self._sandboxes = sandboxes
         self._closing = closing
         self._watch = watch
+        self._installing = installing
         self._offered = offered
 
     async def admit(self, submission: Submission) -> Case:
@@ -75,6 +85,7 @@ class Entrance:
         # Checked again, as it may have been made beside the loop.
         self._check_open(submission.tool)
         self._kept(submission)
+        request = await self._with_packages(submission, request, kept)
         request = await self._with_files(submission, request)
         case = Case(request, self._record)
         try:
@@ -97,6 +108,25 @@ class Entrance:
         if submission.network_enabled is not None:
             return submission.network_enabled
         return bool(submission.sandbox_id) or self._parts.configuration.settings.network_by_default
+
+    async def _with_packages(self, submission: Submission, request: Request, kept: Kept | None) -> Request:
+        """Return a request with the plan for its packages, and with the packages of its kept sandbox.
+
+        Raises Refused where there is no plan. The caller waits meanwhile.
+        """
+        request = with_defaults(request, self._parts.configuration.settings)
+        language = request.language if kept is None else kept.language
+        if request.packages:
+            registry_of(language, submission.registry)
+            if request.sandbox and request.tool is not Tool.CODE_INSTALL_PACKAGE:
+                raise Refused("packages are for a run in a sandbox of its own.", "Call code_install_package before.")
+            before = self._sandboxes.packages(request.sandbox)
+            request = await self._installing.planned(request, language, before)
+            self._check_open(submission.tool)
+            self._kept(submission)
+        if request.tool is Tool.CODE_EXECUTE and (found := self._sandboxes.packages(request.sandbox)) is not None:
+            request = replace(request, installed=found.seen)
+        return await asyncio.to_thread(_digested, request) if request.plan is not None else _digested(request)
 
     async def _with_files(self, submission: Submission, request: Request) -> Request:
         """Return a request to run code with the known files of its sandbox that the code starts or imports."""

@@ -24,9 +24,11 @@ from runner.system.tasks import spawn
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from runner.engine.installing import Installing
     from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.record import Record
     from runner.model.request import Request
+    from runner.packages.installing import PackageSet
     from runner.sandbox.contract import FileSlice, FolderListing, Session
     from runner.settings.loading import Settings
 
@@ -55,6 +57,8 @@ class _Open:
     """Why it is removed then."""
     timer: asyncio.TimerHandle | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    packages: PackageSet | None = None
+    """What was installed in it; None without packages."""
     written: dict[str, KnownFile] = field(default_factory=dict)
     """Files that were written by `code_write_file`, by path, the latest last."""
 
@@ -67,6 +71,7 @@ class KeptSandboxes:
         record: Record,
         chosen: SandboxChoice,
         settings: Callable[[], Settings],
+        installing: Installing,
         removed: Callable[[str], Awaitable[None]],
         clock: Callable[[], float] = since_boot,
     ) -> None:
@@ -74,6 +79,7 @@ class KeptSandboxes:
         self._record = record
         self._chosen = chosen
         self._settings = settings
+        self._installing = installing
         self._removed = removed
         self._clock = clock
         self._open: dict[str, _Open] = {}
@@ -104,8 +110,16 @@ class KeptSandboxes:
         one = self._open.get(id)
         return () if one is None else tuple(one.written.values())
 
+    def packages(self, id: str) -> PackageSet | None:
+        """Return what was installed in a sandbox; a run may have changed files of it, which are not imported then."""
+        one = self._open.get(id)
+        return None if one is None else one.packages
+
     async def verify(self, request: Request, session: Session) -> None:
         """Raise NotPermitted where a file that `request` relies on has another content; call it inside `used`."""
+        packages = self.packages(request.sandbox)
+        if (None if packages is None else packages.seen) != request.installed:
+            raise NotPermitted("The sandbox has other packages by now.", "Nothing was run. Ask again.")
         for file in request.known:
             data = file.text.encode()
             try:
@@ -174,6 +188,8 @@ class KeptSandboxes:
                     await session.write(request.files[0], data, executable=request.executable)
                     self._remember(request)
                 return {"path": request.files[0], "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            case Tool.CODE_INSTALL_PACKAGE:
+                return await self._install(request, permit)
             case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
                 raise AssertionError(request.tool)
 
@@ -219,6 +235,20 @@ class KeptSandboxes:
         while len(one.written) > MOST_WRITTEN or sum(len(file.text) for file in one.written.values()) > LONGEST_WRITTEN:
             del one.written[next(iter(one.written))]
 
+    async def _install(self, request: Request, permit: Callable[[], None]) -> dict[str, object]:
+        """Install what was approved and return the agent's answer. Raises KnownError."""
+        prepared = await self._installing.prepared(request, self.packages(request.sandbox))
+        async with self.used(request) as session:
+            one = self._open[request.sandbox]
+            if (() if one.packages is None else one.packages.titles) != prepared.before:
+                raise NotPermitted("The sandbox has other packages by now.", "Nothing was installed. Ask again.")
+            permit()
+            # What is unpacked only in part is not imported, and removed with the next installation.
+            one.packages = None
+            await self._installing.unpack(session, one.kept.language, request, prepared, permit)
+            one.packages = prepared.after
+        return self._installing.facts(request, prepared)
+
     # ---- creating ----
 
     async def _create(self, request: Request, permit: Callable[[], None]) -> dict[str, object]:
@@ -245,6 +275,7 @@ class KeptSandboxes:
             "limits": asdict(kept.limits),
             "unused_seconds": settings.sandbox_unused_seconds,
             "lifetime_seconds": settings.sandbox_lifetime_seconds,
+            **({} if one.packages is None else {"installed": list(one.packages.titles)}),
         }
 
     async def _opened(self, request: Request, permit: Callable[[], None]) -> _Open:
@@ -253,12 +284,16 @@ class KeptSandboxes:
         if not isinstance(sandbox, Lasting) or sandbox.isolation is not request.isolation:
             raise KnownError("No sandbox can be kept here.", "Send code_execute without sandbox_id.")
         assert request.language is not None
+        prepared = None if request.plan is None else await self._installing.prepared(request, None)
         session = await sandbox.open(request.language, request.limits, request.image)
         # Checked again: since the await there may have been a lockdown or a Stop all, the agent may have been revoked
         # or have disconnected, or the console be closing.
         try:
             permit()
-        except NotPermitted:
+            if prepared is not None:
+                await self._installing.unpack(session, request.language, request, prepared, permit)
+                permit()
+        except KnownError:
             await session.close()
             raise
         kept = Kept(
@@ -274,6 +309,7 @@ class KeptSandboxes:
             title=request.title,
         )
         one = _Open(kept, session, self._clock() + self._settings().sandbox_lifetime_seconds)
+        one.packages = None if prepared is None else prepared.after
         self._open[kept.id] = one
         return one
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
@@ -19,6 +20,7 @@ from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from runner.approval.door import Door
+    from runner.engine.installing import Installing
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.networking import Networking
     from runner.engine.parts import Parts
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from runner.model.record import Record
     from runner.model.request import Request
     from runner.model.result import Usage
-    from runner.network.gate import Gate
     from runner.requests.case import Case
     from runner.risk.imported import Import
     from runner.sandbox.contract import Collect, Run, Sandbox, Session
@@ -41,12 +42,19 @@ class Runs:
     """The active runs. Every method is called on the engine's loop."""
 
     def __init__(
-        self, parts: Parts, record: Record, door: Door, sandboxes: KeptSandboxes, networking: Networking
+        self,
+        parts: Parts,
+        record: Record,
+        door: Door,
+        sandboxes: KeptSandboxes,
+        installing: Installing,
+        networking: Networking,
     ) -> None:
         self._parts = parts
         self._record = record
         self._door = door
         self._sandboxes = sandboxes
+        self._installing = installing
         self._networking = networking
         self._runs: dict[str, Run] = {}
         self._starting: dict[str, str] = {}
@@ -89,8 +97,8 @@ class Runs:
         self._permit(case, decision)
         body = {"protections": list(protections), "chosen": why}
         await case.advance(Phase.RUNNING, body, RunStarted(request.id, protections))
-        imported = await self._imported(request)
-        job = self._job(case, decision, imported, await self._networking.open(request))
+        job = await self._with_packages(request, self._job(case, decision, await self._imported(request)))
+        job = replace(job, gate=await self._networking.open(request))
         job.permit()
         run = await place.start(job, lambda usage: self._measured(request.id, usage))
         case.transcript = run.transcript
@@ -124,7 +132,7 @@ class Runs:
         else:
             self._note_held(request_id, False)
 
-    def _job(self, case: Case, decision: Decision, imported: tuple[Import, ...] | None, gate: Gate | None) -> Job:
+    def _job(self, case: Case, decision: Decision, imported: tuple[Import, ...] | None) -> Job:
         request = case.approved
         assert request.language is not None
         return Job(
@@ -139,12 +147,28 @@ class Runs:
             own_modules=not case.other_values and _looks_in_workspace(case),
             known=request.known,
             network=request.network,
-            gate=gate,
             image=request.image,
             collect=self._collect(request.id),
             budget=self._budget,
             permit=lambda: self._permit(case, decision),
         )
+
+    async def _with_packages(self, request: Request, job: Job) -> Job:
+        """Return `job` with the packages that it may import: its own, or those of its kept sandbox. Raises KnownError.
+
+        What an import rule forbids by name stays forbidden; a package that was approved needs no place in its list.
+        """
+        found, bundle = self._sandboxes.packages(request.sandbox), None
+        if request.plan is not None:
+            prepared = await self._installing.prepared(request, None)
+            found, bundle = prepared.after, prepared.bundle
+        if found is None:
+            return job
+        rule = job.imports
+        if rule.allowed is not None:
+            rule = replace(rule, allowed=(*rule.allowed, *found.names))
+        hashes = found.modules if request.language is Language.PYTHON else None
+        return replace(job, bundle=bundle, packages=hashes, imports=rule)
 
     async def _imported(self, request: Request) -> tuple[Import, ...] | None:
         """Return the imports of Python code; None where no rule restricts them. Raises KnownError."""

@@ -317,6 +317,7 @@ class SandboxChoice:
             "missing": list(ready.missing),
             "versions": ready.versions,
             "packages": ready.packages,
+            "more_packages": "For one run: packages of code_execute. In a kept sandbox: code_install_package.",
             "languages": list(settings.supported_languages),
             **network_facts(sandbox.isolation, await self._registries(), settings),
             "limits": {

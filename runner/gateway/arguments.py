@@ -119,6 +119,15 @@ def submission(agent: str, tool: Tool, given: Mapping[str, object] | None) -> Su
             )
         case Tool.CODE_DESTROY_SANDBOX:
             return Submission(agent, tool, sandbox_id=arguments.required("sandbox_id"))
+        case Tool.CODE_INSTALL_PACKAGE:
+            return Submission(
+                agent,
+                tool,
+                title=arguments.text("title") or "",
+                sandbox_id=arguments.required("sandbox_id"),
+                packages=(arguments.required("package"),),
+                registry=arguments.text("registry") or "",
+            )
         case Tool.CODE_LIST_FILES:
             return _file(agent, tool, arguments, arguments.text("path") or WORKSPACE)
         case Tool.CODE_READ_FILE | Tool.CODE_WRITE_FILE:
@@ -163,6 +172,7 @@ def _code(agent: str, arguments: Arguments) -> Submission:
         context=arguments.table("context"),
         stdin=arguments.text("stdin") or "",
         sandbox_id=arguments.text("sandbox_id") or "",
+        packages=arguments.texts("packages"),
         network_enabled=arguments.flag("network_enabled"),
         allowed_domains=_domains(arguments),
     )

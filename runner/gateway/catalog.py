@@ -15,6 +15,7 @@ CODE_WRITE_FILE = "code_write_file"
 CODE_READ_FILE = "code_read_file"
 CODE_LIST_FILES = "code_list_files"
 CODE_DESTROY_SANDBOX = "code_destroy_sandbox"
+CODE_INSTALL_PACKAGE = "code_install_package"
 
 LANGUAGES = ("python", "javascript", "shell")
 
@@ -110,6 +111,15 @@ TOOLS: list[dict[str, Any]] = [
                 "sandbox_id": {
                     "type": "string",
                     "description": "Run in this sandbox of yours, with the files in it. Default: a new, empty one.",
+                },
+                "packages": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": (
+                        "Packages that the code needs, by the names of the registry, e.g. `requests==2.32.5` for "
+                        "Python or `lodash@4.17.21` for JavaScript. The person sees every file that would be installed "
+                        "for this run. For a sandbox_id use code_install_package."
+                    ),
                 },
                 **NETWORK,
             },
@@ -216,6 +226,29 @@ TOOLS: list[dict[str, Any]] = [
         },
         required=["sandbox_id"],
         reads=True,
+    ),
+    _about_files(
+        CODE_INSTALL_PACKAGE,
+        "Install a package after approval",
+        "Install a package of PyPI or npm, and what it needs, in a sandbox of yours. "
+        "Only ready files are installed (wheels, npm tarballs); nothing is built and no install script runs. The "
+        "sandbox needs no network. Import Python packages in Python code; their commands are in "
+        "/workspace/.packages/bin, and shell code finds neither by itself.",
+        {
+            "sandbox_id": SANDBOX_ID,
+            "package": {
+                "type": "string",
+                "description": "Name in the registry, with a version where it matters: `requests==2.32.5`.",
+            },
+            "registry": {
+                "type": "string",
+                "enum": ["pypi", "npm"],
+                "description": "Default: that of the sandbox's language.",
+            },
+            "title": TITLE,
+        },
+        required=["sandbox_id", "package"],
+        reads=False,
     ),
     _about_files(
         CODE_DESTROY_SANDBOX,

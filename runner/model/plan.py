@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass
 from enum import StrEnum
@@ -69,6 +70,12 @@ class Plan:
     def size(self) -> int:
         """Bytes of all files."""
         return sum(package.size for package in self.packages)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 (hex) over the files and where they go: equal for plans that install the same."""
+        parts = [(one.name, one.version, one.file, one.sha256, one.place) for one in self.packages]
+        return hashlib.sha256(repr((self.registry.value, parts)).encode()).hexdigest()
 
     @property
     def text(self) -> str:

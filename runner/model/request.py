@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from runner.model.bundle import Installed  # noqa: TC001 - the codec resolves the annotations
 from runner.model.plan import Plan  # noqa: TC001 - the codec resolves the annotations
 from runner.model.shown import cut_lines
 
@@ -26,6 +27,7 @@ class Tool(StrEnum):
     CODE_LIST_FILES = "code_list_files"
     CODE_DESTROY_SANDBOX = "code_destroy_sandbox"
     CODE_SANDBOX_INFO = "code_sandbox_info"
+    CODE_INSTALL_PACKAGE = "code_install_package"
 
 
 class Language(StrEnum):
@@ -161,6 +163,8 @@ class Request:
     """What protects the machine from the code where it would run, in the words of the sandbox."""
     known: tuple[KnownFile, ...] = ()
     """Files of the kept sandbox that the code starts or imports; it does not run where one has another content."""
+    installed: Installed | None = None
+    """Packages of the kept sandbox, which Python code in it may import."""
     plan: Plan | None = None
     """The files of `packages` and of all that they need: these are installed and nothing else."""
 
@@ -190,6 +194,7 @@ class Request:
             ("File", ", ".join(self.files)),
             ("May be started as a program", "yes" if self.executable else ""),
             ("Kept sandbox", self.sandbox),
+            ("Installed in it", "" if self.installed is None else ", ".join(self.installed.packages)),
             ("Packages asked for", ", ".join(self.packages)),
             ("Domains", ", ".join(self.domains)),
             ("Of these by your grant", ", ".join(self.granted)),
@@ -202,9 +207,20 @@ class Request:
         for outside in ("id", "received_at", "title"):
             del whole[outside]
         # Left out where they say nothing, so that requests of before these fields keep their digests.
-        for later in ("sandbox", "executable", "offset", "most_bytes", "protections", "known", "plan", "granted"):
-            if not whole[later]:
-                del whole[later]
+        later = (
+            "sandbox",
+            "executable",
+            "offset",
+            "most_bytes",
+            "protections",
+            "known",
+            "installed",
+            "plan",
+            "granted",
+        )
+        for name in later:
+            if not whole[name]:
+                del whole[name]
         return whole
 
 

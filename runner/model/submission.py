@@ -32,6 +32,8 @@ class Submission:
     """None where the agent says nothing about it."""
     allowed_domains: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
+    registry: str = ""
+    """Name of the registry that packages come from; '' for that of the language."""
     sandbox_id: str = ""
     """Id of the kept sandbox to use; '' for none."""
     file_path: str = ""

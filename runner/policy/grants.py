@@ -61,8 +61,12 @@ class Subject(StrEnum):
     """The same file tool in the same kept sandbox, for files of one folder and extension; never above MEDIUM."""
     HOST = "host"
     """A host that networked runs of one agent reach besides those that they ask for; it approves no request."""
+    PACKAGES = "packages"
+    """Exactly the same files of packages, by the same agent, in any sandbox of its own that is no weaker."""
 
 
+IN_KEPT = frozenset({Subject.FILES, Subject.PACKAGES})
+"""Kinds of grants for what an agent does in a sandbox that it keeps."""
 FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
 
 
@@ -130,7 +134,7 @@ class Grant:
             return False
         if self.agent and self.agent != request.agent:
             return False
-        if bool(request.sandbox) is not (self.subject is Subject.FILES):
+        if bool(request.sandbox) is not (self.subject in IN_KEPT):
             return False  # files in a kept sandbox may have changed since
         match self.subject:
             case Subject.EXACT:
@@ -144,6 +148,11 @@ class Grant:
             case Subject.FILES:
                 same = (request.tool, request.sandbox) == (self.tool, self.sandbox)
                 return same and assessment.level <= Level.MEDIUM and self._fits("".join(request.files))
+            case Subject.PACKAGES:
+                same = (
+                    request.tool is self.tool and request.plan is not None and request.plan.fingerprint == self.digest
+                )
+                return same and self._no_weaker_than_then(request)
             case Subject.HOST:
                 return False
 
@@ -248,13 +257,15 @@ def forbidden(grant: Grant) -> str:
         return "The name of a grant is not in order."
     if why := _misses(grant):
         return why
-    if grant.subject is Subject.EXACT and not grant.agent:
-        return "An exact request is always one agent's."
+    if grant.subject in (Subject.EXACT, Subject.PACKAGES) and not grant.agent:
+        return "An exact request, or exactly these packages, is always one agent's."
+    if (grant.subject is Subject.PACKAGES) is not (grant.tool is Tool.CODE_INSTALL_PACKAGE):
+        return "Packages are remembered for installing them, and for nothing else."
     if not all(0 <= at < LATEST for at in (grant.made_at, grant.expires_at, grant.last_used)) or not grant.made_at:
         return "A time of a grant is not in order."
     if not all(0 < amount < LARGEST for amount in astuple(grant.limits)):
         return "A limit of a grant is not in order."
-    if grant.level is Level.HIGH and grant.subject not in subjects(Level.HIGH):
+    if grant.level is Level.HIGH and grant.subject not in (*subjects(Level.HIGH), Subject.PACKAGES):
         return "HIGH requests are remembered for the same program only."
     most = most_uses(grant.level)
     if not 1 <= grant.uses <= most or grant.used < 0:
@@ -272,7 +283,7 @@ def _misses(grant: Grant) -> str:
             return "" if whole else "A grant for files needs its sandbox, its pattern and its agent."
         case Subject.KIND:
             return ""
-        case Subject.EXACT | Subject.TEXT | Subject.SHAPE:
+        case Subject.EXACT | Subject.TEXT | Subject.SHAPE | Subject.PACKAGES:
             return "" if DIGEST.fullmatch(grant.digest) else "A grant for one program needs its digest."
 
 
@@ -308,9 +319,11 @@ def subjects(level: Level) -> tuple[Subject, ...]:
 
 
 def offered(request: Request, level: Level) -> tuple[Subject, ...]:
-    """Return the kinds of grants that `request` allows at `level`; in a kept sandbox only those for files."""
+    """Return the kinds of grants that `request` allows at `level`; in a kept sandbox those for files and packages."""
     if not request.sandbox:
         return subjects(level)
+    if request.tool is Tool.CODE_INSTALL_PACKAGE:
+        return (Subject.PACKAGES,) if request.plan is not None and level <= Level.HIGH else ()
     plain = request.tool in FILE_TOOLS and not any("*" in path for path in request.files)
     return (Subject.FILES,) if plain and level <= Level.MEDIUM else ()
 
@@ -348,6 +361,8 @@ def _digest(request: Request, subject: Subject, outline: Outline) -> str:
             return program(request)
         case Subject.SHAPE:
             return _shape(request, outline)
+        case Subject.PACKAGES:
+            return "" if request.plan is None else request.plan.fingerprint
         case Subject.KIND | Subject.FILES | Subject.HOST:
             return ""
 
@@ -365,7 +380,7 @@ def _touch(touch: Touch, subject: Subject) -> Touch:
             return touch
         case Subject.SHAPE:
             return replace(touch, files=())
-        case Subject.EXACT | Subject.TEXT | Subject.FILES | Subject.HOST:
+        case Subject.EXACT | Subject.TEXT | Subject.FILES | Subject.HOST | Subject.PACKAGES:
             return Touch()
 
 

@@ -157,6 +157,8 @@ def _doing(submission: Submission) -> str:
             return "Create a sandbox"
         case Tool.CODE_DESTROY_SANDBOX:
             return f"Remove sandbox {submission.sandbox_id}"
+        case Tool.CODE_INSTALL_PACKAGE:
+            return f"Install {', '.join(submission.packages)}"
         case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
             return submission.tool.value
         case _:

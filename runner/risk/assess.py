@@ -69,7 +69,8 @@ class Classifier:
             if (handed := Handed.to(request)) is not None:
                 findings += assess_handed(request, handed, nested)
             if request.sandbox:
-                findings += unread(request.language, trail, lines, use, inner)
+                names = frozenset() if request.installed is None else frozenset(request.installed.modules)
+                findings += unread(request.language, trail, lines, use, inner, names)
         except TooMuch:
             findings.append(_unread(TOO_LARGE, "risk.too-large"))
         except (TooDeep, RecursionError):

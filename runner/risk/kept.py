@@ -79,13 +79,21 @@ WRITES = re.compile(r">(?!&[12])|\b(?:cp|mv|tee|rm|touch|mkdir|read|mapfile|read
 """What shell code that `executes` takes for harmless may change files with."""
 
 
-def unread(language: Language | None, trail: Trail, lines: Lines, use: Use, inner: Sequence[Act]) -> Iterator[Finding]:
+def unread(
+    language: Language | None,
+    trail: Trail,
+    lines: Lines,
+    use: Use,
+    inner: Sequence[Act],
+    installed: frozenset[str] = frozenset(),
+) -> Iterator[Finding]:
     """Findings about what code of `language` in a kept sandbox starts of the files in it that are not in `use`.
 
-    `inner` are the acts of the files in `use`.
+    `inner` are the acts of the files in `use`, `installed` the names of installed packages of Python: their files are
+    loaded only as they were installed.
     Where no act shows it, Python and JavaScript that may run what they read count as doing so.
     """
-    found = list(itertools.islice(_named(language, trail, use), MOST))
+    found = list(itertools.islice(_named(language, trail, use, installed), MOST))
     for kind, text, acts in ((language, use.rest, trail.acts), *((*one, inner) for one in use.texts)):
         if kind is Language.SHELL:
             found += [(name, PLACE) for name in steered(text)[:MOST]]
@@ -131,7 +139,7 @@ def _rewrites(script: str) -> str:
     return writes[0] if writes is not None else executes(Language.SHELL, script, ())
 
 
-def _named(language: Language | None, trail: Trail, use: Use) -> Iterator[tuple[str, Place]]:
+def _named(language: Language | None, trail: Trail, use: Use, installed: frozenset[str]) -> Iterator[tuple[str, Place]]:
     for at, act in enumerate(trail.acts):
         if act.kind == "start" and act.get("followed").texts:
             trail.budget.spend(at)
@@ -139,6 +147,9 @@ def _named(language: Language | None, trail: Trail, use: Use) -> Iterator[tuple[
             name = "" if _wrote_whole(trail.acts[:at], path) else path
         elif act.kind == "import":
             name = "" if act.get("module").text in use.imports else _imported(act, act.language or (language or ""))
+            # In Python code itself alone: a Python that shell code starts does not find them.
+            if name and language is Language.PYTHON and act.language in ("", Language.PYTHON):
+                name = "" if name.partition(".")[0] in installed else name
         else:
             name = CHECKS[act.kind](act) if act.kind in CHECKS else ""
         if name:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Capability, Finding, Level
 from runner.model.request import Language, NetworkMode, Request
+from runner.risk.planned import planned
 from runner.risk.rules.packages import PackageOrigin, fixed, mistaken_for, name_of, source_of
 from runner.risk.text import LOOK_ALIKE
 
@@ -27,7 +28,9 @@ def surroundings(request: Request) -> Iterator[Finding]:
             "request.network", Level.CRITICAL, Capability.NETWORK, shown, "The code would have network access.", "T1071"
         )
         yield from domains(request.domains)
-    if request.packages:
+    if request.plan is not None:
+        yield from planned(request.plan, request.received_at)
+    elif request.packages:
         ecosystem = "javascript" if request.language is Language.JAVASCRIPT else "python"
         yield from packages(request.packages, ecosystem)
 

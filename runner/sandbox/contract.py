@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from runner.model.bundle import Bundle
     from runner.model.result import Result, Usage
     from runner.network.gate import Gate
     from runner.risk.imported import Import
@@ -73,6 +74,10 @@ class Job:
     """Whether Python finds modules in the workspace, after all others; the code or a run before wrote them."""
     known: tuple[KnownFile, ...] = ()
     """Files whose modules Python code gets in any case, from these texts."""
+    bundle: Bundle | None = None
+    """Packages that are unpacked into the workspace before the code starts."""
+    packages: Mapping[str, str] | None = None
+    """Python: SHA-256 of each file of installed packages that may be imported, by its place; None without packages."""
     network: NetworkMode = NetworkMode.NONE
     gate: Gate | None = None
     """The only way out of a run with network; a run with network and without a gate does not start."""

@@ -33,6 +33,7 @@ class LeftOut(StrEnum):
     HARD_LINK = "also in another place (hard links)"
     SPECIAL = "not ordinary files"
     CLOSED = "not to be read"
+    PACKAGES = "folders of packages"
     DEEP = "in folders too deep"
     NAME = "not named as a file in the workspace is"
     CHANGED = "changed while they were read"

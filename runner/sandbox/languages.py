@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import marshal
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
+from runner.model.bundle import PYTHON_FOLDER
 from runner.model.modules import modules
 from runner.model.request import Language
 from runner.model.variables import NAMES, is_harmless
@@ -17,6 +19,7 @@ from runner.sandbox.local.interpreters import SYSTEM
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from runner.model.bundle import Bundle
     from runner.sandbox.contract import Job
     from runner.sandbox.local.child import View
     from runner.sandbox.local.interpreters import Interpreter
@@ -35,19 +38,60 @@ def main_name(language: Language, view: View) -> str:
     return f"{view.main}.{SUFFIXES[language]}"
 
 
-def files(job: Job, tool: Interpreter, view: View, report: int, identity: int | None) -> dict[str, bytes]:
-    """Return what stands in the folder `inside`. Raises BadContext."""
+def files(
+    job: Job, tool: Interpreter, view: View, report: int, identity: int | None, packages: int
+) -> dict[str, bytes]:
+    """Return what stands in the folder `inside`. `packages` is the descriptor of the archives. Raises BadContext."""
     match job.language:
         case Language.PYTHON:
-            orders = marshal.dumps(_orders(job, tool, view, report, identity), 2)  # read by any Python 3
-            return {"start.pyc": tool.starter, "orders": orders}
+            orders = _orders(job, tool, view, report, identity) | installation(job, packages, view.workspace)
+            return {"start.pyc": tool.starter, "orders": marshal.dumps(orders, 2)}  # read by any Python 3
         case Language.JAVASCRIPT:
-            preload = (Path(__file__).with_name("inside") / "node.cjs").read_bytes()
-            return {"node.cjs": preload, "context.json": json.dumps(context(job)).encode()}
+            given = {"node.cjs": inside("node.cjs").encode(), "context.json": json.dumps(context(job)).encode()}
+            if job.bundle is None:
+                return given
+            spec = {"bundle": tarballs(job.bundle), "workspace": view.workspace, "source": packages}
+            return {**given, "unpack.cjs": inside("unpack.cjs").encode(), "bundle.json": json.dumps(spec).encode()}
         case Language.SHELL:
             return {}
         case _:
             assert_never(job.language)
+
+
+def installation(job: Job, source: int, workspace: str) -> dict[str, object]:
+    """Return the orders about packages for Python; `source` is where the archives can be read, one after the other."""
+    found: dict[str, object] = {"bundle": None, "hashes": None}
+    if job.bundle is not None:
+        spec = {
+            "folder": job.bundle.folder,
+            "clean": job.bundle.clean,
+            "commands": list(job.bundle.commands),
+            "archives": [
+                (len(one.data), one.sha256, [(each.name, each.place, each.executable) for each in one.members])
+                for one in job.bundle.archives
+            ],
+            "source": source,
+        }
+        found |= {"bundle": spec, "unpacking": inside("unpacking.py")}
+    if job.packages is not None:
+        folder = f"{workspace}/{PYTHON_FOLDER}"
+        found |= {"hashes": dict(job.packages), "packages": folder, "installed": inside("installed.py")}
+    return found
+
+
+def tarballs(bundle: Bundle) -> dict[str, object]:
+    """Return what is to be unpacked for Node.js: each file by its place in the unpacked tarball."""
+    archives = [
+        (len(one.data), one.sha256, [(each.offset, each.size, each.place, each.executable) for each in one.members])
+        for one in bundle.archives
+    ]
+    return {"folder": bundle.folder, "clean": bundle.clean, "archives": archives}
+
+
+@functools.cache
+def inside(name: str) -> str:
+    """Return the text of a file of the folder `inside`."""
+    return (Path(__file__).with_name("inside") / name).read_text("utf-8")
 
 
 def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tuple[str, ...]:
@@ -108,8 +152,13 @@ def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int 
         "allowed": None if allowed is None else list(allowed),
         "blocked": list(job.imports.blocked),
         "hint": hint(job.imports),
-        "trusted": [f"{folder}/" for folder in (*SYSTEM, *tool.folders)],
+        "trusted": [*trusted_packages(job, view.workspace), *(f"{folder}/" for folder in (*SYSTEM, *tool.folders))],
     }
+
+
+def trusted_packages(job: Job, workspace: str) -> list[str]:
+    """Return the folder of installed packages, whose own imports are their affair."""
+    return [] if job.packages is None else [f"{workspace}/{PYTHON_FOLDER}/"]
 
 
 def context(job: Job) -> dict[str, object]:

@@ -314,16 +314,28 @@ class Settings:
         group=CONTAINER, yaml="security.sandbox.languages.shell.image", restart=True,
     )
     python_packages: tuple[str, ...] = setting(
-        (), "Packages that every Python sandbox starts with.",
-        group=PACKAGES, yaml="security.sandbox.languages.python.default_packages", later=NETWORK,
+        (), "Packages that every Python sandbox starts with. They are shown each time; the risk is at least HIGH.",
+        group=PACKAGES, yaml="security.sandbox.languages.python.default_packages",
     )
     javascript_packages: tuple[str, ...] = setting(
-        (), "Packages that every JavaScript sandbox starts with.",
-        group=PACKAGES, yaml="security.sandbox.languages.javascript.default_packages", later=NETWORK,
+        (), "Packages that every JavaScript sandbox starts with. They are shown each time; the risk is at least HIGH.",
+        group=PACKAGES, yaml="security.sandbox.languages.javascript.default_packages",
     )
     shell_packages: tuple[str, ...] = setting(
         (), "Packages that every shell sandbox starts with.",
         group=PACKAGES, yaml="security.sandbox.languages.shell.default_packages", later=NETWORK,
+    )
+    package_file_mb: int = setting(
+        64, "Largest file of a package that is fetched.",
+        group=PACKAGES, yaml="security.sandbox.packages.max_file_mb", at_least=1, at_most=1024, unit="MB",
+    )
+    package_plan_mb: int = setting(
+        256, "Most that all files of one request for packages may have together.",
+        group=PACKAGES, yaml="security.sandbox.packages.max_plan_mb", at_least=1, at_most=4096, unit="MB",
+    )
+    package_cache_mb: int = setting(
+        1024, "Most that fetched packages may take on disk; those not used for longest go first.",
+        group=PACKAGES, yaml="security.sandbox.packages.cache_mb", at_least=1, at_most=65_536, unit="MB", restart=True,
     )
     network_by_default: bool = setting(
         False, "Whether containers reach the package registries, and nothing else, without the agent asking for it. "

@@ -72,6 +72,11 @@ class Places:
         return self.state / "isolation.json"
 
     @property
+    def packages(self) -> Path:
+        """Folder with packages that were fetched, by their hashes."""
+        return self.state / "packages"
+
+    @property
     def grants(self) -> Path:
         return self.config / "grants.json"
 

@@ -25,6 +25,7 @@ MODULES = (
     "network",
     "stream",
     "endurance",
+    "packages",
     "peer",
     "classifier",
     "bombs",

@@ -97,8 +97,10 @@ def orders(job: Job, *, reserved: bool = False, certificates: str = "") -> bytes
                 "allowed": None if allowed is None else list(allowed),
                 "blocked": list(job.imports.blocked),
                 "hint": hint(job.imports),
+                **languages.installation(job, -1, WORKSPACE),
+                "trusted": languages.trusted_packages(job, WORKSPACE),
             }
-            return _framed(marshal.dumps(values, 2))
+            return _framed(marshal.dumps(values, 2)) + _archives(job)
         case Language.JAVASCRIPT:
             return _framed(
                 json.dumps(
@@ -107,9 +109,10 @@ def orders(job: Job, *, reserved: bool = False, certificates: str = "") -> bytes
                         "context": languages.context(job),
                         "stdin": job.stdin,
                         "guards": given,
+                        **_bundle(job),
                     }
                 ).encode()
-            )
+            ) + _archives(job)
         case Language.SHELL:
             names = {**languages.variables(job), **given}.items()
             exports = "\n".join(f"export {name}={shlex.quote(value)}" for name, value in names).encode()
@@ -117,6 +120,17 @@ def orders(job: Job, *, reserved: bool = False, certificates: str = "") -> bytes
             return b"%d %d %d %d\n" % sizes + exports + code + stdin
         case _:
             assert_never(job.language)
+
+
+def _archives(job: Job) -> bytes:
+    """Return the packages, which follow the orders on standard input."""
+    return b"" if job.bundle is None else b"".join(archive.data for archive in job.bundle.archives)
+
+
+def _bundle(job: Job) -> dict[str, object]:
+    if job.bundle is None:
+        return {}
+    return {"bundle": languages.tarballs(job.bundle), "unpack": languages.inside("unpack.cjs")}
 
 
 def _framed(data: bytes) -> bytes:

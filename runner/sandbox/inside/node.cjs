@@ -3,3 +3,9 @@
 const fs = require('node:fs');
 const path = require('node:path');
 Object.assign(globalThis, JSON.parse(fs.readFileSync(path.join(__dirname, 'context.json'), 'utf8')));
+const bundle = path.join(__dirname, 'bundle.json');
+if (fs.existsSync(bundle)) {
+  const spec = JSON.parse(fs.readFileSync(bundle, 'utf8'));
+  require('./unpack.cjs')(spec.bundle, spec.workspace, spec.source);
+  fs.closeSync(spec.source);
+}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 START_PID = posix.getpid()
 LIMIT = 1 << 20
 """Bytes of a report: that of `runner.sandbox.report`."""
+FULL = 3  # as `unpacking` has it
 NO_SPACE = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT
 
 
@@ -25,8 +26,12 @@ def start(orders: "dict[str, Any]") -> None:
     if orders["identity"] is not None:
         _become(orders["identity"])
     posix.set_inheritable(orders["report"], False)
-    main = _main_module(orders)
     report: dict[str, Any] = {}
+    if orders["bundle"] is not None and (status := _unpacked(orders)):
+        report["fault"] = "disk" if status == FULL else ""
+        _hand_out(orders, {}, report)
+        sys.exit(status)
+    main = _main_module(orders)
     if orders["allowed"] is not None or orders["blocked"]:
         _guard_imports(orders, report)
     try:
@@ -49,10 +54,38 @@ def _become(identity: int) -> None:
     posix.setresuid(identity, identity, identity)
 
 
+def _unpacked(orders: "dict[str, Any]") -> int:
+    """Unpack packages in a process of its own, whose modules and memory the code gets nothing of."""
+    bundle = orders["bundle"]
+    if not (child := posix.fork()):
+        status = 1
+        try:
+            namespace: dict[str, Any] = {"__name__": "unpacking"}
+            exec(compile(orders["unpacking"], "<assent>", "exec"), namespace)  # noqa: S102 - a file of ours
+            status = namespace["main"](bundle, orders["workspace"], bundle["source"])
+        finally:
+            posix._exit(status)
+    posix.close(bundle["source"])
+    while True:
+        try:
+            _, ended = posix.waitpid(child, 0)
+        except InterruptedError:
+            continue
+        return ended if ended < 256 else ended >> 8
+
+
+def _offer_installed(orders: "dict[str, Any]") -> None:
+    namespace: dict[str, Any] = {"__name__": "installed"}
+    exec(compile(orders["installed"], "<assent>", "exec"), namespace)  # noqa: S102 - a file of ours
+    namespace["offer"](orders["packages"], orders["hashes"])
+
+
 def _main_module(orders: "dict[str, Any]") -> "ModuleType":
     sys.argv[:] = [orders["main"]]
     # Last, so that no file of the code takes the place of a module of the interpreter or of its packages.
     sys.path[:] = [*orders["path"], orders["workspace"]] if orders["own_modules"] else orders["path"]
+    if orders["hashes"] is not None:
+        _offer_installed(orders)
     if orders["modules"]:
         sys.meta_path.insert(0, _Known(orders["modules"], orders["workspace"]))
     sys.prefix = sys.exec_prefix = orders["prefix"]

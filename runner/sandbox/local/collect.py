@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from runner.model.bundle import NODE_FOLDER, PYTHON_FOLDER
 from runner.sandbox.file_collector import LeftOut, order
 from runner.sandbox.removal import FOLDER
 
@@ -27,6 +28,8 @@ MOST_ENTRIES = 20_000
 DEEPEST = 40
 """Folders within each other."""
 SECONDS = 3.0
+PACKAGES = (PYTHON_FOLDER.encode(), NODE_FOLDER.encode())
+"""Folders at the top of a workspace whose files are not collected."""
 """For all of it."""
 
 
@@ -122,6 +125,9 @@ class _Pass:
             self._found.append(_Found(path, found.st_size, (found.st_dev, found.st_ino), found.st_nlink))
 
     def _go_into(self, folder: int, name: str, path: bytes, depth: int) -> None:
+        if path in PACKAGES:
+            self._collector.leave(path, LeftOut.PACKAGES)
+            return
         if depth > DEEPEST:
             self._collector.leave(path, LeftOut.DEEP)
             return

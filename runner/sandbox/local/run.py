@@ -23,6 +23,7 @@ from runner.sandbox.watch import StopSignal, Watch
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from runner.model.bundle import Bundle
     from runner.model.result import Result, Usage
     from runner.sandbox.contract import Job
     from runner.sandbox.local.child import Child, Launcher, View
@@ -147,16 +148,19 @@ class LocalRun:
         identity = self._launcher.identity if place is None else place.identity
         view = self._view(name)
         certificates, network = self._network(view)
-        with _input(job.stdin) as stdin:
+        with _input(job.stdin) as stdin, _archives(job.bundle) as packages:
             program = Program(
                 name=name,
                 code=(languages.main_name(job.language, view), job.code.encode("utf-8", "surrogatepass")),
-                inside=languages.files(job, tool, view, channel, identity) | certificates,
+                inside=languages.files(job, tool, view, channel, identity, packages) | certificates,
                 command=languages.command(job, tool, view, identity),
                 environment=languages.environment(job, tool, view) | network | {leftovers.MARKER: name},
                 limits=job.limits,
                 stdin=stdin,
-                inherited=(channel,) if job.language is Language.PYTHON else (),
+                inherited=(
+                    *((channel,) if job.language is Language.PYTHON else ()),
+                    *((packages,) if job.bundle is not None else ()),
+                ),
                 identity=identity,
                 folders=tool.folders,
                 collected=job.collect is not None,
@@ -212,6 +216,20 @@ def _fail(future: asyncio.Future[object], error: BaseException) -> None:
     if not future.done():
         future.set_exception(error)
         future.exception()  # looked at: whoever waits still gets it, and nobody is warned about the other one
+
+
+@contextlib.contextmanager
+def _archives(bundle: Bundle | None) -> Iterator[int]:
+    """The archives of `bundle` one after the other as a descriptor; nothing can be written to it."""
+    if bundle is None:
+        yield -1
+        return
+    with open(os.memfd_create("packages", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING), "w+b") as file:
+        for archive in bundle.archives:
+            file.write(archive.data)
+        file.seek(0)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, SEALS)
+        yield file.fileno()
 
 
 @contextlib.contextmanager

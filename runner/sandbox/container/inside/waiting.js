@@ -16,7 +16,12 @@
   const version = process.versions.node;
   const length = version.length.toString(16).padStart(8, '0');
   fs.writeSync(2, `${process.argv[1]}${word}:R${length}\n${version}`);
-  const { code, context, stdin, guards } = JSON.parse(exactly(parseInt(exactly(9), 16)));
+  const { code, context, stdin, guards, bundle, unpack } = JSON.parse(exactly(parseInt(exactly(9), 16)));
+  if (bundle) {
+    const made = { exports: {} };
+    new Function('module', 'require', unpack)(made, require);
+    made.exports(bundle, '/workspace', 0);
+  }
   const input = stdin ? '/tmp/.stdin' : '/dev/null';
   if (stdin) fs.writeFileSync(input, stdin);
   fs.closeSync(0);

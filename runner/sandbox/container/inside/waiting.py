@@ -27,6 +27,8 @@ def wait(mark: bytes, path: str) -> None:
     if orders.pop("reserved"):
         most = memory + _mapped()
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    if orders["bundle"] is not None:
+        orders["bundle"]["source"] = posix.dup(0)
     _give_input(orders.pop("stdin"))
     os.environ.update(orders.pop("guards"))
     with open(path, "wb") as file:
@@ -40,7 +42,7 @@ def wait(mark: bytes, path: str) -> None:
         path=list(sys.path),
         prefix=sys.prefix,
         executable=sys.executable,
-        trusted=[folder + "/" for folder in {sys.prefix, sys.base_prefix, "/usr", *sys.path}],
+        trusted=orders["trusted"] + [folder + "/" for folder in {sys.prefix, sys.base_prefix, "/usr", *sys.path}],
     )
     start(orders)
 

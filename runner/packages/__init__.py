@@ -1,0 +1,1 @@
+"""Packages for sandboxes: what a request would install, found, fetched and checked without running anything of it."""

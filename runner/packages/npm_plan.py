@@ -1,0 +1,172 @@
+"""Makes the plan for packages of npm: chooses versions and folders, fetches and looks into every tarball."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from runner.model.plan import Plan, PlannedPackage, Registry
+from runner.packages import npm_registry
+from runner.packages.client import origin_of
+from runner.packages.failures import NoPlan, Unusable
+from runner.packages.npm_tree import Tree
+from runner.packages.tarball import Tarball
+from runner.risk.rules.packages import mistaken_for
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterable, Sequence
+
+    from runner.packages.cache import FileCache
+    from runner.packages.client import RegistryClient
+    from runner.packages.deadline import PlanDeadline
+    from runner.packages.limits import PlanLimits
+    from runner.packages.npm_registry import NpmVersion, Packument
+    from runner.packages.npm_tree import PackageFolder
+    from runner.packages.requirements import NpmRequirement
+    from runner.packages.target import NodeTarget
+
+
+class NpmFetching:
+    """Packuments and tarballs of one registry, for one plan. Blocks; used on one thread, whose loop `runner` drives."""
+
+    def __init__(
+        self,
+        url: str,
+        client: RegistryClient,
+        cache: FileCache,
+        limits: PlanLimits,
+        deadline: PlanDeadline,
+        runner: asyncio.Runner,
+    ) -> None:
+        self._url = url
+        self._client = client
+        self._cache = cache
+        self._limits = limits
+        self._deadline = deadline
+        self._runner = runner
+        self._known: dict[str, Packument | NoPlan] = {}
+        self._fetched = 0
+
+    def packument(self, name: str) -> Packument:
+        """Raises NoPlan."""
+        self.expect([name])
+        found = self._known[name]
+        if isinstance(found, NoPlan):
+            raise found
+        return found
+
+    def expect(self, names: Iterable[str]) -> None:
+        fresh = [name for name in dict.fromkeys(names) if name not in self._known]
+        if len(self._known) + len(fresh) > 2 * self._limits.packages:
+            raise NoPlan(
+                f"It needs more than {self._limits.packages} packages.", "Name fewer, or packages that need fewer."
+            )
+        if fresh:
+            self._complete(self._look_up(fresh))
+
+    def tarballs(self, versions: Sequence[NpmVersion]) -> dict[str, bytes]:
+        """Return the tarballs of `versions` by their URLs, each with the announced hash. Raises NoPlan."""
+        found: dict[str, bytes] = {}
+
+        async def fetch() -> None:
+            await asyncio.gather(*(self._fetch(one, found) for one in {one.url: one for one in versions}.values()))
+
+        self._complete(fetch())
+        return found
+
+    def _complete(self, work: Awaitable[object]) -> None:
+        left = self._deadline.left
+
+        async def bounded() -> None:
+            async with asyncio.timeout(left):
+                await work
+
+        try:
+            self._runner.run(bounded())
+        except TimeoutError:
+            raise NoPlan("The registry did not answer in time.", "Try again, or name fewer packages.") from None
+
+    async def _look_up(self, names: Sequence[str]) -> None:
+        await asyncio.gather(*(self._look_up_one(name) for name in names))
+
+    async def _look_up_one(self, name: str) -> None:
+        try:
+            page = await self._client.get(f"{self._url}{quote(name, safe='@')}", accept=npm_registry.ACCEPT)
+            if page is None:
+                self._known[name] = NoPlan(f"The registry has no package {name}.", "Check the name.")
+            else:
+                self._known[name] = npm_registry.read(page.data, name, page.url)
+        except Unusable as error:
+            self._known[name] = NoPlan(f"{name} cannot be looked up: {error}.", "Nothing was installed.")
+
+    async def _fetch(self, version: NpmVersion, found: dict[str, bytes]) -> None:
+        try:
+            most = min(self._limits.file_bytes, self._limits.plan_bytes - self._fetched)
+            if most <= 0:
+                raise Unusable(f"the files of this plan have more than {self._limits.plan_bytes >> 20:,} MB")
+            page = await self._client.get(version.url, most=most)
+            if page is None:
+                raise Unusable("its registry does not have the file that it lists")
+            self._fetched += len(page.data)
+            if hashlib.sha512(page.data).digest() != version.sha512:
+                raise Unusable("what was fetched has not the hash that the registry announced")
+            self._cache.put(page.data)
+            found[version.url] = page.data
+        except Unusable as error:
+            raise NoPlan(f"{version.name} {version.text} is not used: {error}.", "Nothing was installed.") from error
+        except OSError as error:
+            raise NoPlan(f"{version.name} cannot be stored: {error.strerror}.", "Free disk space.") from error
+
+
+def make_plan(
+    asked: Sequence[NpmRequirement],
+    source: NpmFetching,
+    target: NodeTarget,
+    limits: PlanLimits,
+    before: Sequence[PlannedPackage],
+) -> Plan:
+    """Return the plan beside what is there `before`. Raises NoPlan. Blocks."""
+    tree = Tree(source, target, limits.packages)
+    tree.add_installed(before)
+    tree.build(asked)
+    versions = [node.version for node in tree.nodes if node.version is not None]
+    data = source.tarballs(versions)
+    planned = sorted((_planned(node, source, data) for node in tree.nodes), key=lambda one: (one.name, one.place))
+    hosts = {origin_of(package.url)[1] for package in planned}
+    return Plan(Registry.NPM, tuple(sorted(hosts)), tuple(planned), target.label)
+
+
+def _planned(node: PackageFolder, source: NpmFetching, files: dict[str, bytes]) -> PlannedPackage:
+    """Return what is known of one package, its tarball looked into. Raises NoPlan."""
+    version = node.version
+    assert version is not None
+    data = files[version.url]
+    try:
+        tarball = Tarball(data)
+        said = tarball.manifest()
+        if (said.get("name"), said.get("version")) != (version.name, version.text):
+            raise Unusable("it says that it is another package than the registry does")
+        tarball.members(node.place)
+    except Unusable as error:
+        raise NoPlan(f"{version.name} {version.text} is not used: {error}.", "Nothing was installed.") from error
+    scripts = said.get("scripts")
+    own = tuple(one for one in npm_registry.SCRIPTS if isinstance(scripts, dict) and one in scripts)
+    known = source.packument(version.name)
+    return PlannedPackage(
+        name=version.name,
+        version=version.text,
+        file=f"{version.name.rpartition('/')[2]}-{version.text}.tgz",
+        sha256=hashlib.sha256(data).hexdigest(),
+        size=len(data),
+        url=version.url,
+        place=node.place,
+        wanted_by=() if node.asked else tuple(sorted(node.wanted_by)),
+        released_at=version.released_at,
+        first_released_at=known.first_released_at,
+        versions=len(known.versions),
+        summary=f"Deprecated by its authors: {version.deprecated}" if version.deprecated else version.summary,
+        scripts=tuple(dict.fromkeys((*version.scripts, *own))),
+        mistaken_for=mistaken_for(version.name, "javascript"),
+    )

@@ -1,0 +1,249 @@
+"""Makes the plan for Python packages: resolves, fetches and looks into every wheel that would be installed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+from runner.model.plan import Plan, PlannedPackage, Registry
+from runner.packages import index
+from runner.packages.client import origin_of
+from runner.packages.failures import NoPlan, Unusable
+from runner.packages.python_project import project
+from runner.packages.python_resolver import Candidate, resolve
+from runner.packages.wheel import Wheel, metadata
+from runner.risk.rules.packages import mistaken_for
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Mapping, Sequence
+
+    from packaging.requirements import Requirement
+    from packaging.version import Version
+
+    from runner.packages.cache import FileCache
+    from runner.packages.client import RegistryClient
+    from runner.packages.deadline import PlanDeadline
+    from runner.packages.index import ProjectFile
+    from runner.packages.limits import PlanLimits
+    from runner.packages.python_project import Project
+    from runner.packages.python_resolver import Resolved
+    from runner.packages.target import PythonTarget
+    from runner.packages.wheel import Metadata
+
+EXPECTED_BYTES = 8 << 20
+"""Size up to which a wheel is fetched before it is certain that it will be needed."""
+
+
+class PythonSource:
+    """Projects and wheels of one registry, for one plan. Blocks; used on one thread, whose loop `runner` drives."""
+
+    def __init__(
+        self,
+        url: str,
+        client: RegistryClient,
+        cache: FileCache,
+        target: PythonTarget,
+        limits: PlanLimits,
+        deadline: PlanDeadline,
+        runner: asyncio.Runner,
+        known: Mapping[str, tuple[Requirement, ...]],
+    ) -> None:
+        """`known` are the requirements of the packages that are installed already, by name."""
+        self._url = url
+        self._client = client
+        self._cache = cache
+        self._target = target
+        self._limits = limits
+        self._deadline = deadline
+        self._runner = runner
+        self._known = known
+        self._projects: dict[str, Project | NoPlan] = {}
+        self._metadata: dict[str, Metadata | NoPlan] = {}
+        self._fetched = 0
+
+    # ---- for the resolver ----
+
+    def project(self, name: str) -> Project:
+        if name not in self._projects:
+            self._complete(self._look_up([name]))
+        found = self._projects[name]
+        if isinstance(found, NoPlan):
+            raise found
+        return found
+
+    def needs(self, candidate: Candidate) -> tuple[Requirement, ...]:
+        if candidate.file is None:
+            return self._known.get(candidate.name, ())
+        return self.metadata(candidate.name, candidate.file).needs
+
+    def expect(self, requirements: Sequence[Requirement]) -> None:
+        names = {canonicalize_name(one.name): one for one in requirements}
+        fresh = [name for name in names if name not in self._projects and name not in self._known]
+        if fresh:
+            self._complete(self._look_up(fresh))
+        likely = [file for name in fresh if (file := self._likely(name, names[name])) is not None]
+        if likely:
+            self._complete(self._describe(likely, only_small=True))
+
+    def metadata(self, name: str, file: ProjectFile) -> Metadata:
+        """Return what the wheel `file` says of itself. Raises NoPlan."""
+        if file.sha256 not in self._metadata:
+            self._complete(self._describe([(name, file)]))
+        found = self._metadata[file.sha256]
+        if isinstance(found, NoPlan):
+            raise found
+        return found
+
+    def wheel(self, name: str, file: ProjectFile) -> bytes:
+        """Return the bytes of a wheel, which have the announced hash. Raises NoPlan."""
+        data = self._cache.find(file.sha256)
+        if data is None:
+            holder: list[bytes] = []
+
+            async def fetch() -> None:
+                holder.append(await self._fetch(name, file))
+
+            self._complete(fetch())
+            data = holder[0]
+        return data
+
+    # ---- on its loop ----
+
+    def _complete(self, work: Awaitable[None]) -> None:
+        """Do `work` within the time that is left. Raises NoPlan."""
+        left = self._deadline.left
+
+        async def bounded() -> None:
+            async with asyncio.timeout(left):
+                await work
+
+        try:
+            self._runner.run(bounded())
+        except TimeoutError:
+            raise NoPlan("The registry did not answer in time.", "Try again, or name fewer packages.") from None
+
+    async def _look_up(self, names: Sequence[str]) -> None:
+        if len(self._projects) + len(names) > self._limits.packages:
+            raise NoPlan(
+                f"It needs more than {self._limits.packages} packages.", "Name fewer, or packages that need fewer."
+            )
+        await asyncio.gather(*(self._look_up_one(name) for name in names))
+
+    async def _look_up_one(self, name: str) -> None:
+        try:
+            page = await self._client.get(f"{self._url}{name}/", accept=index.ACCEPT)
+            if page is None:
+                self._projects[name] = NoPlan(f"The registry has no package {name}.", "Check the name.")
+                return
+            self._projects[name] = project(name, index.files(page.data, page.kind, page.url), self._target)
+        except Unusable as error:
+            self._projects[name] = NoPlan(f"{name} cannot be looked up: {error}.", "Nothing was installed.")
+
+    async def _describe(self, files: Sequence[tuple[str, ProjectFile]], *, only_small: bool = False) -> None:
+        """Find the metadata of wheels: beside them where the registry announces it, else in them."""
+        await asyncio.gather(*(self._describe_one(name, file, only_small) for name, file in files))
+
+    async def _describe_one(self, name: str, file: ProjectFile, only_small: bool) -> None:
+        try:
+            data = self._cache.find(file.metadata) if file.metadata else None
+            if file.metadata and data is None:
+                page = await self._client.get(f"{file.url}.metadata", accept="*/*", most=4 << 20)
+                if page is not None and hashlib.sha256(page.data).hexdigest() == file.metadata:
+                    data = page.data
+                    self._cache.put(data)
+            if data is not None:
+                self._metadata[file.sha256] = metadata(data)
+                return
+            wheel = self._cache.find(file.sha256)
+            if wheel is None and only_small and not file.size:
+                try:
+                    wheel = await self._fetch(name, file, EXPECTED_BYTES)
+                except NoPlan:
+                    return  # larger than that, or faulty: found out when it is needed
+            self._metadata[file.sha256] = Wheel(file.name, wheel or await self._fetch(name, file)).metadata()
+        except Unusable as error:
+            self._metadata[file.sha256] = NoPlan(f"{file.name} is not used: {error}.", "Nothing was installed.")
+        except NoPlan as error:
+            self._metadata[file.sha256] = error
+
+    async def _fetch(self, name: str, file: ProjectFile, bound: int = 1 << 40) -> bytes:
+        """Fetch a wheel of at most `bound` bytes and keep it. Raises NoPlan."""
+        most = min(bound, self._limits.file_bytes, self._limits.plan_bytes - self._fetched)
+        if file.size > self._limits.file_bytes:
+            raise NoPlan(
+                f"{file.name} has {file.size >> 20:,} MB; at most {self._limits.file_bytes >> 20:,} are fetched.",
+                "A person can allow more in the settings.",
+            )
+        try:
+            if max(most, 0) < file.size or most <= 0:
+                raise NoPlan(
+                    f"The files of this plan have more than {self._limits.plan_bytes >> 20:,} MB.",
+                    "A person can allow more in the settings.",
+                )
+            page = await self._client.get(file.url, most=most)
+            if page is None:
+                raise Unusable("its registry does not have the file that it lists")
+            self._fetched += len(page.data)
+            if hashlib.sha256(page.data).hexdigest() != file.sha256:
+                raise Unusable("what was fetched has not the hash that the registry announced")
+            self._cache.put(page.data)
+        except Unusable as error:
+            raise NoPlan(f"{file.name} is not used: {error}.", "Nothing was installed.") from error
+        except OSError as error:
+            raise NoPlan(f"{name} cannot be stored: {error.strerror}.", "Free disk space.") from error
+        return page.data
+
+    def _likely(self, name: str, need: Requirement) -> tuple[str, ProjectFile] | None:
+        """Return the wheel that will most likely be taken, where it is small."""
+        found = self._projects.get(name)
+        if found is None or isinstance(found, NoPlan):
+            return None
+        for one in found.releases:
+            if need.specifier.contains(one.version) and not one.file.yanked:
+                fits = one.file.metadata or one.file.size <= EXPECTED_BYTES
+                return (name, one.file) if fits and one.file.sha256 not in self._metadata else None
+        return None
+
+
+def make_plan(
+    asked: Sequence[Requirement], source: PythonSource, target: PythonTarget, installed: dict[str, Version]
+) -> Plan:
+    """Return the plan. Raises NoPlan. Blocks."""
+    found = resolve(asked, source, target, installed)
+    planned = tuple(_planned(one, source) for one in found)
+    hosts = {origin_of(package.url)[1] for package in planned}
+    return Plan(Registry.PYPI, tuple(sorted(hosts)), planned, target.label)
+
+
+def _planned(one: Resolved, source: PythonSource) -> PlannedPackage:
+    """Return what is known of one package, its wheel fetched and looked into. Raises NoPlan."""
+    candidate, file = one.candidate, one.candidate.file
+    assert file is not None
+    data = source.wheel(candidate.name, file)
+    try:
+        wheel = Wheel(file.name, data)
+        said = wheel.metadata()
+        if tuple(map(str, said.needs)) != tuple(map(str, source.metadata(candidate.name, file).needs)):
+            raise Unusable("it needs other packages than its registry says")
+        wheel.contents()
+    except Unusable as error:
+        raise NoPlan(f"{file.name} is not used: {error}.", "Nothing was installed.") from error
+    project = source.project(candidate.name)
+    return PlannedPackage(
+        name=candidate.name,
+        version=str(candidate.version),
+        file=file.name,
+        sha256=file.sha256,
+        size=len(data),
+        url=file.url,
+        wanted_by=one.wanted_by,
+        released_at=file.released_at,
+        first_released_at=project.first_released_at,
+        versions=project.versions,
+        summary=said.summary,
+        yanked=file.yanked,
+        mistaken_for=mistaken_for(candidate.name, "python"),
+    )

@@ -1,0 +1,58 @@
+"""What is to be known of the packages of a plan: age, names, what their authors or registry say of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
+from runner.model.plan import Registry
+from runner.risk.touch import MOST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.model.plan import Plan, PlannedPackage
+    from runner.model.request import Request
+
+YOUNG_SECONDS = 7 * 86_400.0
+"""Age below which a release is a finding: most of those that were planted are found out within days."""
+INSTALLS = "Installs packages of strangers, whose code runs as soon as it is imported."
+
+
+def assess_installing(request: Request) -> Assessment:
+    """Return what installing the packages of `request` would do. Pure; never raises."""
+    plan = request.plan
+    if plan is None:
+        return Assessment(Level.CRITICAL, ("What would be installed is not known.",), touch=Touch(request.packages))
+    findings = tuple(planned(plan, request.received_at))
+    level = max((finding.level for finding in findings), default=Level.HIGH)
+    reasons = tuple(dict.fromkeys(one.reason for one in sorted(findings, key=lambda one: -one.level)))
+    named = tuple(package.title for package in plan.packages[:MOST])
+    return Assessment(max(level, Level.HIGH), reasons or (INSTALLS,), findings, Touch(packages=named))
+
+
+def planned(plan: Plan, now: float) -> Iterator[Finding]:
+    """Findings about the packages of a plan, at the time `now` (seconds since the epoch)."""
+    for package in plan.packages:
+        yield from _about(package, plan.registry, now)
+
+
+def _about(package: PlannedPackage, registry: Registry, now: float) -> Iterator[Finding]:
+    if package.mistaken_for:
+        reason = f"The name looks like {package.mistaken_for}, but it is another package."
+        yield _finding("look-alike", Level.CRITICAL, package, reason)
+    if package.yanked:
+        yield _finding("yanked", Level.CRITICAL, package, f"Its authors have withdrawn this version: {package.yanked}")
+    if package.scripts:
+        reason = f"It has install scripts ({', '.join(package.scripts)}), without which it may not work; none is run."
+        yield _finding("scripts", Level.CRITICAL, package, reason)
+    if package.released_at > 0 and now - package.released_at < YOUNG_SECONDS:
+        days = max(0, int((now - package.released_at) // 86_400))
+        reason = f"This version is {days or 'less than a'} {'day' if days <= 1 else 'days'} old; few have looked at it."
+        yield _finding("young", Level.HIGH, package, reason)
+    if not package.released_at and registry is Registry.PYPI:
+        yield _finding("undated", Level.HIGH, package, "The registry does not say when this version was released.")
+
+
+def _finding(what: str, level: Level, package: PlannedPackage, reason: str) -> Finding:
+    return Finding(f"package.{what}", level, Capability.PACKAGES, WHOLE, package.title[:200], reason, "T1195.001")
