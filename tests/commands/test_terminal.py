@@ -212,8 +212,8 @@ async def test_the_pin_is_asked_for_without_showing_it(tmp_path: Path) -> None:
         asking.cancel()
         # The end of the input, at which its reader stops: a file that is being read cannot be closed.
         os.write(master, b"\x04")
-        (reader,) = (one for one in threading.enumerate() if one.name == "terminal")
-        await asyncio.to_thread(reader.join)
+        for reader in (one for one in threading.enumerate() if one.name == "terminal"):
+            await asyncio.to_thread(reader.join)
     source.close()
     os.close(master)
 
