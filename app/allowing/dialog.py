@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QComboBox, QDialog, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.allowing.buttons import AllowButton
+from app.network import words
 from app.parts.plain import plain_label
 from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.proof import ProofEntry, proof_for
@@ -50,7 +51,7 @@ class AllowDialog(QDialog):
         self.guard = ClickGuard(self._can_be_answered)
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.texts = [plain_label(text, role, wrap=True) for text, role in lines]
+        self.texts = [plain_label(words.breakable(text), role, wrap=True) for text, role in lines]
         self.setAccessibleDescription(" ".join(text for text, _ in lines))
         self.end = QComboBox()
         self.end.addItems([words for words, _ in ENDS])
@@ -110,7 +111,7 @@ class AllowDialog(QDialog):
     def _lay_out(self, title: str) -> None:
         px = self._look.px
         width = px(_WIDTH)
-        heading = plain_label(title, "title", wrap=True)
+        heading = plain_label(words.breakable(title), "title", wrap=True)
         for label in (heading, *self.texts):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
             label.ensurePolished()

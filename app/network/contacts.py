@@ -68,7 +68,9 @@ class ContactsModel(QAbstractTableModel):
             return None
         if role == SUMMARY:
             below = words.below(contact)
-            return Summary(words.place(contact), below, words.outcome(contact), words.ink(contact))
+            # The end of a name says whose it is; its beginning is what its owner likes.
+            middle = Qt.TextElideMode.ElideMiddle
+            return Summary(words.place(contact), below, words.outcome(contact), words.ink(contact), elide=middle)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return words.spoken(contact)
         if role == Qt.ItemDataRole.ToolTipRole:

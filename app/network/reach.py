@@ -83,8 +83,7 @@ class _HostRow(QWidget):
         column.addWidget(self._meaning)
 
     def show_entry(self, entry: words.ListedHost) -> None:
-        # A host has no blanks to break at: it may break after each dot.
-        self._name.setText(entry.name.replace(".", ".\u200b"))
+        self._name.setText(words.breakable(entry.name))
         self._meaning.setText(entry.meaning)
         self._meaning.setVisible(bool(entry.meaning))
         self._meaning.setProperty("role", "warn" if entry.unusual else "small")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from runner.model.request import Request
 
 HTTP_PORT = 80
+_LONG_WORD = re.compile(r"\S{30,}")
+_BREAK = re.compile(r"[^.]{0,15}\.|[^.]{16}")
 BY_GRANT = "by your grant"
 NO_HOSTS = "No host is on the list, so nothing can be reached."
 MORE_HOSTS = "And {more} more: all of them are in the tab Hosts."
@@ -153,6 +156,11 @@ def place(contact: Contact) -> str:
     """Return host and port, always with the port; what was no name as it is."""
     host = f"[{contact.host}]" if ":" in contact.host else contact.host
     return visible(f"{host}:{contact.port}" if contact.port else host)
+
+
+def breakable(text: str) -> str:
+    """Return `text` with places at which a label may break long names, which have no blanks: else their end is cut."""
+    return _LONG_WORD.sub(lambda word: _BREAK.sub("\\g<0>\u200b", word[0]), text)
 
 
 def outcome(contact: Contact) -> str:

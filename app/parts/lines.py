@@ -40,6 +40,8 @@ class Summary:
     state: str
     ink: str = "muted"
     level: Level | None = None
+    elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
+    """Which end of the title may go."""
 
     @property
     def spoken(self) -> str:
@@ -86,7 +88,7 @@ class LinesDelegate(QStyledItemDelegate):
             paint_badge(painter, self._look, summary.level, corner)
         painter.setFont(self._look.font(0, bold=True))
         painter.setPen(QColor(self._look.tokens.text))
-        painter.drawText(room, _LEFT, _elided(painter, summary.title, room.width() - taken))
+        painter.drawText(room, _LEFT, _elided(painter, summary.title, room.width() - taken, summary.elide))
 
     def _paint_below(self, painter: QPainter, room: QRectF, summary: Summary) -> None:
         painter.setFont(self._look.font(-1))
@@ -128,5 +130,5 @@ def painted_view(model: QAbstractItemModel, name: str) -> QTableView:
     return view
 
 
-def _elided(painter: QPainter, text: str, width: float) -> str:
-    return QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, max(0.0, width))
+def _elided(painter: QPainter, text: str, width: float, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight) -> str:
+    return QFontMetricsF(painter.font()).elidedText(text, mode, max(0.0, width))

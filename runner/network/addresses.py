@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
+import socket
 from enum import IntEnum
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -14,6 +16,8 @@ _RELAYS = ipaddress.IPv4Network("192.88.99.0/24")
 _NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 # Deprecated forms that nothing on the Internet answers at: IPv4-compatible, site-local, and the old test network.
 _DEAD = tuple(ipaddress.IPv6Network(net) for net in ("::/96", "fec0::/10", "5f00::/8", "3ffe::/16"))
+_NOBODYS = {socket.AF_INET: "240.0.0.1", socket.AF_INET6: "100::1"}
+"""Addresses that no interface has: reserved (RFC 1112), and for discarding (RFC 6666)."""
 LOCAL_NAME = "localhost"
 
 
@@ -73,12 +77,38 @@ def is_own(address: IPAddress) -> bool:
     )
 
 
+def is_assigned_here(address: IPAddress) -> bool:
+    """Return whether `address` is one of this machine's own interfaces, at which its services answer too.
+
+    Asks the operating system and sends nothing.
+    """
+    family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+    with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((str(address), 9))
+        if probe.getsockname()[0] == str(address):
+            return True
+    # The second address of an interface is not where connections to it come from, but it can be bound to. That says
+    # nothing where the machine may bind to everything (ip_nonlocal_bind).
+    return _can_bind(family, str(address)) and not _can_bind(family, _NOBODYS[family])
+
+
+def _can_bind(family: int, address: str) -> bool:
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((address, 0))
+    except OSError:
+        return False
+    return True
+
+
 def may_lead(host: str, address: str, reach: Reach) -> bool:
     """Return whether a destination for `host`, which was found at `address`, may be connected to there."""
     try:
         found = parsed(address)
     except ValueError:
         return False
+    if not is_own(found) and any(map(is_assigned_here, embedded(found))):
+        return reach is Reach.CONFIGURED
     if is_public(found):
         return True
     if not is_own(found):

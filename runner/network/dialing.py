@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import threading
 from typing import TYPE_CHECKING, Protocol
@@ -183,5 +184,7 @@ def _alternating(addresses: Sequence[str]) -> list[str]:
 
 
 def _words(error: BaseException) -> str:
-    text = error.strerror if isinstance(error, OSError) else None
-    return (text or str(error) or type(error).__name__)[:200]
+    """Return what failed without the address: asyncio writes it into its errors, and the code reads this."""
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno) if error.errno > 0 else str(error.strerror)
+    return "it is no name that can be looked up" if isinstance(error, UnicodeError) else "the connection failed"

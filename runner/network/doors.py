@@ -56,14 +56,15 @@ async def proxy(visit: Visit) -> None:
 
 async def direct(visit: Visit, target: str) -> None:
     """Serve a program that believes to be connected to `target` itself. Raises OSError."""
-    secure = target.endswith(f":{HTTPS_PORT}")
     try:
         visit.admit(*authority(target.encode("utf-8", "replace"), HTTPS_PORT))
     except Blocked as blocked:
         _name(visit, blocked)
         visit.refused(blocked)
-        await _refuse_direct(visit, blocked, secure=secure)
+        await _refuse_direct(visit, blocked, secure=visit.port == HTTPS_PORT)
         return
+    # The port as it was read: a target is the code's word, which may be spelled in more than one way.
+    secure = visit.port == HTTPS_PORT
     if visit.port == HTTP_PORT:
         await _plain(visit, None)
         return

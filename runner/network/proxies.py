@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from runner.model.network import Destination, canonical_host, is_address
-from runner.network.addresses import Reach, may_lead
+from runner.network.addresses import LOCAL_NAME, Reach, may_lead
 from runner.network.contacts import shown
 from runner.network.dialing import CONNECT_SECONDS, PRIVATE, DirectDialer
 from runner.network.heads import HTTP_PORT
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_HEAD_BYTES = 16 << 10
 _PORTS = {"http": 80, "https": 443}
+NO_URL = "it is not a URL; a password in it needs its special characters as %23, for example"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,14 @@ class CompanyProxy:
     @classmethod
     def parse(cls, text: str) -> CompanyProxy:
         """Return the proxy that a variable names: a URL, or host and port alone. Raises ValueError, half a sentence."""
-        parts = urlsplit(text if "://" in text else f"http://{text}")
+        try:
+            parts = urlsplit(text if "://" in text else f"http://{text}")
+            port = parts.port
+        except ValueError:
+            # Without the library's words: they repeat a password that was not written as a URL has it.
+            raise ValueError(NO_URL) from None
+        if "@" in parts.path + parts.query + parts.fragment:
+            raise ValueError(NO_URL)
         if parts.scheme not in _PORTS:
             raise ValueError(f"proxies of the kind {shown(parts.scheme, 20)} are not supported")
         if not parts.hostname:
@@ -50,7 +58,7 @@ class CompanyProxy:
         if parts.username is not None:
             pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
             authorization = "Basic " + base64.b64encode(pair.encode()).decode()
-        return cls(parts.scheme, host, parts.port or _PORTS[parts.scheme], authorization)
+        return cls(parts.scheme, host, port or _PORTS[parts.scheme], authorization)
 
     @property
     def name(self) -> str:
@@ -126,7 +134,8 @@ class ProxiedDialer:
         if self._settings.problem:
             raise unreachable(f"cannot be reached: {self._settings.problem}")
         proxy = self._settings.proxy_for(host, port)
-        if proxy is None:
+        # This machine is never asked for from another one, where the name would mean that one.
+        if proxy is None or host == LOCAL_NAME or host.endswith(f".{LOCAL_NAME}"):
             return await self._direct.open(host, port, reach)
         # An address is checked here; of a name only the proxy knows where it leads.
         if is_address(host) and not may_lead(host, host, reach):
@@ -143,7 +152,11 @@ class ProxiedDialer:
     async def _through(self, proxy: CompanyProxy, host: str, port: int) -> Streams:
         """Return a tunnel to `host` that `proxy` has made. Raises Blocked, OSError and EOFError."""
         # The proxy is of this machine's own configuration, and may well be this machine.
-        reader, writer = await self._direct.open(proxy.host, proxy.port, Reach.CONFIGURED)
+        try:
+            reader, writer = await self._direct.open(proxy.host, proxy.port, Reach.CONFIGURED)
+        except Blocked as blocked:
+            # Of the proxy, and not of the host: a person is not asked to allow what they do not mean.
+            raise unreachable(f"cannot be reached: the proxy {proxy.name} {blocked.why}", blocked.status) from None
         try:
             if proxy.scheme == "https":
                 self._context = self._context or ssl.create_default_context()

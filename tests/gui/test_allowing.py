@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
 from app.allowing.dialog import AllowDialog
 from app.allowing.strip import ROWS
+from app.parts.lines import SUMMARY
 from app.review.guard import REST_SECONDS
 from app.running.panel import RunningPanel
 from runner.approval.deliberate import ApproveBy
@@ -229,6 +230,24 @@ def test_always_for_a_private_address_asks_a_second_time(run: Run) -> None:
     assert any("10.20.0.7" in text.text() for text in dialog.texts)
     run.desk.qtbot.mouseClick(dialog.yes, LEFT)
     assert run.calls[-1][-1] is True
+
+
+def test_the_end_of_a_long_name_is_on_screen_where_it_is_allowed(run: Run) -> None:
+    """A name may begin like a well-known one; only its end says whose it is."""
+    long = f"files.good.example.{'a' * 60}.{'b' * 63}.evil.example"
+    run.contacted(refused(long, private="10.20.0.7"))
+    for button in (run.rows[0].allow, run.rows[0].always):
+        passes(run.rows[0].guard)
+        run.desk.qtbot.mouseClick(button, LEFT)
+        dialog = run.opened()
+        shown = [one for one in dialog.findChildren(QLabel) if "evil" in one.text()]
+        assert len(shown) >= 2
+        for label in shown:
+            whole = label.fontMetrics().boundingRect(label.rect(), int(Qt.TextFlag.TextWordWrap), label.text())
+            assert whole.width() <= label.width() and whole.height() <= label.height(), label.text()
+        dialog.reject()
+    row = run.hosts.tab.view.model.index(0, 0).data(SUMMARY)
+    assert row.title == f"{long}:443" and row.elide is Qt.TextElideMode.ElideMiddle
 
 
 def test_what_no_word_opens_has_no_buttons(run: Run) -> None:
