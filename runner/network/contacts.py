@@ -41,13 +41,16 @@ class ContactBook:
     def left_out(self) -> int:
         return self._left_out
 
-    def add(self, contact: Contact) -> Key | None:
-        """Count `contact`, and return its key for `count`; None where there are too many already."""
+    def add(self, contact: Contact, *, always: bool = False) -> Key | None:
+        """Count `contact`, and return its key for `count`; None where there are too many already.
+
+        `always` is for what the code must not be able to push out.
+        """
         contact = replace(contact, host=shown(contact.host, LONGEST_HOST), why=shown(contact.why, LONGEST_WHY))
         key = (contact.host, contact.port, contact.allowed)
         with self._lock:
             known = self._contacts.get(key)
-            if known is None and self._full(refused=contact.allowed is False):
+            if known is None and not always and self._full(refused=contact.allowed is False):
                 self._left_out += 1
                 return None
             if known is not None:

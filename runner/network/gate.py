@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 1.0
 """Between two looks at what is overdue, and two reports on one contact."""
+ALL_HOSTS = "all hosts"
+"""Stands for the hosts in the contact that says that none can be reached any more; no code can name one so."""
 ENDED_CLOSED = "was ended: the run is over"
 log = logging.getLogger(__name__)
 
@@ -108,6 +110,14 @@ class Gate:
         """
         self._permissions.close()
         self._on_loop(self._end_all, why)
+
+    def cut_off(self, why: str) -> None:
+        """Report that the run reaches nothing any more, unless it is over. To be called on the gate's loop.
+
+        `why` is the end of a sentence that begins with the hosts.
+        """
+        if not self._permissions.closed:
+            self._book.add(Contact(ALL_HOSTS, 0, None, why), always=True)
 
     @property
     def ports(self) -> tuple[int, ...]:

@@ -15,7 +15,8 @@ from runner.model.errors import KnownError
 from runner.model.network import Destination
 from runner.model.request import Language, Limits, NetworkMode
 from runner.model.result import Outcome
-from runner.network.gate import Gate
+from runner.network.gate import ALL_HOSTS, Gate
+from runner.sandbox.container.relay import ABUSED, ENDED
 from runner.sandbox.contract import Lasting
 from runner.sandbox.networked import PROTECTION
 from tests.contract.conftest import job
@@ -176,6 +177,7 @@ with concurrent.futures.ThreadPoolExecutor(8) as pool:
     # gVisor holds Python to what it reserves, and each thread reserves much.
     result = run(lab, gate, code, seconds=60.0, memory_mb=1024)
     assert result.stdout == f"True {{{size}}}\n", result
+    assert {one.host for one in gate.contacts} == {GOOD}  # the relay ended with the run: no news
     assert contact(gate, GOOD).times == 8 and gate.sent > 4 * size < gate.received
 
 
@@ -240,17 +242,22 @@ last = 0
 for _ in range(100):
     if (last := reaches()) != 200: break
     time.sleep(0.05)
-print("lost" if last != 200 else "there")
+print("lost" if last != 200 else "there", flush=True)
+time.sleep(2.5)  # as a run that goes on
 """
-    result = run(lab, web.gate(GOOD), code, seconds=60.0)
+    gate = web.gate(GOOD)
+    result = run(lab, gate, code, seconds=60.0)
     assert result.outcome is Outcome.OK, result
+    said = [one.why for one in gate.contacts if one.host == ALL_HOSTS]
     first, count, last = result.stdout.split()
     # A local sandbox has none; what gVisor gives to write to is another's copy.
     assert (first, count) == ("200", "0" if lab.kind == "local" else "1"), result
     if lab.kind == "local":
-        assert last == "there"
-    elif "kill" in act or lab.kind == "docker":
-        assert last == "lost"
+        assert (last, said) == ("there", [])
+    elif "kill" in act:
+        assert (last, said) == ("lost", [ENDED])
+    elif lab.kind == "docker":
+        assert (last, said) == ("lost", [ABUSED])
     assert run(lab, web.gate(GOOD), FINDS + "print(reaches())").stdout == "200\n"
 
 

@@ -52,6 +52,9 @@ def test_invented_names_are_counted_and_do_not_push_out_what_was_reached() -> No
         book.add(Contact(f"n{number}.wild.example", 443, True))
     assert len(book.contacts) == MOST_CONTACTS
     assert len(reports) == MOST_CONTACTS
+    for _ in range(3):
+        book.add(Contact("all hosts", 0, None, "are gone"), always=True)
+    assert reports[MOST_CONTACTS:] == [Contact("all hosts", 0, None, "are gone")]
 
 
 def test_bytes_without_a_contact_are_left_out() -> None:

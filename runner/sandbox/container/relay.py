@@ -31,6 +31,10 @@ READY_SECONDS = 20.0
 """For the relay to open its doors on a busy machine."""
 END_SECONDS = 2.0
 """For its connections to end, which wait for nobody."""
+OVER_SECONDS = 1.0
+"""For the run to end as well, where the relay has: with a container everything ends, in no order."""
+ENDED = "cannot be reached any more: the relay in the sandbox was ended while the code still runs"
+ABUSED = "cannot be reached any more: something in the sandbox wrote in place of its relay"
 LAST_WORDS = 1000
 """Bytes that are held of what the relay complains about."""
 START = 'p=/usr/lib/assent/python3; [ -x "$p" ] || p=python3; exec "$p" -I -S -c "$@"'
@@ -47,6 +51,8 @@ class ContainerRelay:
         self._network = network
         self._work: asyncio.Task[None] | None = None
         self._said = bytearray()
+        self._over = asyncio.Event()
+        """Set on the network's loop once the run is ending, and its relay may end."""
 
     async def open(self, certificates: bytes, ports: Iterable[int]) -> None:
         """Start the relay and return when its doors are open. On any loop. Raises KnownError, EngineGone and Denied."""
@@ -56,6 +62,11 @@ class ContainerRelay:
         except BaseException:
             await self.close()
             raise
+
+    def let_end(self) -> None:
+        """Note that the run is ending: from now on the end of the relay is no news. On any loop; harmless twice."""
+        with contextlib.suppress(RuntimeError):  # the thread has ended
+            self._network.loop.call_soon_threadsafe(self._over.set)
 
     async def close(self) -> None:
         """End all connections, within bounds of time. On any loop; harmless when done before."""
@@ -93,7 +104,7 @@ class ContainerRelay:
 
     async def _carry(self, attached: AttachedStream, mux: Mux) -> None:
         """Take what the relay writes until it ends, writes what no relay does, or nobody wants it any more."""
-        frames = Frames()
+        frames, why = Frames(), ENDED
         try:
             while data := await attached.read():
                 for stream, piece in frames.feed(data):
@@ -101,11 +112,24 @@ class ContainerRelay:
                         mux.feed(piece)
                     else:
                         self._said += piece[: LAST_WORDS - len(self._said)]
-        except (BadFrame, OSError):
+        except BadFrame:
+            why = ABUSED
+        except OSError:
             pass
         finally:
             attached.close()
             await mux.close()
+        if mux.ready.is_set():
+            await self._report(why)
+
+    async def _report(self, why: str) -> None:
+        """Report the end of the relay, unless it is that of the run."""
+        if why == ENDED:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(OVER_SECONDS):
+                    await self._over.wait()
+        if not self._over.is_set():
+            self._gate.cut_off(why)
 
     def _failure(self) -> KnownError:
         said = " ".join(self._said.decode("utf-8", "replace").split())[-200:] or "it does not answer"
