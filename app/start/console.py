@@ -16,8 +16,11 @@ from app.cards import Cards
 from app.chrome.window import Window
 from app.errands import Errands
 from app.look.look import Look, Motion, Theme
+from app.parts.notice import Tone
 from app.start.leave import Leave, end_at_once
+from app.start.update import Update
 from runner.engine.thread import EngineThread
+from runner.system.places import resources
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -37,6 +40,7 @@ SETTLED_MS = 5000
 again: with it each full collection held up the window for 80 ms, without it for 3 ms (measured while a run printed
 50 MB/s)."""
 
+RESTART = "Restart"
 SCALES = ("1.00", "1.25", "1.50", "1.75", "2.00")
 
 
@@ -53,7 +57,7 @@ class Console(QObject):
         self.look = Look(app, _theme(remembered.get("theme")), _scale(remembered.get("text")))
         # From here on the look decides; the frame had a color of its own so that it did not flash.
         frame.setPalette(QPalette())
-        app.setWindowIcon(QIcon(self.look.pixmap("shield-check", "accent", 64)))
+        app.setWindowIcon(QIcon(str(resources() / "icons/assent.svg")))
         self.cases = Cards(self)
         self.host = EngineThread(self._build, faults.engine_failed, self._engine_silent)
         self.bridge = EngineLink(self.host, faults.record, self)
@@ -61,6 +65,8 @@ class Console(QObject):
         self.window = Window(self.cases, self.bridge, self.look, places, frame)
         self.leave = Leave(self.cases, self.bridge, self.window.ask_to_quit, end_at_once, self)
         self._errands = Errands("start", self)
+        self.update = Update(self._errands, parent=self)
+        self.update.replaced.connect(self._tell_of_update)
         self._connect()
 
     def tell_of_earlier(self, earlier: str) -> None:
@@ -101,6 +107,7 @@ class Console(QObject):
         self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)
         self._errands.send(wanted_still, self.look.know_system_motion, self._settings_unknown)
         self.window.vault.look_again()
+        self.update.begin()
         QTimer.singleShot(SETTLED_MS, gc.freeze)
 
     def _build(self) -> Engine:
@@ -134,6 +141,14 @@ class Console(QObject):
         from app.chrome.faultview import tell_of_fault
 
         tell_of_fault(self.window, last_line, self._places.faults)
+
+    @Slot(str)
+    def _tell_of_update(self, version: str) -> None:
+        shown_before = bool(self.window.banners.text("updated"))
+        what = f"Assent was updated to {version}. This window still runs the version from before, until you restart it."
+        notice = self.window.banners.say("updated", Tone.WARN, what, RESTART)
+        if not shown_before:
+            notice.acted.connect(self.leave.wish_again)
 
     @Slot(QSessionManager)
     def _session_ends(self, _manager: QSessionManager) -> None:
