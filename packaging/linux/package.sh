@@ -94,7 +94,7 @@ Package: assent
 Version: $version
 Architecture: $architecture
 Maintainer: $maintainer
-Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f1)
+Installed-Size: $(find "$root/usr" -type f -printf '%s\n' | awk '{ all += int(($1 + 1023) / 1024) } END { print all }')
 Section: devel
 Priority: optional
 Depends: $(depends), bubblewrap

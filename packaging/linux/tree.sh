@@ -127,7 +127,7 @@ finish() {
     # Programs of wheels are modules here: nothing starts them by a first line of another machine.
     find "$tree/app" "$tree/python/lib" -name '*.py' -exec sed -i '1{/^#!/d}' {} +
     # By content and not by time: two builds are the same, and an update of the files is noticed.
-    SOURCE_DATE_EPOCH=0 "$python" -I -S -m compileall -q -j 0 --invalidation-mode unchecked-hash \
+    SOURCE_DATE_EPOCH=0 "$python" -B -I -S -m compileall -q -j 0 --invalidation-mode unchecked-hash \
         "$tree/app" "$tree/python/lib" "$tree/start.py"
     echo "$version_of_assent" >"$tree/VERSION"
     find "$tree" -type d -exec chmod 755 {} +

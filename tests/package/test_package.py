@@ -1,0 +1,295 @@
+"""The package installed in a bare Debian without Python, used as a person would, upgraded and removed.
+
+Run by `make package-test`, which builds the package and the same as a later version first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.system.places import DOOR
+from tests.package.bare_root import BareRoot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PACKAGE, LATER = (Path(name) for name in os.environ["ASSENT_PACKAGES"].split(":"))
+"""The package, and the same of a later version."""
+SUITES = os.environ.get("SUITES", "bookworm").split()
+SHOTS = Path(os.environ.get("ASSENT_SHOTS", "build/package-test"))
+HOME = "/home/person"
+PATIENCE = 60.0
+CODE = "import os\nprint('from', 'the package', sorted(os.environ)[0] != '')\n"
+
+
+@pytest.fixture(scope="module", params=SUITES)
+def root(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BareRoot]:
+    """A bare system with the package, which tests use and leave as it is."""
+    root = fresh(request.param, tmp_path_factory)
+    try:
+        yield root
+    finally:
+        root.close()
+
+
+def fresh(suite: str, folders: pytest.TempPathFactory) -> BareRoot:
+    if os.geteuid() != 0:
+        pytest.fail("bare systems can be made by root only: sudo make package-test")
+    root = BareRoot(suite, folders.mktemp("bare") / suite)
+    try:
+        assert root.run("which", "python3", "node", "docker", "bwrap", check=False).stdout == ""
+        root.apt("update")
+        root.install(PACKAGE)
+    except BaseException:
+        root.close()
+        raise
+    return root
+
+
+@pytest.fixture(scope="module")
+def display() -> Iterator[str]:
+    """A virtual screen that programs in the bare system may draw on; they reach it by its abstract socket."""
+    read, write = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp", "-ac", "-noreset"]
+    server = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        name = f":{answer.readline().strip()}"
+    yield name
+    server.terminate()
+    server.wait()
+
+
+class Console:
+    """The console of an installed package on a screen."""
+
+    def __init__(self, root: BareRoot, display: str, home: str = HOME) -> None:
+        self.root = root
+        self.display = display
+        self.environment = {"DISPLAY": display, "HOME": home, "ASSENT_PORT": "0", "MARK_OF_THE_PERSON": "here"}
+        added = root.run("assent", "agents", "add", "tester", user="person", environment=self.environment).stdout
+        self.token = next(line.strip() for line in added.splitlines() if line.strip().startswith("assent_"))
+        self.process = subprocess.Popen(
+            root.command("assent", user="person", environment=self.environment), cwd="/",
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        until(self.window)
+        door = root.folder / home.lstrip("/") / ".local/state/assent" / DOOR
+        until(door.exists)
+        self._xdotool("windowfocus", "--sync", self.window())
+
+    def window(self) -> str:
+        return self._xdotool("search", "--onlyvisible", "--name", "^Assent$").split("\n")[0]
+
+    def _xdotool(self, *words: str) -> str:
+        environment = {**os.environ, "DISPLAY": self.display}
+        return subprocess.run(["xdotool", *words], env=environment, capture_output=True, text=True, check=False).stdout
+
+    def press(self, key: str) -> None:
+        """A real key; the window that was raised last has the focus."""
+        self._xdotool("key", key)
+
+    def shot(self, name: str) -> None:
+        """Keep a picture of the screen, for a person to look at."""
+        SHOTS.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["import", "-display", self.display, "-window", "root", SHOTS / f"{name}.png"], check=False)
+
+    def ask(self, code: str, name: str) -> str:
+        """Ask as an agent's client does, by the package's bridge, and approve with a real key; return the answer."""
+        asked = [
+            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+                "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+            {"jsonrpc": "2.0", "method": "notifications/initialized"},
+            {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+                "name": "code_execute", "arguments": {"language": "python", "code": code}}},
+        ]  # fmt: skip
+        # With HOME and PATH alone, as clients start it.
+        environment = {"HOME": self.environment["HOME"], "ASSENT_TOKEN": self.token}
+        bridge = subprocess.Popen(
+            self.root.command("assent", "mcp", user="person", environment=environment), cwd="/",
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert bridge.stdin is not None and bridge.stdout is not None
+        bridge.stdin.write("".join(json.dumps(one) + "\n" for one in asked))
+        bridge.stdin.flush()
+        answers: list[dict[str, Any]] = []
+        reader = threading.Thread(target=_read, args=(bridge.stdout, answers))
+        reader.start()
+        ends = time.monotonic() + PATIENCE
+        pressed = False
+        while reader.is_alive() and time.monotonic() < ends:
+            reader.join(1.2)  # the keyboard has to be quiet for a second after a key that was ignored
+            if reader.is_alive():
+                if not pressed:
+                    self.shot(f"{name}-asked")
+                pressed = True
+                self.press("a")
+        bridge.kill()
+        bridge.wait()
+        reader.join()
+        bridge.stdin.close()
+        bridge.stdout.close()
+        assert answers, "no answer"
+        self.shot(f"{name}-answered")
+        return "".join(part["text"] for part in answers[0]["result"]["content"])
+
+    def faults(self) -> str:
+        """What stands in the fault log."""
+        log = self.root.folder / self.environment["HOME"].lstrip("/") / ".local/state/assent/faults.log"
+        return log.read_text() if log.exists() else ""
+
+    def close(self) -> None:
+        self.root.run("pkill", "-TERM", "-f", "start.py", check=False)
+        self.root.run("sh", "-c", "for p in /proc/[0-9]*; do case $(tr '\\0' ' ' <$p/cmdline) in *start.py*)"
+                      " kill ${p#/proc/};; esac; done", check=False)  # fmt: skip
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(20)
+        self.process.kill()
+        self.process.wait()
+
+
+def _read(stream: Any, answers: list[dict[str, Any]]) -> None:
+    for line in stream:
+        answer = json.loads(line)
+        if answer.get("id") == 2:
+            answers.append(answer)
+            return
+
+
+def until(true: Callable[[], object]) -> None:
+    """Wait for something that another process does."""
+    ends = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < ends, "it did not come"
+        time.sleep(0.1)
+
+
+def test_it_says_its_version_and_its_files_are_as_packed(root: BareRoot) -> None:
+    version = PACKAGE.name.split("_")[1]
+    assert root.run("assent", "--version").stdout == f"assent {version}\n"
+    root.run("assent", "self-test", check=False)
+    assert root.run("dpkg", "--verify", "assent").stdout == ""
+
+
+@pytest.mark.parametrize("user", ["root", "person"])
+def test_self_test_without_python_node_and_docker(root: BareRoot, user: str) -> None:
+    done = root.run("assent", "self-test", user=user)
+    steps = {line[6:].partition(":")[0]: line[:4].strip() for line in done.stdout.splitlines()}
+    assert "BAD" not in steps.values()
+    for name in ("redaction", "keyring", "window", "highlighting", "gateway, through assent mcp", "history"):
+        assert steps[name] == "ok", done.stdout
+    assert steps["local sandbox, python"] == steps["local sandbox, shell"] == "ok", done.stdout
+    assert steps["local sandbox, javascript"] == "skip"
+    assert "Install Node.js 20" in done.stdout
+
+
+def test_a_python_that_does_not_work_is_not_in_the_way(root: BareRoot) -> None:
+    broken = root.folder / "usr/local/bin/python3"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    try:
+        done = root.run("assent", "self-test")
+    finally:
+        broken.unlink()
+    assert "ok    local sandbox, python" in done.stdout
+
+
+def test_code_cannot_import_what_assent_carries_and_sees_nothing_of_its_environment(
+    root: BareRoot, display: str
+) -> None:
+    home = f"{HOME}/first"
+    root.run("mkdir", "-p", home, user="person")
+    console = Console(root, display, home)
+    try:
+        code = (
+            "import os, sys\n"
+            "found = []\n"
+            "for name in ('app', 'runner', 'PySide6', 'mcp'):\n"
+            "    try:\n        __import__(name); found.append(name)\n"
+            "    except ImportError: pass\n"
+            "below = '/usr/lib/assent/app'\n"
+            "print(found, os.listdir(below) if os.path.isdir(below) else [], sys.version_info[:2] >= (3, 11))\n"
+            "print(sorted(n for n in os.environ if n.startswith(('QT', 'LD_', 'PYTHON', 'ASSENT', 'MARK'))))\n"
+        )
+        text = console.ask(code, "alone")
+    finally:
+        console.close()
+    assert "[] [] True\n[]" in text
+    assert console.faults() == ""
+
+
+def test_children_get_the_environment_of_the_person(root: BareRoot, display: str) -> None:
+    """Every process of the console has what it was started with, and nothing of ours."""
+    home = f"{HOME}/second"
+    root.run("mkdir", "-p", home, user="person")
+    console = Console(root, display, home)
+    try:
+        listed = root.run(
+            "sh", "-c", "for p in /proc/[0-9]*; do tr '\\0' '\\n' <$p/environ; done", environment={"LC_ALL": "C"}
+        ).stdout  # fmt: skip
+    finally:
+        console.close()
+    assert "MARK_OF_THE_PERSON=here" in listed
+    names = {line.partition("=")[0] for line in listed.splitlines()}
+    assert not [one for one in names if one.startswith(("LD_", "QT_", "QML", "PYTHON", "PYSIDE"))]
+
+
+def test_an_upgrade_while_the_console_is_open(tmp_path_factory: pytest.TempPathFactory, display: str) -> None:
+    root = fresh(SUITES[0], tmp_path_factory)
+    try:
+        console = Console(root, display)
+        try:
+            assert "from the package" in console.ask(CODE, "before")
+            root.install(LATER)
+            assert "from the package" in console.ask(CODE, "between")
+            for page in "345678":
+                console.press(f"ctrl+{page}")
+                time.sleep(0.5)
+            time.sleep(10)  # it looks every ten seconds
+            console.press("ctrl+1")
+            time.sleep(1)
+            console.shot("updated")
+            assert console.faults() == ""
+        finally:
+            console.close()
+        later = LATER.name.split("_")[1]
+        assert root.run("assent", "--version").stdout == f"assent {later}\n"
+        assert root.run("assent", "verify", user="person").returncode in (0, 2)
+    finally:
+        root.close()
+
+
+def test_removed_and_purged_it_leaves_only_what_is_the_persons(tmp_path_factory: pytest.TempPathFactory) -> None:
+    root = fresh(SUITES[0], tmp_path_factory)
+    try:
+        root.run("assent", "agents", "add", "tester", user="person")
+        root.apt("purge", "assent")
+        left = root.run("find", "/", "-xdev", "-iname", "*assent*", "-not", "-path", "/proc/*").stdout.splitlines()
+        own = ("/home/person/", "/tmp/", "/var/lib/apt/", "/var/log/")
+        assert not [path for path in left if not path.startswith(own)]
+        assert any(path.startswith("/home/person/.config/assent") for path in left)
+    finally:
+        root.close()
+
+
+def test_every_library_is_found(root: BareRoot) -> None:
+    files = "find /usr/lib/assent -name '*.so*' -type f; ls /usr/lib/assent/python/bin/*"
+    done = root.run("sh", "-c", f"for f in $({files}); do ldd $f; done", check=False)
+    assert "not found" not in done.stdout
+
+
+def test_two_builds_are_the_same() -> None:
+    again = PACKAGE.parent / "again" / PACKAGE.name
+    if not again.exists():
+        pytest.skip("built once only: AGAIN=1 make package-test builds it twice")
+    assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(PACKAGE.read_bytes()).digest()
