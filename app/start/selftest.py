@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 from app.look.look import Look
 from app.parts.bounded_lexers import tokens
 from runner.commands import selftest
-from runner.commands.selftest import Step
+from runner.commands.selftest import SelfCheck
 from runner.system.places import resources
 
 FONTS = ("Inter", "JetBrains Mono")
@@ -21,13 +21,13 @@ def main() -> int:
     return selftest.main((_window, _lexers))
 
 
-def _window() -> Step:
+def _window() -> SelfCheck:
     """Draw a window with a line in each font and every icon."""
     app = QApplication.instance() or QApplication(["assent", "-platform", "offscreen"])
     assert isinstance(app, QApplication)
     look = Look(app)
     if absent := [name for name in FONTS if name not in QFontDatabase.families()]:
-        return Step("window", f"these fonts do not load: {', '.join(absent)}")
+        return SelfCheck("window", f"these fonts do not load: {', '.join(absent)}")
     window = QWidget()
     rows = QVBoxLayout(window)
     for font in (look.font(), look.mono()):
@@ -36,19 +36,19 @@ def _window() -> Step:
         rows.addWidget(line)
     names = sorted(file.stem for file in (resources() / "icons").glob("*.svg"))
     if blank := [name for name in names if len(_colors(look.pixmap(name, "text", 32).toImage())) < 2]:
-        return Step("window", f"these icons are not drawn: {', '.join(blank)}")
+        return SelfCheck("window", f"these icons are not drawn: {', '.join(blank)}")
     if len(_colors(window.grab().toImage())) < FEWEST_COLORS:
-        return Step("window", "its letters are not drawn")
-    return Step("window", words=f"drawn without a display, {len(names)} icons, {', '.join(FONTS)}")
+        return SelfCheck("window", "its letters are not drawn")
+    return SelfCheck("window", words=f"drawn without a display, {len(names)} icons, {', '.join(FONTS)}")
 
 
 def _colors(image: QImage) -> set[int]:
     return {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
 
 
-def _lexers() -> Step:
+def _lexers() -> SelfCheck:
     """Find the kinds of words in a line of each language."""
     for language, (code, _) in selftest.PROGRAMS.items():
         if len({kind for kind, _ in tokens(code, language)}) < 2:
-            return Step("highlighting", f"nothing is found in {language}")
-    return Step("highlighting", words=f"{len(selftest.PROGRAMS)} languages")
+            return SelfCheck("highlighting", f"nothing is found in {language}")
+    return SelfCheck("highlighting", words=f"{len(selftest.PROGRAMS)} languages")

@@ -56,7 +56,7 @@ AGENT = "self-test"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SelfCheck:
     """The outcome of one step."""
 
     name: str
@@ -72,7 +72,7 @@ class Step:
         return f"{sign}  {self.name}: {self.problem or self.words}"
 
 
-def main(more: tuple[Callable[[], Step], ...] = ()) -> int:
+def main(more: tuple[Callable[[], SelfCheck], ...] = ()) -> int:
     """Run the self-test, printing each step; return 0 when everything that can be tried here works.
 
     `more` are steps of packages above this one.
@@ -85,12 +85,12 @@ def main(more: tuple[Callable[[], Step], ...] = ()) -> int:
     return 1 if any(step.problem for step in found) else 0
 
 
-def _path(home: Path) -> Iterator[Step]:
+def _path(home: Path) -> Iterator[SelfCheck]:
     """Yield the steps of the path of requests. Each kind of sandbox has a home of its own."""
     places = Places.under(home / "first")
     for kind, ready in asyncio.run(_sandboxes(places)):
         if not ready.ready:
-            yield Step(f"{kind.label} sandbox", words=ready.problem, skipped=True)
+            yield SelfCheck(f"{kind.label} sandbox", words=ready.problem, skipped=True)
             continue
         yield from asyncio.run(_played(home / kind, kind, ready))
 
@@ -105,11 +105,11 @@ async def _sandboxes(places: Places) -> list[tuple[Isolation, Readiness]]:
     return found
 
 
-async def _played(home: Path, kind: Isolation, ready: Readiness) -> list[Step]:
+async def _played(home: Path, kind: Isolation, ready: Readiness) -> list[SelfCheck]:
     return [step async for step in _play(home, kind, ready)]
 
 
-async def _play(home: Path, kind: Isolation, ready: Readiness) -> AsyncIterator[Step]:
+async def _play(home: Path, kind: Isolation, ready: Readiness) -> AsyncIterator[SelfCheck]:
     """Yield the steps of one kind of sandbox: every language, the gateway and the bridge, the history."""
     settings = {**ASK_ALWAYS, "SANDBOX_TYPE": "local" if kind is Isolation.PROCESS else kind.value}
     settings |= {"ASSENT_WEAKEST_ISOLATION_HIGH": "process"}
@@ -131,35 +131,35 @@ async def _play(home: Path, kind: Isolation, ready: Readiness) -> AsyncIterator[
                 yield await _run(engine, asked, name, language)
             else:
                 said = next((line for line in ready.missing if line.startswith(f"{language}:")), "it is not there")
-                yield Step(name, words=said.removeprefix(f"{language}: "), skipped=True)
+                yield SelfCheck(name, words=said.removeprefix(f"{language}: "), skipped=True)
         yield await asyncio.to_thread(_bridge, home, token)
     except KnownError as error:
-        yield Step(f"{kind.label} sandbox", str(error))
+        yield SelfCheck(f"{kind.label} sandbox", str(error))
     finally:
         await engine.close(CLOSING)
     verdict = verify(places.ledger)
-    yield Step("history", "" if verdict.ok else verdict.what, verdict.what)
+    yield SelfCheck("history", "" if verdict.ok else verdict.what, verdict.what)
 
 
 async def _run(
     engine: Engine, asked: asyncio.Queue[QuestionAsked | RequestDecided], name: str, language: Language
-) -> Step:
+) -> SelfCheck:
     """Ask for one program, approve it and compare what it prints."""
     code, wanted = PROGRAMS[language]
     ticket = await engine.submit(Submission(AGENT, Tool.CODE_EXECUTE, language, code))
     while (event := await asked.get()).request_id != ticket.request_id:
         pass
     if isinstance(event, RequestDecided):
-        return Step(name, f"decided before anybody was asked: {event.decision.reason}")
+        return SelfCheck(name, f"decided before anybody was asked: {event.decision.reason}")
     if refused := engine.answer(ticket.request_id, ticket.case.request.digest, Verdict.APPROVED, ""):
-        return Step(name, refused)
+        return SelfCheck(name, refused)
     answer = await ticket.answered(None)
     if answer is None or answer.result is None or answer.result.stdout.strip() != wanted:
-        return Step(name, "no answer" if answer is None else answer.text())
-    return Step(name, words=f"asked, approved, ran in {answer.result.duration * 1e3:.0f} ms")
+        return SelfCheck(name, "no answer" if answer is None else answer.text())
+    return SelfCheck(name, words=f"asked, approved, ran in {answer.result.duration * 1e3:.0f} ms")
 
 
-def _bridge(home: Path, token: str) -> Step:
+def _bridge(home: Path, token: str) -> SelfCheck:
     """Ask for the list of tools as an agent's client does: by a process of `assent mcp`."""
     name = "gateway, through assent mcp"
     asked: tuple[dict[str, object], ...] = (
@@ -177,12 +177,12 @@ def _bridge(home: Path, token: str) -> Step:
         try:
             tools = _tools(process, asked)
         except (OSError, ValueError, KeyError) as error:
-            return Step(name, f"{type(error).__name__}: {error}")
+            return SelfCheck(name, f"{type(error).__name__}: {error}")
         finally:
             timer.cancel()
             process.kill()
     missing = sorted(catalog.SCHEMAS.keys() - tools)
-    return Step(name, f"it did not name {', '.join(missing)}" if missing else "", f"{len(tools)} tools")
+    return SelfCheck(name, f"it did not name {', '.join(missing)}" if missing else "", f"{len(tools)} tools")
 
 
 def _tools(process: subprocess.Popen[str], asked: tuple[dict[str, object], ...]) -> set[str]:
@@ -200,16 +200,16 @@ def _tools(process: subprocess.Popen[str], asked: tuple[dict[str, object], ...])
 # ---- what the installation carries ----
 
 
-def _rules() -> Step:
+def _rules() -> SelfCheck:
     settings = load(Places.under(Path("/nonexistent")), {})
     from runner.risk import own
 
     found = own.read(Path("/nonexistent"))
     problem = " ".join((*settings.problems, *found.problems))
-    return Step("rules and settings", problem, "all bundled rules load")
+    return SelfCheck("rules and settings", problem, "all bundled rules load")
 
 
-def _redaction() -> Step:
+def _redaction() -> SelfCheck:
     """Every detector takes its own sample out; one that is missing would leave credentials in the history."""
     known, there = samples(), kinds()
     wrong = [f"{kind} has no sample" for kind in sorted(there - known.keys())]
@@ -217,20 +217,20 @@ def _redaction() -> Step:
     for kind, sample in known.items():
         if sample.secret in str(redacted({"output": sample.text}).data["output"]):
             wrong.append(f"{kind} stays readable")
-    return Step("redaction", "; ".join(wrong), f"{len(known)} kinds of credentials are taken out")
+    return SelfCheck("redaction", "; ".join(wrong), f"{len(known)} kinds of credentials are taken out")
 
 
-def _keyrings() -> Step:
+def _keyrings() -> SelfCheck:
     for name in KEYRINGS:
         importlib.import_module(name)
-    return Step("keyring", words=f"{len(KEYRINGS)} backends load")
+    return SelfCheck("keyring", words=f"{len(KEYRINGS)} backends load")
 
 
-def _tried(name: str, step: Callable[[], Step]) -> Step:
+def _tried(name: str, step: Callable[[], SelfCheck]) -> SelfCheck:
     try:
         return step()
     except Exception as error:
-        return Step(name, f"{type(error).__name__}: {error}")
+        return SelfCheck(name, f"{type(error).__name__}: {error}")
 
 
 CARRIED = (("rules and settings", _rules), ("redaction", _redaction), ("keyring", _keyrings))
