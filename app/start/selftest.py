@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QFontDatabase, QImage
-from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from app.look.look import Look
+from app.look.look import FONTS, Look
 from app.parts.bounded_lexers import tokens
+from app.parts.plain import plain_label
 from runner.commands import selftest
 from runner.commands.selftest import SelfCheck
 from runner.system.places import resources
 
-FONTS = ("Inter", "JetBrains Mono")
+FAMILIES = ("Inter", "JetBrains Mono")
 FEWEST_COLORS = 20
 """Of a picture with smooth letters; an empty one has one or two."""
 
 
 def main() -> int:
     """Run the whole self-test; return 0 when everything that can be tried here works."""
-    return selftest.main((_window, _lexers))
+    return selftest.main((("window", _window), ("highlighting", _lexers)))
 
 
 def _window() -> SelfCheck:
@@ -26,12 +27,15 @@ def _window() -> SelfCheck:
     app = QApplication.instance() or QApplication(["assent", "-platform", "offscreen"])
     assert isinstance(app, QApplication)
     look = Look(app)
-    if absent := [name for name in FONTS if name not in QFontDatabase.families()]:
+    # The files one by one: the system may have a family of the same name, of another version.
+    absent = [name for name in FONTS if QFontDatabase.addApplicationFont(str(resources() / "fonts" / name)) < 0]
+    absent += [name for name in FAMILIES if name not in QFontDatabase.families()]
+    if absent:
         return SelfCheck("window", f"these fonts do not load: {', '.join(absent)}")
     window = QWidget()
     rows = QVBoxLayout(window)
     for font in (look.font(), look.mono()):
-        line = QLabel("Approve")
+        line = plain_label("Approve")
         line.setFont(font)
         rows.addWidget(line)
     names = sorted(file.stem for file in (resources() / "icons").glob("*.svg"))
@@ -39,7 +43,7 @@ def _window() -> SelfCheck:
         return SelfCheck("window", f"these icons are not drawn: {', '.join(blank)}")
     if len(_colors(window.grab().toImage())) < FEWEST_COLORS:
         return SelfCheck("window", "its letters are not drawn")
-    return SelfCheck("window", words=f"drawn without a display, {len(names)} icons, {', '.join(FONTS)}")
+    return SelfCheck("window", words=f"drawn without a display, {len(names)} icons, {', '.join(FAMILIES)}")
 
 
 def _colors(image: QImage) -> set[int]:

@@ -29,7 +29,7 @@ from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked, RequestDecided
-from runner.model.request import Isolation, Language, Tool
+from runner.model.request import Isolation, Language, Request, Tool
 from runner.model.submission import Submission
 from runner.sandbox import available
 from runner.settings.loading import load
@@ -72,23 +72,46 @@ class SelfCheck:
         return f"{sign}  {self.name}: {self.problem or self.words}"
 
 
-def main(more: tuple[Callable[[], SelfCheck], ...] = ()) -> int:
+Step = tuple[str, "Callable[[], SelfCheck]"]
+"""The name of a step, and what tries it."""
+
+
+def main(more: tuple[Step, ...] = ()) -> int:
     """Run the self-test, printing each step; return 0 when everything that can be tried here works.
 
     `more` are steps of packages above this one.
     """
     found = []
     with tempfile.TemporaryDirectory(prefix="assent-self-test-") as home:
-        for step in (*(_tried(name, each) for name, each in CARRIED), *(one() for one in more), *_path(Path(home))):
+        for step in _steps((*CARRIED, *more), Path(home)):
             found.append(step)
             print(step.line, flush=True)
     return 1 if any(step.problem for step in found) else 0
 
 
+def _steps(carried: tuple[Step, ...], home: Path) -> Iterator[SelfCheck]:
+    """Yield every step, in the order in which one depends on the other; what is raised in one is its problem."""
+    for name, step in carried:
+        try:
+            yield step()
+        except Exception as error:
+            yield SelfCheck(name, _raised(error))
+    try:
+        yield from _path(home)
+    except Exception as error:
+        yield SelfCheck("sandboxes", _raised(error))
+
+
+def _raised(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
 def _path(home: Path) -> Iterator[SelfCheck]:
     """Yield the steps of the path of requests. Each kind of sandbox has a home of its own."""
-    places = Places.under(home / "first")
-    for kind, ready in asyncio.run(_sandboxes(places)):
+    there = asyncio.run(_sandboxes(Places.under(home / "first")))
+    if not any(ready.ready for _, ready in there):
+        yield SelfCheck("sandboxes", "there is none in which code can run; `assent doctor` says what to do")
+    for kind, ready in there:
         if not ready.ready:
             yield SelfCheck(f"{kind.label} sandbox", words=ready.problem, skipped=True)
             continue
@@ -171,16 +194,18 @@ def _bridge(home: Path, token: str) -> SelfCheck:
     command = [*shlex.split(own_command()), "mcp"]
     environment = {**os.environ, "ASSENT_HOME": str(home), "ASSENT_TOKEN": token}
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
-        timer = threading.Timer(BRIDGE_SECONDS, process.kill)
-        timer.start()
-        try:
-            tools = _tools(process, asked)
-        except (OSError, ValueError, KeyError) as error:
-            return SelfCheck(name, f"{type(error).__name__}: {error}")
-        finally:
-            timer.cancel()
-            process.kill()
+    try:
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
+            timer = threading.Timer(BRIDGE_SECONDS, process.kill)
+            timer.start()
+            try:
+                tools = _tools(process, asked)
+            finally:
+                timer.cancel()
+                process.kill()
+    except (OSError, ValueError, KeyError) as error:
+        # Also where it has ended: what was not written yet cannot be written at the end either.
+        return SelfCheck(name, _raised(error))
     missing = sorted(catalog.SCHEMAS.keys() - tools)
     return SelfCheck(name, f"it did not name {', '.join(missing)}" if missing else "", f"{len(tools)} tools")
 
@@ -203,9 +228,12 @@ def _tools(process: subprocess.Popen[str], asked: tuple[dict[str, object], ...])
 def _rules() -> SelfCheck:
     settings = load(Places.under(Path("/nonexistent")), {})
     from runner.risk import own
+    from runner.risk.assess import assess
 
     found = own.read(Path("/nonexistent"))
     problem = " ".join((*settings.problems, *found.problems))
+    if not assess(Request("", AGENT, Tool.CODE_EXECUTE, 0.0, Language.SHELL, "rm -rf /")).findings:
+        problem = "nothing is found in the worst of commands"
     return SelfCheck("rules and settings", problem, "all bundled rules load")
 
 
@@ -226,14 +254,7 @@ def _keyrings() -> SelfCheck:
     return SelfCheck("keyring", words=f"{len(KEYRINGS)} backends load")
 
 
-def _tried(name: str, step: Callable[[], SelfCheck]) -> SelfCheck:
-    try:
-        return step()
-    except Exception as error:
-        return SelfCheck(name, f"{type(error).__name__}: {error}")
-
-
-CARRIED = (("rules and settings", _rules), ("redaction", _redaction), ("keyring", _keyrings))
+CARRIED: tuple[Step, ...] = (("rules and settings", _rules), ("redaction", _redaction), ("keyring", _keyrings))
 
 if __name__ == "__main__":
     sys.exit(main())
