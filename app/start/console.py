@@ -41,6 +41,7 @@ again: with it each full collection held up the window for 80 ms, without it for
 50 MB/s)."""
 
 RESTART = "Restart"
+YES = "yes"
 SCALES = ("1.00", "1.25", "1.50", "1.75", "2.00")
 
 
@@ -79,6 +80,7 @@ class Console(QObject):
         self.window.painted.connect(self._start)
         self.frame.close_wanted.connect(self.leave.wish)
         self.leave.leaving.connect(self._vanish)
+        self.window.pages.settings_taken_up.connect(self._look_at_login)
         self._faults.happened.connect(self._fault)
         # Directly: the session manager waits for the slot, so it has to be over when everything is closed.
         self._app.commitDataRequest.connect(self._session_ends, Qt.ConnectionType.DirectConnection)
@@ -132,6 +134,34 @@ class Console(QObject):
         self.look.choose(Theme(settings.theme))
         self.look.choose_motion(Motion(settings.motion))
         self.look.next_scale = int(settings.text_size) / 100
+        self._start_at_login(settings)
+
+    @Slot()
+    def _look_at_login(self) -> None:
+        self._errands.send(self._load_settings, self._start_at_login, self._settings_unknown)
+
+    def _start_at_login(self, settings: Settings) -> None:
+        """Have the desktop start Assent at login, or not, as the settings now ask for."""
+        from app.start.login import file_for, keep
+        from runner.gateway.snippets import own_command
+
+        file, wanted = file_for(self._places), settings.start_at_login
+        if file is None:
+            return
+        before = self._remembered.get("start_at_login") == YES
+
+        def work() -> None:
+            keep(file, own_command(), wanted=wanted, before=before)
+
+        def done(_: None) -> None:
+            self._remembered.set("start_at_login", YES if wanted else "")
+            self._remembered.save()
+            self.window.banners.unsay("login")
+
+        self._errands.send(work, done, self._login_failed)
+
+    def _login_failed(self, error: Exception) -> None:
+        self.window.banners.say("login", Tone.WARN, str(error))
 
     def _settings_unknown(self, error: Exception) -> None:
         self._faults.record(error, "while reading the settings")

@@ -35,6 +35,7 @@ LATER = (
     "app.running.panel",
     "app.settings.panel",
     "app.settings.words",
+    "app.start.login",
     "detect_secrets.core.plugins.util",
     "detect_secrets.filters.heuristic",
     "detect_secrets.plugins.base",

@@ -265,7 +265,7 @@ def test_an_upgrade_while_the_console_is_open(tmp_path_factory: pytest.TempPathF
             console.close()
         later = LATER.name.split("_")[1]
         assert root.run("assent", "--version").stdout == f"assent {later}\n"
-        assert root.run("assent", "verify", user="person").returncode in (0, 2)
+        assert root.run("assent", "verify", user="person", check=False).returncode == 2  # no keyring holds the key here
     finally:
         root.close()
 
