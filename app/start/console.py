@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from runner.engine.engine import Engine
     from runner.settings.loading import Settings
     from runner.system.places import Places
+
+log = logging.getLogger(__name__)
 
 SWITCH_SECONDS = 0.001
 """How long the engine's thread may keep the interpreter when the window wants it; Python's own is 5 ms. Painting asks
@@ -177,6 +180,7 @@ class Console(QObject):
         shown_before = bool(self.window.banners.text("updated"))
         what = f"Assent was updated to {version}. This window still runs the version from before, until you restart it."
         notice = self.window.banners.say("updated", Tone.WARN, what, RESTART)
+        log.info("Assent was updated to %s. The window says so.", version)
         if not shown_before:
             notice.acted.connect(self.leave.wish_again)
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes what people install, in dist: a Debian package, an archive that runs from any folder, the list of what both
 # hold (SBOM) and the checksums. Two builds of one commit are the same, byte for byte.
-# FAST=1 compresses quickly and leaves the archive out, for tests. VERSION names another version, for tests of upgrades.
+# FAST=1 compresses quickly and leaves the archive out, for tests. DIST names another folder for what is made.
 set -eu
 cd "$(dirname "$0")/../.."
 here=packaging/linux
@@ -10,14 +10,15 @@ TZ=UTC
 umask 022
 : "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2>/dev/null || stat -c %Y pyproject.toml)}"
 export LC_ALL TZ SOURCE_DATE_EPOCH
-version=${VERSION:-$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)}
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
+dist=${DIST:-dist}
 maintainer="The Assent developers <assent@example.org>"
 architecture=$(dpkg --print-architecture)
 tree=build/package/assent
 pages=build/package/pages
 root=build/package/deb
-deb=dist/assent_${version}_$architecture.deb
-archive=dist/assent-$version-linux-$(uname -m).tar.xz
+deb=$dist/assent_${version}_$architecture.deb
+archive=$dist/assent-$version-linux-$(uname -m).tar.xz
 # The whole processor in the usual case; the same bytes whatever the number of threads.
 xz="--threads=0 --block-size=24MiB -9"
 
@@ -130,11 +131,15 @@ portable() {
         --transform="s,^portable,assent-$version," --directory=build/package portable | xz $xz >"$archive"
 }
 
-mkdir -p dist
-rm -f dist/assent[_-]"$version"* dist/SHA256SUMS
+mkdir -p "$dist"
+rm -f "$dist/assent"[_-]"$version"* "$dist/SHA256SUMS"
 files
 debian
 [ -n "${FAST:-}" ] || portable
-cp build/package/sbom.cdx.json "dist/assent-$version.cdx.json"
-(cd dist && sha256sum assent[_-]"$version"* >SHA256SUMS)
-ls -l dist
+cp build/package/sbom.cdx.json "$dist/assent-$version.cdx.json"
+cd "$dist"
+sha256sum assent[_-]"$version"* >SHA256SUMS
+# What was made: bytes, checksum, name.
+while read -r sum name; do
+    printf '%9d  %s  %s\n' "$(stat -c %s "$name")" "$sum" "$dist/$name"
+done <SHA256SUMS

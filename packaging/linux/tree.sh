@@ -135,7 +135,7 @@ finish() {
     chmod 755 "$tree/assent" "$tree"/python/bin/* "$tree/app/images/rootfs.sh"
 }
 
-version_of_assent=${VERSION:-$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)}
+version_of_assent=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
 rm -rf "$tree" "$work/qt"
 mkdir -p "$work"
 interpreter

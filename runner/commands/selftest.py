@@ -10,7 +10,6 @@ import asyncio
 import importlib
 import json
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -191,7 +190,7 @@ def _bridge(home: Path, token: str) -> SelfCheck:
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     )  # fmt: skip
-    command = [*shlex.split(own_command()), "mcp"]
+    command = [own_command(), "mcp"]
     environment = {**os.environ, "ASSENT_HOME": str(home), "ASSENT_TOKEN": token}
     pipe = subprocess.PIPE
     try:

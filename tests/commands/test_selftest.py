@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -72,7 +71,10 @@ def test_a_step_that_raises_is_bad_and_the_others_are_tried(
 def test_a_gateway_that_does_not_answer_is_bad(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, problem: str
 ) -> None:
-    monkeypatch.setattr(selftest, "own_command", lambda: f"{sys.executable} -c {shlex.quote(program)}")
+    command = tmp_path / "a command"
+    command.write_text(f"#!{sys.executable}\n{program}\n")
+    command.chmod(0o755)
+    monkeypatch.setattr(selftest, "own_command", lambda: str(command))
     monkeypatch.setattr(selftest, "BRIDGE_SECONDS", 0.5)
     token = Agents(Places.under(tmp_path)).add("self-test")
     assert problem in selftest._bridge(tmp_path, token).problem

@@ -38,6 +38,7 @@ class BareRoot:
 
     def __init__(self, suite: str, folder: Path) -> None:
         """Unpack it into `folder` and enter it. Raises CalledProcessError where that is not possible."""
+        self.suite = suite
         self.folder = folder
         folder.mkdir(parents=True)
         subprocess.run(["tar", "-xpf", made(suite), "-C", folder], check=True)
