@@ -9,9 +9,10 @@ NODE := $(shell command -v node >/dev/null 2>&1 || echo nodejs)
 NPM := $(shell command -v npm >/dev/null 2>&1 || echo npm)
 WINDOW := $(QT) bubblewrap $(NODE)
 SCREEN := xvfb xdotool
+BUILD := binutils dpkg-dev patchelf xz-utils
 TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 
-.PHONY: help run demo test agents lint bench fuzz soak kill images gallery lock clean
+.PHONY: help run demo test agents lint bench fuzz soak kill images gallery package package-test lock clean
 
 help:
 	@echo "make run     open the console"
@@ -26,6 +27,8 @@ help:
 	@echo "             ARGS=\"--kills 5\" for fewer than 40"
 	@echo "make images  build the images that containers start from; ARGS=\"--help\" tells more"
 	@echo "make gallery draw every page and dialog in its states into build/gallery/index.html"
+	@echo "make package make the Debian package and the archive in dist; FAST=1 compresses quickly, without the archive"
+	@echo "make package-test  install the package in a bare Debian and use it; SUITES=\"bookworm trixie\" for more"
 	@echo "make lock    write the lock files again"
 	@echo "make clean   remove what the other commands made"
 
@@ -76,6 +79,14 @@ images:
 gallery:
 	@$(SETUP) dev $(WINDOW)
 	@$(BIN)/python -m tests.gui.gallery $(ARGS)
+
+package:
+	@$(SETUP) dev $(WINDOW) $(BUILD)
+	@packaging/linux/package.sh
+
+package-test:
+	@$(SETUP) dev $(WINDOW) $(SCREEN) $(BUILD) mmdebstrap lintian desktop-file-utils appstream imagemagick
+	@packaging/linux/check.sh $(ARGS)
 
 lock:
 	@$(SETUP) dev

@@ -19,6 +19,10 @@ def main() -> int:
         from app.demo.show import main as demo
 
         return demo(arguments[1:])
+    if arguments[0] == "self-test" and not arguments[1:]:
+        from app.start.selftest import main as self_test
+
+        return self_test()
     from runner.commands.cli import main as command
 
     return command(arguments)

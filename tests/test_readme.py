@@ -39,6 +39,11 @@ SHOWN_BY_TESTS = {
     "make agents": "tests/path/test_real_agents.py::test_a_real_agent_waits_for_the_click_and_reports_the_output",
     "assent self-test": "tests/commands/test_cli.py::test_the_self_test_goes_the_whole_way",
     "assent agents revoke NAME": "tests/commands/test_cli.py::test_agents_are_added_listed_and_revoked",
+    "make package": "tests/package/test_package.py::test_two_builds_are_the_same",
+    "make package-test": "tests/package/test_package.py::test_an_upgrade_while_the_console_is_open",
+    "sudo apt install ./assent_0.1.0_amd64.deb": "tests/package/test_package.py::test_every_library_is_found",
+    "tar -xf assent-0.1.0-linux-x86_64.tar.xz": "tests/package/test_package.py::test_the_archive_runs_from_any_folder",
+    "./assent-0.1.0/assent": "tests/package/test_package.py::test_the_archive_runs_from_any_folder",
     "assent terminal": "tests/commands/test_terminal.py::test_what_is_approved_on_the_terminal_runs",
 }
 """Commands that run for long, need a screen, or run the tests themselves, each with the test of what it does."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BODY = 9.75
 """Points: 13 pixels at 96 dots per inch."""
 _MONO = 9.0
-_FONTS = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf", "JetBrainsMono-Bold.ttf")
+FONTS = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf", "JetBrainsMono-Bold.ttf")
 
 
 class Theme(StrEnum):
@@ -63,7 +63,7 @@ class Look(QObject):
         self._drawings: dict[str, str] = {}
         self._pictures: dict[tuple[str, str, int, float], QPixmap] = {}
         self._dressed: WeakKeyDictionary[QAbstractButton | QAction, tuple[str, str, int]] = WeakKeyDictionary()
-        for name in _FONTS:
+        for name in FONTS:
             QFontDatabase.addApplicationFont(str(resources() / "fonts" / name))
         app.setStyle("Fusion")
         app.setFont(self.font())

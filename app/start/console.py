@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import logging
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -16,8 +17,11 @@ from app.cards import Cards
 from app.chrome.window import Window
 from app.errands import Errands
 from app.look.look import Look, Motion, Theme
+from app.parts.notice import Tone
 from app.start.leave import Leave, end_at_once
+from app.start.update import Update
 from runner.engine.thread import EngineThread
+from runner.system.places import resources
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
     from runner.settings.loading import Settings
     from runner.system.places import Places
 
+log = logging.getLogger(__name__)
+
 SWITCH_SECONDS = 0.001
 """How long the engine's thread may keep the interpreter when the window wants it; Python's own is 5 ms. Painting asks
 for it about ten times: with 5 ms a key in the editor took 155 ms while the code was assessed, with 1 ms 13 (p95)."""
@@ -37,6 +43,8 @@ SETTLED_MS = 5000
 again: with it each full collection held up the window for 80 ms, without it for 3 ms (measured while a run printed
 50 MB/s)."""
 
+RESTART = "Restart"
+YES = "yes"
 SCALES = ("1.00", "1.25", "1.50", "1.75", "2.00")
 
 
@@ -53,7 +61,7 @@ class Console(QObject):
         self.look = Look(app, _theme(remembered.get("theme")), _scale(remembered.get("text")))
         # From here on the look decides; the frame had a color of its own so that it did not flash.
         frame.setPalette(QPalette())
-        app.setWindowIcon(QIcon(self.look.pixmap("shield-check", "accent", 64)))
+        app.setWindowIcon(QIcon(str(resources() / "icons/assent.svg")))
         self.cases = Cards(self)
         self.host = EngineThread(self._build, faults.engine_failed, self._engine_silent)
         self.bridge = EngineLink(self.host, faults.record, self)
@@ -61,6 +69,8 @@ class Console(QObject):
         self.window = Window(self.cases, self.bridge, self.look, places, frame)
         self.leave = Leave(self.cases, self.bridge, self.window.ask_to_quit, end_at_once, self)
         self._errands = Errands("start", self)
+        self.update = Update(self._errands, parent=self)
+        self.update.replaced.connect(self._tell_of_update)
         self._connect()
 
     def tell_of_earlier(self, earlier: str) -> None:
@@ -73,6 +83,7 @@ class Console(QObject):
         self.window.painted.connect(self._start)
         self.frame.close_wanted.connect(self.leave.wish)
         self.leave.leaving.connect(self._vanish)
+        self.window.pages.settings_taken_up.connect(self._look_at_login)
         self._faults.happened.connect(self._fault)
         # Directly: the session manager waits for the slot, so it has to be over when everything is closed.
         self._app.commitDataRequest.connect(self._session_ends, Qt.ConnectionType.DirectConnection)
@@ -101,6 +112,7 @@ class Console(QObject):
         self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)
         self._errands.send(wanted_still, self.look.know_system_motion, self._settings_unknown)
         self.window.vault.look_again()
+        self.update.begin()
         QTimer.singleShot(SETTLED_MS, gc.freeze)
 
     def _build(self) -> Engine:
@@ -125,6 +137,34 @@ class Console(QObject):
         self.look.choose(Theme(settings.theme))
         self.look.choose_motion(Motion(settings.motion))
         self.look.next_scale = int(settings.text_size) / 100
+        self._start_at_login(settings)
+
+    @Slot()
+    def _look_at_login(self) -> None:
+        self._errands.send(self._load_settings, self._start_at_login, self._settings_unknown)
+
+    def _start_at_login(self, settings: Settings) -> None:
+        """Have the desktop start Assent at login, or not, as the settings now ask for."""
+        from app.start.login import file_for, keep
+        from runner.gateway.snippets import own_command
+
+        file, wanted = file_for(self._places), settings.start_at_login
+        if file is None:
+            return
+        before = self._remembered.get("start_at_login") == YES
+
+        def work() -> None:
+            keep(file, own_command(), wanted=wanted, before=before)
+
+        def done(_: None) -> None:
+            self._remembered.set("start_at_login", YES if wanted else "")
+            self._remembered.save()
+            self.window.banners.unsay("login")
+
+        self._errands.send(work, done, self._login_failed)
+
+    def _login_failed(self, error: Exception) -> None:
+        self.window.banners.say("login", Tone.WARN, str(error))
 
     def _settings_unknown(self, error: Exception) -> None:
         self._faults.record(error, "while reading the settings")
@@ -134,6 +174,15 @@ class Console(QObject):
         from app.chrome.faultview import tell_of_fault
 
         tell_of_fault(self.window, last_line, self._places.faults)
+
+    @Slot(str)
+    def _tell_of_update(self, version: str) -> None:
+        shown_before = bool(self.window.banners.text("updated"))
+        what = f"Assent was updated to {version}. This window still runs the version from before, until you restart it."
+        notice = self.window.banners.say("updated", Tone.WARN, what, RESTART)
+        log.info("Assent was updated to %s. The window says so.", version)
+        if not shown_before:
+            notice.acted.connect(self.leave.wish_again)
 
     @Slot(QSessionManager)
     def _session_ends(self, _manager: QSessionManager) -> None:

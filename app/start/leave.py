@@ -49,14 +49,25 @@ class Leave(QObject):
         self._hurry = hurry
         self._asking = False
         self._leaving = False
+        self.again = False
+        """Whether Assent is to open again once it has been left."""
         self._wake: tuple[socket.socket, socket.socket] | None = None
         self._notifier: QSocketNotifier | None = None
 
     @Slot()
     def wish(self) -> None:
         """Start leaving at a person's wish; asks first where something would be lost."""
+        self._begin(again=False)
+
+    @Slot()
+    def wish_again(self) -> None:
+        """Start leaving at a person's wish, to open again at once."""
+        self._begin(again=True)
+
+    def _begin(self, *, again: bool) -> None:
         if self._leaving or self._asking:
             return
+        self.again = again
         if what := self.at_stake():
             self._asking = True
             self._ask(what, self._answered)
@@ -89,6 +100,8 @@ class Leave(QObject):
         self._asking = False
         if yes:
             self.now()
+        else:
+            self.again = False
 
     # ---- signals ----
 

@@ -18,6 +18,7 @@ from app.start.crash import Faults
 from app.start.single import Single
 from app.start.synthetic import SyntheticInput
 from runner.model.errors import KnownError
+from runner.system import installed
 from runner.system.places import Places
 from runner.system.private import keep_private
 
@@ -140,9 +141,13 @@ def main() -> int:
     app = application()
     opening = Opening(app, places, faults, single)
     opening.run()
+    again = opening.console is not None and opening.console.leave.again
     opening.close()
     single.release()
     faults.remove()
+    if again and (command := installed.command()):
+        # In place of this process: what started it sees no end, and signals keep their address.
+        os.execv(command, [command])
     return 0
 
 

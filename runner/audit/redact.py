@@ -91,6 +91,11 @@ def redacted(data: dict[str, Any], source: frozenset[str] = SOURCE, seconds: flo
     return Redacted(search.clean(data), tuple(sorted(set(search.found.values()))), search.complete)
 
 
+def kinds() -> frozenset[str]:
+    """Return the kinds of credentials that are known."""
+    return frozenset({kind for kind, _ in _detectors().patterns} | {"Private Key", "High Entropy String", NAMED})
+
+
 class _OutOfTime(Exception):
     pass
 

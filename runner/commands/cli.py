@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from runner.commands.doctor import Check
     from runner.system.places import Places
@@ -22,6 +22,11 @@ ELSEWHERE = (
     " the whole one, and the files that its runs left."
 )
 NONE_YET = "There is no history yet; it begins with the first start."
+OWN_ARGUMENTS = {
+    "assess": "say how risky a file is, and why; runs nothing",
+    "images": "build the images that containers start from",
+}
+"""Commands that parse their own arguments, with their purpose."""
 SIGNS = {"ok": "ok  ", "warn": "look", "bad": "BAD "}
 
 
@@ -40,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
         from runner.sandbox.images.__main__ import main as images
 
         return images(list(argv[1:]))
-    arguments = _parser().parse_args(argv)
+    arguments = parser().parse_args(argv)
     from runner.model.errors import KnownError
     from runner.system.places import Places
 
@@ -57,7 +62,20 @@ def main(argv: Sequence[str]) -> int:
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def whole_parser() -> argparse.ArgumentParser:
+    """Return `parser` with the arguments of the commands that parse their own; for manual page and completions."""
+    from runner.commands.assess import add_arguments as of_assess
+    from runner.sandbox.images.__main__ import add_arguments as of_images
+
+    return parser({"assess": of_assess, "images": of_images})
+
+
+def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands.
+
+    `own` adds the arguments of commands that parse theirs themselves, by name: reading them here would load what
+    only these commands need.
+    """
     parser = argparse.ArgumentParser(
         "assent", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -68,8 +86,8 @@ def _parser() -> argparse.ArgumentParser:
 
     terminal = commands.add_parser("terminal", help="answer on the terminal, without a window")
     terminal.set_defaults(command=_terminal)
-    commands.add_parser("assess", help="say how risky a file is, and why; runs nothing", add_help=False)
-    commands.add_parser("images", help="build the images that containers start from", add_help=False)
+    for name, words in OWN_ARGUMENTS.items():
+        (own or {}).get(name, _nothing)(commands.add_parser(name, help=words, add_help=False))
 
     run = commands.add_parser(
         "run",
@@ -100,6 +118,10 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_agents(commands)
     return parser
+
+
+def _nothing(_parser: argparse.ArgumentParser) -> None:
+    """Add no arguments."""
 
 
 def _add_agents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

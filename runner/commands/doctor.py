@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.audit.search import History
+from runner.commands import fixes
 from runner.gateway import door
 from runner.identity.agents import Agents
 from runner.identity.secrets import Secrets, Vault
@@ -23,7 +24,7 @@ from runner.policy.rulefile import read
 from runner.risk import own
 from runner.sandbox import available
 from runner.sandbox.choose import AUTO, NAMES
-from runner.sandbox.container.failures import Denied
+from runner.sandbox.container.failures import Denied, gone
 from runner.sandbox.images import build, here, recipe
 from runner.sandbox.images.rootfs import Here
 
@@ -58,6 +59,8 @@ NO_CLOUD = "The settings name it, and Assent has none yet: "
 INSTEAD = "code runs in the strongest sandbox that works here instead."
 NOT_USED = "Not used, as the settings have it."
 GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
+ENGINE_GONE = frozenset(gone(error).what for error in (OSError(), PermissionError()))
+"""What an engine of this machine says that does not answer or lets nobody in."""
 PLAIN = "Without bubblewrap, code runs as plain processes, which the settings call process: weaker than local."
 
 
@@ -174,7 +177,9 @@ def _may_be_used(isolation: Isolation, settings: Settings) -> bool:
 
 def _container(isolation: Isolation, ready: Readiness, settings: Settings) -> Check:
     name = {GVISOR: "gVisor", DOCKER: "Docker"}[isolation]
-    wanted = settings.sandbox_type
+    wanted, remedy = settings.sandbox_type, ready.remedy
+    if ready.problem in ENGINE_GONE:
+        remedy = fixes.engine()
     if ready.ready:
         if not _may_be_used(isolation, settings):
             return Check(name, State.OK, NOT_USED)
@@ -183,10 +188,10 @@ def _container(isolation: Isolation, ready: Readiness, settings: Settings) -> Ch
             return Check(name, State.WARN, what, ready.remedy)
         return Check(name, State.OK, f"Active: {'; '.join(ready.protections)}.")
     if wanted == isolation.value:
-        return Check(name, State.BAD, ready.problem, ready.remedy)
+        return Check(name, State.BAD, ready.problem, remedy)
     if wanted != AUTO:
         return Check(name, State.OK, f"{NOT_USED} {ready.problem}")
-    return Check(name, State.WARN, f"Code runs in a weaker sandbox meanwhile. {ready.problem}", ready.remedy)
+    return Check(name, State.WARN, f"Code runs in a weaker sandbox meanwhile. {ready.problem}", remedy)
 
 
 async def _images(settings: Settings) -> Check:
@@ -213,15 +218,21 @@ async def _images(settings: Settings) -> Check:
 def _local(ready: Readiness, settings: Settings, *, protected: bool) -> list[Check]:
     if not _may_be_used(Isolation.LOCAL, settings):
         return [Check("Local sandbox", State.OK, NOT_USED)]
+    # Installing what is there already does no harm; it is named where nothing else is seen to be wrong.
+    fix = "" if protected and ready.ready else fixes.bubblewrap()
     if not ready.ready:
-        return [Check("Local sandbox", State.BAD, ready.problem, ready.remedy)]
+        return [Check("Local sandbox", State.BAD, ready.problem, fix or ready.remedy)]
     wanted = settings.supported_languages
     absent = tuple(line for line in ready.missing if line.split(":")[0] not in list(Language))
     what = "" if protected else f"{PLAIN} "
     what += f"Active: {'; '.join(ready.protections)}." + (f" Missing: {'; '.join(absent)}." if absent else "")
-    fix = "" if protected else "sudo apt-get install bubblewrap"
     return [
-        Check("Local sandbox", State.OK if protected else State.WARN, what, fix),
+        Check(
+            "Local sandbox",
+            State.OK if protected else State.WARN,
+            what,
+            "" if protected else fix or fixes.install("bubblewrap"),
+        ),
         *(_language(one, ready.versions, ready.missing, wanted) for one in Language),
     ]
 
@@ -233,7 +244,8 @@ def _language(language: Language, versions: dict[str, str], missing: tuple[str, 
     if version := versions.get(language):
         return Check(name, State.OK, f"Version {version}.")
     why = next((line.partition(": ")[2] for line in missing if line.startswith(f"{language}:")), "It was not found.")
-    return Check(name, State.WARN, why, f"Install it, or switch {language} off in Settings.")
+    fix = fixes.interpreter(language) or f"Or switch {language} off in Settings."
+    return Check(name, State.WARN, why, fix)
 
 
 def _history(places: Places) -> Check:
@@ -312,7 +324,7 @@ def _network(settings: Settings) -> Check:
 def _display() -> Check:
     missing = [package for library, package in WINDOW_LIBRARIES.items() if not _loads(library)]
     if missing:
-        fix = f"sudo apt-get install {' '.join(missing)}"
+        fix = f"{fixes.install(missing[0])} {' '.join(missing[1:])}".rstrip()
         return Check("Display", State.BAD, f"Libraries that the window needs are missing: {', '.join(missing)}.", fix)
     if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
         fix = "Start Assent in a desktop session, or answer on the terminal: assent terminal"

@@ -9,6 +9,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from runner.system import installed
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -51,6 +53,8 @@ def configurations(
 
 def own_command() -> str:
     """Return the full path of the `assent` that is running, for clients have a shorter PATH or know no checkout."""
+    if packaged := installed.command():
+        return packaged
     beside = os.path.join(os.path.dirname(sys.executable), "assent")
     if os.access(beside, os.X_OK):
         return beside

@@ -272,6 +272,9 @@ class Settings:
         "same. With the mouse only, nothing can be approved on the terminal.",
         group=WINDOW, yaml="window.approve_by", choices="key mouse word pin",
     )
+    start_at_login: bool = setting(
+        False, "Whether your desktop starts Assent when you log in.", group=WINDOW, yaml="window.start_at_login",
+    )
     secrets_file: bool = setting(
         False, "Whether secrets go to a file that only you can read where this system has no keyring.",
         group=SECRETS, yaml="secrets.file",

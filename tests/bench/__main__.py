@@ -35,6 +35,7 @@ MODULES = (
     "window",
     "review",
     "idle",
+    "package",
 )
 WINDOWS = {"first_window", "window", "review", "idle"}
 """Those that need a display."""

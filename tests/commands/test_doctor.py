@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.commands import doctor
+from runner.commands import doctor, fixes
 from runner.commands.doctor import Check, State, examine
+from runner.model.request import Language
 from runner.sandbox.images import here
 from runner.sandbox.images.recipe import recipe
+from runner.sandbox.local import sandbox, trusted
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -162,3 +164,73 @@ def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, m
     assert checks["Display"].state is State.BAD
     assert "surprise" in checks["Display"].what
     assert checks["Settings"].state is State.OK
+
+
+def machine(monkeypatch: pytest.MonkeyPatch, folder: Path, *programs: str) -> Path:
+    """A PATH that has these programs alone, and the switches of the kernel in files of `folder`."""
+    path = folder / "bin"
+    path.mkdir()
+    for name in programs:
+        (path / name).write_text("#!/bin/sh\n")
+        (path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(path))
+    restricted, cloned = folder / "restrict", folder / "clone"
+    monkeypatch.setattr(fixes, "RESTRICTED", restricted)
+    monkeypatch.setattr(fixes, "SWITCHES", {cloned: "sudo sysctl -w it=1"})
+    return folder
+
+
+def test_each_reason_why_bubblewrap_does_not_work_has_its_own_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = machine(monkeypatch, tmp_path, "apt-get")
+    assert fixes.bubblewrap() == "sudo apt-get install bubblewrap"
+    (folder / "bin/apt-get").rename(folder / "bin/dnf")
+    assert fixes.bubblewrap() == "sudo dnf install bubblewrap"
+    (folder / "bin/dnf").rename(folder / "bin/bwrap")
+    assert fixes.bubblewrap() == ""
+    (folder / "clone").write_text("0\n")
+    assert fixes.bubblewrap() == "sudo sysctl -w it=1"
+    (folder / "restrict").write_text("1\n")
+    assert "apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict" in fixes.bubblewrap(), "Ubuntu 24.04"
+
+
+def test_bubblewrap_is_the_fault_that_is_named_first(
+    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine without bubblewrap and Python nothing runs; 'Python was not found' alone would lead astray."""
+    machine(monkeypatch, tmp_path, "apt-get")
+    broken = LocalSandbox(tmp_path / "runs", python="/nowhere/python3")
+    monkeypatch.setattr(doctor.available, "local_sandbox", lambda _settings: broken)
+    monkeypatch.setattr(trusted, "FOLDERS", ())
+    monkeypatch.setattr(sandbox.os, "geteuid", lambda: 1000)
+    check = examined(places)["Local sandbox"]
+    assert check.state is State.BAD
+    assert check.what.startswith("Bubblewrap is not installed. Without it")
+    assert check.what.index("ubblewrap") < check.what.index("Python was not found at /nowhere/python3.")
+    assert check.fix == "sudo apt-get install bubblewrap"
+
+
+def test_an_engine_is_started_before_a_weaker_sandbox_is_named(
+    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
+    for wanted in ("auto", "docker"):
+        check = examined(places, {"SANDBOX_TYPE": wanted})["Docker"]
+        assert check.what.endswith("Docker daemon not available.")
+        assert check.fix == fixes.engine()
+        assert "SANDBOX_TYPE=local" not in check.fix
+
+
+def test_an_interpreter_is_installed_by_the_system_where_that_one_is_new_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = machine(monkeypatch, tmp_path, "apt-get", "apt-cache")
+    for version, fix in (
+        ("20.19.2", "sudo apt-get install nodejs"),
+        ("18.20.4", ""),
+        ("1:22.1", "sudo apt-get install nodejs"),
+    ):
+        (folder / "bin/apt-cache").write_text(f"#!/bin/sh\necho 'nodejs:'\necho '  Candidate: {version}+dfsg'\n")
+        assert fixes.interpreter(Language.JAVASCRIPT) == fix
+    assert fixes.interpreter(Language.PYTHON) == "sudo apt-get install python3"

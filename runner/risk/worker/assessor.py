@@ -32,6 +32,7 @@ from runner.risk.worker.calls import (
 from runner.risk.worker.consumption import LONG, Consumption
 from runner.risk.worker.process import Lost, WorkerProcess
 from runner.risk.worker.turns import PERSON, Turns
+from runner.system import sources
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ MOST_PROCESSES = MOST_AGENTS + 1
 MOST_IDLE = 2
 """Processes that stay when nothing is to be done."""
 CLOSING = "The console closed before the code was assessed."
+UPDATED = "Assent was updated while it was open, so nobody can say what this code does. Restart Assent."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +73,7 @@ class Assessor:
 
     def __init__(self, rules: Path, make: Callable[[Path], WorkerProcess] | None = None) -> None:
         """`rules` is the folder of the person's own rules; `make` makes the processes, in tests slow or broken ones."""
+        sources.at_start()
         self._make = make or (lambda folder: WorkerProcess(folder, DEADLINE))
         self._rules = rules
         self._listeners: list[Callable[[tuple[str, ...]], None]] = []
@@ -85,6 +88,8 @@ class Assessor:
         self._stale: set[WorkerProcess] = set()
         self._failed = False
         """The last start did; the next call tries again."""
+        self._updated = False
+        """The last start failed, and the files are not those with which this console began."""
         self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -95,7 +100,7 @@ class Assessor:
         answer = await self._ask(PERSON if person else request.agent, Assess(request), Assessed)
         if answer is not None and _possible(request, answer.assessment):
             return answer.assessment
-        return unreadable(CLOSING if self._closed else TOO_LARGE)
+        return unreadable(CLOSING if self._closed else UPDATED if self._updated else TOO_LARGE)
 
     async def outline(self, language: Language | None, code: str, *, agent: str = PERSON) -> str:
         """Return the outline of `code`; '' where it has none or it could not be made."""
@@ -202,8 +207,10 @@ class Assessor:
             await self._end(process)
             if not self._closed and process not in self._stale:
                 self._failed = True
+                self._updated = await asyncio.to_thread(sources.replaced)
                 log.warning("No process to assess in: %s", lost)
         else:
+            self._updated = False
             for listener in self._listeners:
                 listener(ready.problems)
             if process in self._stale or self._closed:

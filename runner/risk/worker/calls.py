@@ -74,6 +74,8 @@ class Ready:
 
     problems: tuple[str, ...]
     """What is wrong with the person's own rules."""
+    sources: str
+    """`runner.system.sources.digest`, taken after everything was loaded."""
 
 
 @dataclass(frozen=True, slots=True)

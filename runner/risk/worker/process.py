@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from runner.risk.worker.calls import HEADER, MOST_ANSWER, CallFailed, Garbage, Ready, pack, size, unpack
 from runner.risk.worker.deadline import Deadline
 from runner.system.aside import SMALL
+from runner.system.sources import at_start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ class WorkerProcess:
         return self._process is not None and self._reader is not None and not self._reader.at_eof()
 
     async def start(self) -> Ready:
-        """Start it and wait until it has loaded its rules. Raises Lost."""
+        """Start it and wait until it has loaded its rules. Raises Lost, also where it is of another version."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -67,7 +68,10 @@ class WorkerProcess:
         except OSError as error:
             ours.close()
             raise Lost(f"it could not be started: {error}") from error
-        return _known(await self._answer(Ready, asyncio.timeout(START_SECONDS)))
+        ready = _known(await self._answer(Ready, asyncio.timeout(START_SECONDS)))
+        if ready.sources != at_start():
+            raise Lost("the files of Assent were replaced")
+        return ready
 
     def _started(self, descriptor: int) -> subprocess.Popen[bytes]:
         """Not on another thread: the kernel ends the process with the thread that started it."""

@@ -44,6 +44,7 @@ from runner.risk.worker.calls import (
     pack,
     unpack_call,
 )
+from runner.system.sources import digest
 
 if TYPE_CHECKING:
     from runner.risk.own import Own
@@ -67,7 +68,7 @@ def main(folder: str, parent: int, seconds: float) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         rules = own.read(Path(folder))
         gc.freeze()
-        line.sendall(pack(Ready(rules.problems)))
+        line.sendall(pack(Ready(rules.problems, digest())))
         while (body := _received(line)) is not None:
             # The system ends this process even where the interpreter is inside one long match.
             signal.setitimer(signal.ITIMER_REAL, seconds * PATIENCE + GRACE_SECONDS)

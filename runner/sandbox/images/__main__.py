@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="assent images", description="Build the images that sandboxes start from.")
-    parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"which ones: {', '.join(names())} (all)")
-    parser.add_argument("--mirror", default="", metavar="URL", help="a Debian mirror; file:///... for one on a disk")
-    parser.add_argument("--list", action="store_true", help="say what is in which image, and build nothing")
-    parser.add_argument("--again", action="store_true", help="build also what is there, for newer packages")
+    add_arguments(parser)
     chosen = parser.parse_args(arguments)
     try:
         if chosen.list:
@@ -37,6 +34,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return 0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments to a parser, which may be one of a sub-command."""
+    parser.add_argument("names", nargs="*", metavar="IMAGE", help=f"which ones: {', '.join(names())} (all)")
+    parser.add_argument("--mirror", default="", metavar="URL", help="a Debian mirror; file:///... for one on a disk")
+    parser.add_argument("--list", action="store_true", help="say what is in which image, and build nothing")
+    parser.add_argument("--again", action="store_true", help="build also what is there, for newer packages")
 
 
 async def _build(chosen: Sequence[str], mirror: str, again: bool) -> None:

@@ -37,6 +37,7 @@ from runner.sandbox.local.trial import (
     SYSTEM,
     TrialLook,
 )
+from runner.system import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -358,6 +359,10 @@ def _system() -> list[str]:
             options += ["--symlink", os.readlink(path), path]
         elif os.path.isdir(path):
             options += ["--ro-bind", path, path]
+    own = installed.modules()
+    if own is not None and own.is_relative_to("/usr"):
+        # What Assent carries for itself is not the system's: code must not come to depend on it.
+        options += ["--perms", "0755", "--tmpfs", str(own), "--remount-ro", str(own)]
     return options
 
 

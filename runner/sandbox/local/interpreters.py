@@ -16,6 +16,7 @@ from typing import assert_never
 from runner.model.errors import KnownError
 from runner.model.request import Language
 from runner.sandbox.local import trusted
+from runner.system import installed
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Folders that every sandbox shows read-only."""
@@ -67,11 +68,12 @@ def find(language: Language, given: str) -> Interpreter:
 
 
 def _find_python(given: str) -> Interpreter:
-    """Without a path: the interpreter below Assent's virtual environment, or `python3` from PATH in a packaged build.
+    """Without a path: the interpreter below Assent's virtual environment, or the one that an installed Assent
+    carries.
 
     Then the code sees the packages of that interpreter, and none of those that Assent itself needs.
     """
-    path = given or ("" if getattr(sys, "frozen", False) else _base_python()) or trusted.find("python3")
+    path = given or _base_python()
     remedy = "Install Python 3.11 or later, or name its path in the settings."
     source = Path(__file__).parent.with_name("inside") / "python.py"
     with tempfile.TemporaryDirectory(prefix="assent-try-") as scratch:
@@ -94,8 +96,8 @@ def _find_python(given: str) -> Interpreter:
 
 
 def _base_python() -> str:
-    """Return the interpreter that this one's virtual environment was made of; this one outside of any."""
-    return str(getattr(sys, "_base_executable", "") or sys.executable)
+    """Return the interpreter that Assent carries, or that its virtual environment was made of."""
+    return installed.interpreter() or str(getattr(sys, "_base_executable", "") or sys.executable)
 
 
 def _own_packages() -> tuple[str, ...]:

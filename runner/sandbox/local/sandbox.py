@@ -15,7 +15,7 @@ from runner.network.loop import NetworkLoop
 from runner.sandbox import leftovers, networked
 from runner.sandbox.contract import Readiness
 from runner.sandbox.local import control_groups
-from runner.sandbox.local.bubblewrap import Bubblewrap
+from runner.sandbox.local.bubblewrap import REMEDY, Bubblewrap
 from runner.sandbox.local.doors import LocalDoors
 from runner.sandbox.local.interpreters import Interpreter, find
 from runner.sandbox.local.plain_processes import PlainProcesses
@@ -218,4 +218,11 @@ class LocalSandbox:
                         f"As root, code runs only behind bubblewrap, and that does not work here: {why}.",
                         "Install bubblewrap (apt-get install bubblewrap), or start Assent as an ordinary user.",
                     ) from error
-        return PlainProcesses(self._root, self._tool(Language.PYTHON), why)
+        try:
+            return PlainProcesses(self._root, self._tool(Language.PYTHON), why)
+        except KnownError as python:
+            # The first fault is that of bubblewrap: with it neither the other nor plain processes would matter.
+            what = (
+                f"{why[0].upper()}{why[1:]}. Without it code runs as plain processes, which need Python: {python.what}"
+            )
+            raise KnownError(what, f"{REMEDY} {python.remedy}") from python

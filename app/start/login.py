@@ -1,0 +1,96 @@
+"""Starts Assent with the desktop, where the settings ask for it: a file in the folder that the desktop reads."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from typing import TYPE_CHECKING
+
+from runner.model.errors import KnownError
+from runner.system.durable import replace_file
+from runner.system.plain_file import read_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.system.places import Places
+
+NAME = "assent.desktop"
+ENTRY = """\
+[Desktop Entry]
+Type=Application
+Name=Assent
+Comment=Written by Assent, as its settings ask for it. Once you change it, Assent leaves it alone.
+Exec={command}
+Icon=assent
+Terminal=false
+StartupWMClass=assent
+"""
+SUM = "X-Assent-Sum="
+"""Begins the last line: a hash of the lines before it, by which a change is seen."""
+
+
+def file_for(places: Places) -> Path | None:
+    """Return the file that the desktop reads at login; None where Assent has a folder of its own (`ASSENT_HOME`)."""
+    return None if places.home is None else places.config.parent / "autostart" / NAME
+
+
+def keep(file: Path, command: str, *, wanted: bool, before: bool) -> None:
+    """Make `file` what the settings ask for, where that has changed since `before`. Raises KnownError.
+
+    What the person did to it in the desktop's own settings meanwhile counts more than an unchanged setting.
+    """
+    if wanted != before or (wanted and outdated(file, command)):
+        apply(file, command, wanted=wanted)
+
+
+def apply(file: Path, command: str, *, wanted: bool) -> None:
+    """Write `file` or remove it. Raises KnownError where it is the person's own by now, or cannot be written."""
+    try:
+        mine = _is_mine(file)
+        if mine is False:  # and not None, where there is none
+            what = f"{file} is not as Assent has written it, so it stays."
+            raise KnownError(what, f'Remove it (rm "{file}"), then start Assent again.')
+        if wanted:
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            replace_file(file, signed(ENTRY.format(command=quoted(command))))
+        elif mine:
+            file.unlink()
+    except OSError as error:
+        raise KnownError(
+            f"Starting at login could not be changed: {error}.", "Check the rights of the folder."
+        ) from error
+
+
+def outdated(file: Path, command: str) -> bool:
+    """Return whether `file` is Assent's and starts another command, as after a checkout was moved."""
+    with contextlib.suppress(OSError):
+        return bool(_is_mine(file)) and read_file(file).decode() != signed(ENTRY.format(command=quoted(command)))
+    return False
+
+
+def quoted(command: str) -> str:
+    """Return the path of a program as the specification of desktop entries wants it in `Exec`."""
+    for special in ("\\", '"', "`", "$"):
+        command = command.replace(special, "\\" + special)
+    # Twice: once for the quotes of the argument, once because the value is a string.
+    return '"{}"'.format(command.replace("\\", "\\\\").replace("%", "%%"))
+
+
+def signed(text: str) -> str:
+    """Return `text` with its hash."""
+    return f"{text}{SUM}{hashlib.sha256(text.encode()).hexdigest()}\n"
+
+
+def _is_mine(file: Path) -> bool | None:
+    """Return whether `file` is as Assent wrote it; None where there is none. A link is the person's."""
+    if not file.exists() and not file.is_symlink():
+        return None
+    if file.is_symlink():
+        return False
+    try:
+        text = read_file(file).decode()
+    except UnicodeDecodeError:
+        return False
+    body, found, _ = text.rpartition(SUM)
+    return bool(found) and signed(body) == text

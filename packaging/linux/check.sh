@@ -1,0 +1,33 @@
+#!/bin/sh
+# Builds the package twice, as this version and as a later one, and installs both in bare systems (tests/package).
+# DIST keeps what `make package` has made as it is. SUITES names the releases of Debian; "bookworm trixie" before a release.
+set -eu
+cd "$(dirname "$0")/../.."
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
+architecture=$(dpkg --print-architecture)
+later=$version.1
+FAST=1
+export FAST
+checked=build/package-test
+rm -rf "$checked"
+mkdir -p "$checked/again"
+deb=$checked/assent_${version}_$architecture.deb
+DIST=$checked packaging/linux/package.sh >/dev/null
+DIST=$checked/again packaging/linux/package.sh >/dev/null
+# The later version: the same files under another number.
+dpkg-deb -R "$deb" "$checked/later"
+sed -i "s/^Version: .*/Version: $later/" "$checked/later/DEBIAN/control"
+echo "$later" >"$checked/later/usr/lib/assent/VERSION"
+mv "$checked/later/usr/lib/assent/app/assent-$version.dist-info" "$checked/later/usr/lib/assent/app/assent-$later.dist-info"
+sed -i "s/^Version: .*/Version: $later/" "$checked/later/usr/lib/assent/app/assent-$later.dist-info/METADATA"
+(cd "$checked/later" && find usr -type f -print0 | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
+dpkg-deb --root-owner-group -Zgzip -z1 --build "$checked/later" "$checked/assent_${later}_$architecture.deb" >/dev/null
+rm -rf "$checked/later"
+unpacked="$checked/a folder with blanks/assent-$version"
+mkdir -p "${unpacked%/*}"
+packaging/linux/portable.sh build/package/assent "$unpacked"
+lintian --fail-on error,warning --no-tag-display-limit "$deb"
+desktop-file-validate packaging/linux/assent.desktop
+appstreamcli validate --no-net build/package/metainfo.xml
+ASSENT_PACKAGES=$deb:$checked/assent_${later}_$architecture.deb ASSENT_SHOTS=$checked ASSENT_PORTABLE=$unpacked \
+    .venv/bin/python -m pytest tests/package "$@"

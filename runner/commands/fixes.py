@@ -1,0 +1,102 @@
+"""Commands that mend what `assent doctor` finds, for the machine it runs on; each can be pasted into a shell."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from runner.model.request import Language
+from runner.system import installed
+
+RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+"""1 on Ubuntu from 24.04: only programs with a profile of AppArmor may make namespaces."""
+SWITCHES = {
+    Path("/proc/sys/kernel/unprivileged_userns_clone"): "sudo sysctl -w kernel.unprivileged_userns_clone=1",
+    Path("/proc/sys/user/max_user_namespaces"): "sudo sysctl -w user.max_user_namespaces=15000",
+}
+"""Switches that forbid namespaces where they say 0, and the command that allows them until the next start."""
+PROFILE = (
+    "sudo apt-get install apparmor-profiles"
+    " && sudo install -m 644 /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/"
+    " && sudo apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict"
+)
+MANAGERS = (
+    ("apt-get", "sudo apt-get install"),
+    ("dnf", "sudo dnf install"),
+    ("pacman", "sudo pacman -S"),
+    ("zypper", "sudo zypper install"),
+)
+"""Programs that install packages, and how they are called; the first that is there."""
+OTHER_NAMES = {
+    ("docker.io", "dnf"): "moby-engine",
+    ("docker.io", "pacman"): "docker",
+    ("docker.io", "zypper"): "docker",
+    ("python3", "pacman"): "python",
+}
+INTERPRETERS = {Language.PYTHON: "python3", Language.JAVASCRIPT: "nodejs", Language.SHELL: "bash"}
+LEAST_NODE = 20
+ASK_SECONDS = 10.0
+SOCKET = Path("/var/run/docker.sock")
+UNITS = ("/usr/lib/systemd/system/docker.service", "/lib/systemd/system/docker.service")
+INTO_GROUP = 'sudo usermod -aG docker "$USER"  # then log in again; this group is as powerful as root'
+
+
+def install(package: str) -> str:
+    """Return the command that installs `package`, by the name that Debian gives it."""
+    name, command = next(((name, command) for name, command in MANAGERS if shutil.which(name)), MANAGERS[0])
+    return f"{command} {OTHER_NAMES.get((package, name), package)}"
+
+
+def bubblewrap() -> str:
+    """Return what lets bubblewrap work here; '' where nothing is seen that keeps it from that."""
+    if not shutil.which("bwrap"):
+        return install("bubblewrap")
+    if _read(RESTRICTED) == "1":
+        return PROFILE
+    return next((command for switch, command in SWITCHES.items() if _read(switch) == "0"), "")
+
+
+def engine() -> str:
+    """Return what gets the container engine of this machine to answer."""
+    if SOCKET.exists() and not os.access(SOCKET, os.R_OK | os.W_OK):
+        return INTO_GROUP
+    if any(os.path.exists(unit) for unit in UNITS) and os.path.isdir("/run/systemd/system"):
+        return "sudo systemctl start docker"
+    own = Path(__file__).resolve().parents[2] / "packaging/engine.sh"
+    if installed.folder() is None and own.is_file() and os.geteuid() == 0:
+        # A checkout brings one of its own, with gVisor, that touches no other; nobody but root can reach it.
+        return f"{shlex.quote(str(own))} install && export DOCKER_HOST=$({shlex.quote(str(own))} start)"
+    if shutil.which("dockerd"):
+        return "sudo service docker start"
+    return install("docker.io")
+
+
+def interpreter(language: Language) -> str:
+    """Return what brings the interpreter of `language`; '' where this system's own is too old."""
+    package = INTERPRETERS[language]
+    offered = _offered_by_apt(package) if language is Language.JAVASCRIPT else None
+    return install(package) if offered is None or offered >= LEAST_NODE else ""
+
+
+def _offered_by_apt(package: str) -> int | None:
+    """Return the first number of the version that apt would install; None where that cannot be found out."""
+    try:
+        command = ["apt-cache", "policy", package]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=ASK_SECONDS, check=False, env={**os.environ, "LC_ALL": "C"}
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r"(?m)^ *Candidate: (?:\d+:)?(\d+)", done.stdout)
+    return int(found[1]) if found else None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,92 @@
+"""An update of the files while the console is open."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.errands import Errands
+from app.start.update import LATER, Update
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+ROOT = Path(__file__).resolve().parents[2]
+ONLY_AT_START = {
+    "app.demo.show",
+    "app.start.console",
+    "app.start.loop",
+    "app.start.opening",
+    "app.start.selftest",
+    "runner.system.log",
+}
+"""Imported before the window is there, or by another command."""
+BY_OTHERS = {"runner.commands.cli"}
+
+
+def imported_later() -> set[str]:
+    """Modules that the console imports inside functions only."""
+    found, early = set(), set()
+    for top in ("app", "runner"):
+        for file in (ROOT / top).rglob("*.py"):
+            if {"commands", "demo", "inside"} & set(file.parts) or file.name == "__main__.py":
+                continue
+            tree = ast.parse(file.read_text("utf-8"))
+            inner = {
+                node
+                for function in ast.walk(tree)
+                if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+                for node in ast.walk(function)
+            }
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ImportFrom) and node.module:
+                    (found if node in inner else early).add(node.module)
+    return {name for name in found if name.startswith(("app.", "runner."))} - early
+
+
+def test_what_is_imported_later_is_loaded_before_an_update_can_come() -> None:
+    assert imported_later() - ONLY_AT_START - BY_OTHERS <= set(LATER)
+
+
+def test_everything_in_the_list_is_there() -> None:
+    for name in LATER:
+        importlib.import_module(name)
+
+
+def test_an_update_is_reported_once(qtbot: QtBot, tmp_path: Path) -> None:
+    file = tmp_path / "VERSION"
+    file.write_text("1.0\n")
+    update = Update(Errands("test"), file)
+    said: list[str] = []
+    update.replaced.connect(said.append)
+    update.look()
+    assert said == []
+    file.unlink()
+    update.look()
+    assert said == [], "while an update is under way the file is not there"
+    (tmp_path / "new").write_text("1.1\n")
+    (tmp_path / "new").rename(file)
+    update.look()
+    update.look()
+    assert said == ["1.1"]
+
+
+def test_the_same_version_installed_again_is_an_update_too(qtbot: QtBot, tmp_path: Path) -> None:
+    file = tmp_path / "VERSION"
+    file.write_text("1.0\n")
+    update = Update(Errands("test"), file)
+    said: list[str] = []
+    update.replaced.connect(said.append)
+    (tmp_path / "new").write_text("1.0\n")
+    (tmp_path / "new").rename(file)
+    update.look()
+    assert said == ["1.0"]
+
+
+def test_a_checkout_is_not_looked_at(qtbot: QtBot) -> None:
+    update = Update(Errands("test"))
+    update.begin()
+    update.look()
+    assert not update._timer.isActive()
