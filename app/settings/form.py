@@ -6,7 +6,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from app.settings.words import title_of
-from runner.settings.declared import declared, level_values
+from runner.settings.declared import declared
+from runner.settings.levels import level_values
 from runner.settings.loading import CEILINGS, SettingSource
 
 if TYPE_CHECKING:

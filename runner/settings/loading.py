@@ -9,7 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
-from runner.settings.declared import Settings, declared, level_values
+from runner.settings.declared import Settings, declared
+from runner.settings.levels import level_values
 from runner.system import document
 from runner.system.document import Node, Unreadable
 from runner.system.durable import replace_file

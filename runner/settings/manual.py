@@ -9,7 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from runner.settings.declaration import Kind
-from runner.settings.declared import declared, level_values
+from runner.settings.declared import declared
+from runner.settings.levels import level_values
 from runner.settings.module_lists import LEVELS as IMPORTABLE
 from runner.system.places import resources
 

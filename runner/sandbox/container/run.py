@@ -157,7 +157,9 @@ class ContainerRun:
         if self._begun is None and self._asked is not None:  # it may have ended before the signal
             return self._result(code, self._why or Outcome.KILLED, self._reason or self._asked)
         if self._begun is None and self._why is None:
-            return self._result(code, Outcome.ENGINE_LOST, f"The container did not start: {self._last_words()}")
+            return self._result(
+                code, Outcome.ENGINE_LOST, f"The container did not start: {_last_words(self._transcript)}"
+            )
         out_of_memory = out_of_memory or (code != 0 and self._gauge.killed)
         unknown = Outcome.FAILED if doubted else None  # whatever status the engine says
         return self._result(code, self._why or (Outcome.OUT_OF_MEMORY if out_of_memory else unknown), self._reason)
@@ -326,16 +328,8 @@ class ContainerRun:
             disk_is_full=self._gauge.disk >= limit * DISK_FULL,
             processes_full=self._gauge.processes_full,
         )
-        setting = replace(self._setting, versions=self._versions())
+        setting = replace(self._setting, versions=_versions(self._job, self._setting, self._container))
         return verdict.result(self._job, setting, self._transcript, ended, self._container.report)
-
-    def _versions(self) -> dict[str, str]:
-        found = {self._job.language.value: self._container.version} if self._container.version else {}
-        return {**self._setting.versions, **found}
-
-    def _last_words(self) -> str:
-        text, _ = self._transcript.text(Stream.ERR)
-        return " ".join(text.split())[-300:] or "it said nothing"
 
 
 class SettledRun:
@@ -358,3 +352,15 @@ def not_started(error: Denied, image: str) -> KnownError:
     if error.status == 404 and "image" in error.message.lower():
         return KnownError(f"The image {image} is not there.", "Build it with: assent images")
     return KnownError(f"The container could not be started: {error.message.strip().rstrip('.')}.", "Open Doctor.")
+
+
+def _versions(job: Job, setting: Setting, container: Container) -> dict[str, str]:
+    """Return the versions of `setting`, with that of the interpreter that the container has named."""
+    found = {job.language.value: container.version} if container.version else {}
+    return {**setting.versions, **found}
+
+
+def _last_words(transcript: Transcript) -> str:
+    """Return the end of what a container that did not start has printed."""
+    text, _ = transcript.text(Stream.ERR)
+    return " ".join(text.split())[-300:] or "it said nothing"
