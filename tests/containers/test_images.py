@@ -278,7 +278,7 @@ def test_an_image_takes_the_place_of_the_one_before_it_unless_that_is_in_use(add
 
 @pytest.mark.parametrize("content", [b"", b"no archive"])
 def test_what_is_no_root_file_system_does_not_become_an_image(address: str, room: Path, content: bytes) -> None:
-    with pytest.raises(KnownError, match=r"What was built is no image for Shell: .*Build it again"):
+    with pytest.raises(KnownError, match=r"What was built is no image shell: .*Build it again"):
         build(Builder(engine.builder(address).store, _Tiny("1.0", content)), SHELL)
     assert asyncio.run(engine.builder(address).state(SHELL)) is ImageState.READY
 

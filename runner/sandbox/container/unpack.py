@@ -24,7 +24,7 @@ KINDS = {
     b"d": LeftOut.DEEP,
     b"l": LeftOut.LINK,
     b"m": LeftOut.MANY,
-    b"p": LeftOut.PACKAGES,
+    b"k": LeftOut.PACKAGES,
     b"r": LeftOut.REST,
     b"s": LeftOut.SPECIAL,
     b"t": LeftOut.FULL,

@@ -109,7 +109,7 @@ class Builder:
         try:
             await asyncio.to_thread(pack, recipe, root, archive)
         except ValueError as error:
-            raise KnownError(f"What was built is no image for {recipe.title}: {error}.", "Build it again.") from error
+            raise KnownError(f"What was built is no image {recipe.name}: {error}.", "Build it again.") from error
         if kept:
             await asyncio.to_thread(_keep, archive, kept)
 

@@ -30,7 +30,7 @@ set -f
 IFS=$'\n'
 found=($(
   find . -mindepth 1 -maxdepth $((DEEPEST + 1)) ! -path "./$main" \
-    \( \( -path ./.packages -o -path ./node_modules \) -type d -prune -printf 'p 0 %P\0' \) -o ! -path "./$main" \
+    \( \( -path ./.packages -o -path ./node_modules \) -type d -prune -printf 'k 0 %P\0' \) -o ! -path "./$main" \
     \( -type f ! -readable -printf 'c 0 %P\0' -o -printf '%y %s %P\0' \) |
     sed -zn "s|\n|//|g; s|\$|\n|; p; $((LOOKED_AT + 1))q"
 ))
@@ -57,7 +57,7 @@ names=0
         above=${path//[!\/]/}
         ((${#above} >= DEEPEST)) || continue
         ;;
-      l | c | p) ;;
+      l | c | k) ;;
       *) kind=s ;;
     esac
     printf '%s%s %s\0' "$kind" "$size" "$path"
