@@ -34,7 +34,7 @@ SHOTS = Path(os.environ.get("ASSENT_SHOTS", "build/package-test"))
 HOME = "/home/person"
 DESKTOP_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 """What a desktop gives the programs that it starts."""
-PORTABLE = Path(os.environ["ASSENT_PORTABLE"])
+PORTABLE = Path(os.environ["ASSENT_PORTABLE"]).absolute()
 """The folder of the archive, unpacked."""
 EVERYWHERE = re.compile(
     r"(ld-linux-x86-64|lib(c|m|dl|pthread|rt|resolv|util|gcc_s|stdc\+\+|z|GL|EGL|OpenGL|GLX|GLdispatch|gbm|drm|X11"
