@@ -44,6 +44,8 @@ EVERYWHERE = re.compile(
 )
 """Names of libraries that every desktop has: C and its compiler's, drivers, X, Wayland, fonts, GLib, D-Bus."""
 PATIENCE = 60.0
+pytestmark = pytest.mark.timeout(1200)
+"""A bare system is made and apt works in it before a test begins."""
 CODE = "import os\nprint('from', 'the package', sorted(os.environ)[0] != '')\n"
 
 
