@@ -146,7 +146,7 @@ class Console(QObject):
     def _start_at_login(self, settings: Settings) -> None:
         """Have the desktop start Assent at login, or not, as the settings now ask for."""
         from app.start.login import file_for, keep
-        from runner.gateway.snippets import own_command
+        from runner.gateway.snippets import own_program
 
         file, wanted = file_for(self._places), settings.start_at_login
         if file is None:
@@ -154,7 +154,7 @@ class Console(QObject):
         before = self._remembered.get("start_at_login") == YES
 
         def work() -> None:
-            keep(file, own_command(), wanted=wanted, before=before)
+            keep(file, own_program(), wanted=wanted, before=before)
 
         def done(_: None) -> None:
             self._remembered.set("start_at_login", YES if wanted else "")

@@ -26,7 +26,7 @@ rm -rf "$checked/later"
 unpacked="$checked/a folder with blanks/assent-$version"
 mkdir -p "${unpacked%/*}"
 packaging/linux/portable.sh build/package/assent "$unpacked"
-lintian --fail-on error,warning --no-tag-display-limit "$deb"
+lintian --fail-on error,warning --tag-display-limit 0 "$deb"
 desktop-file-validate packaging/linux/assent.desktop
 appstreamcli validate --no-net build/package/metainfo.xml
 ASSENT_PACKAGES=$deb:$checked/assent_${later}_$architecture.deb ASSENT_SHOTS=$checked ASSENT_PORTABLE=$unpacked \

@@ -27,7 +27,7 @@ programs() {
 }
 
 # What the loader finds outside the folder, with all that it needs in turn.
-programs | xargs ldd 2>/dev/null | sed -n 's/^\t\([^ ]*\) => \(\/[^ ]*\) (.*/\1 \2/p' | sort -u | while read -r name path; do
+programs | xargs -d '\n' ldd 2>/dev/null | sed -n 's/^\t\([^ ]*\) => \(\/[^ ]*\) (.*/\1 \2/p' | sort -u | while read -r name path; do
     case $path in "$PWD"/* | "$out"/*) continue ;; esac
     printf '%s\n' "$name" | grep -qE "$system" && continue
     cp -L "$path" "$libraries/$name"

@@ -23,7 +23,7 @@ from runner.audit.redact import kinds, redacted
 from runner.audit.samples import samples
 from runner.audit.verify import verify
 from runner.gateway import catalog
-from runner.gateway.snippets import own_command
+from runner.gateway.snippets import own_program
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
@@ -190,7 +190,7 @@ def _bridge(home: Path, token: str) -> SelfCheck:
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
         {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
     )  # fmt: skip
-    command = [own_command(), "mcp"]
+    command = [own_program(), "mcp"]
     environment = {**os.environ, "ASSENT_HOME": str(home), "ASSENT_TOKEN": token}
     pipe = subprocess.PIPE
     try:

@@ -52,6 +52,11 @@ def configurations(
 
 
 def own_command() -> str:
+    """Return `own_program` as a shell takes it."""
+    return shlex.quote(own_program())
+
+
+def own_program() -> str:
     """Return the full path of the `assent` that is running, for clients have a shorter PATH or know no checkout."""
     if packaged := installed.command():
         return packaged

@@ -16,6 +16,7 @@ import pytest_asyncio
 
 from runner.assembly import build, open_engine
 from runner.commands.run import _told
+from runner.gateway import snippets
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked, RequestArrived, RequestDecided, RunStarted
@@ -275,3 +276,12 @@ def test_what_did_not_succeed_never_ends_with_0() -> None:
     assert _told({}, data | {"exit_code": 137}) == 137
     assert _told({}, data | {"exit_code": -1}) == 124
     assert _told({}, data | {"status": "finished", "outcome": "ok"}) == 0
+
+
+def test_a_command_with_blanks_in_its_path_stays_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snippets.installed, "command", lambda: "/opt/a folder/assent")
+    given = snippets.configurations("x", "TOKEN", "http://127.0.0.1:1/mcp", snippets.own_command())
+    texts = [one.text for one in given if "a folder" in one.text]
+    assert len(texts) == 2
+    assert json.loads(texts[0])["mcpServers"]["assent"]["command"] == "/opt/a folder/assent"
+    assert 'command = "/opt/a folder/assent"' in texts[1]

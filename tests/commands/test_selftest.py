@@ -74,7 +74,7 @@ def test_a_gateway_that_does_not_answer_is_bad(
     command = tmp_path / "a command"
     command.write_text(f"#!{sys.executable}\n{program}\n")
     command.chmod(0o755)
-    monkeypatch.setattr(selftest, "own_command", lambda: str(command))
+    monkeypatch.setattr(selftest, "own_program", lambda: str(command))
     monkeypatch.setattr(selftest, "BRIDGE_SECONDS", 0.5)
     token = Agents(Places.under(tmp_path)).add("self-test")
     assert problem in selftest._bridge(tmp_path, token).problem
@@ -82,7 +82,7 @@ def test_a_gateway_that_does_not_answer_is_bad(
 
 def test_the_gateway_counts_for_the_whole(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     require("bubblewrap")
-    monkeypatch.setattr(selftest, "own_command", lambda: "true")
+    monkeypatch.setattr(selftest, "own_program", lambda: "true")
     assert selftest.main() == 1
     said = capsys.readouterr().out
     assert "BAD   gateway, through assent mcp" in said

@@ -45,7 +45,7 @@ class BareRoot:
         self._holder = subprocess.Popen(
             ["unshare", "-m", "-p", "-i", "--fork", "--kill-child", "--propagation", "private", "bash", "-c", ENTER,
              "enter", folder],
-            stdout=subprocess.PIPE, text=True,
+            stdout=subprocess.PIPE, text=True, env={"PATH": os.environ["PATH"]},
         )  # fmt: skip
         assert self._holder.stdout is not None
         assert self._holder.stdout.readline() == "ready\n", "the root cannot be entered"

@@ -34,7 +34,7 @@ SHOTS = Path(os.environ.get("ASSENT_SHOTS", "build/package-test"))
 HOME = "/home/person"
 DESKTOP_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 """What a desktop gives the programs that it starts."""
-PORTABLE = Path(os.environ["ASSENT_PORTABLE"])
+PORTABLE = Path(os.environ["ASSENT_PORTABLE"]).absolute()
 """The folder of the archive, unpacked."""
 EVERYWHERE = re.compile(
     r"(ld-linux-x86-64|lib(c|m|dl|pthread|rt|resolv|util|gcc_s|stdc\+\+|z|GL|EGL|OpenGL|GLX|GLdispatch|gbm|drm|X11"
@@ -44,6 +44,8 @@ EVERYWHERE = re.compile(
 )
 """Names of libraries that every desktop has: C and its compiler's, drivers, X, Wayland, fonts, GLib, D-Bus."""
 PATIENCE = 60.0
+pytestmark = pytest.mark.timeout(1200)
+"""A bare system is made and apt works in it before a test begins."""
 CODE = "import os\nprint('from', 'the package', sorted(os.environ)[0] != '')\n"
 
 
