@@ -137,7 +137,7 @@ class ContainerRun:
 
     async def _ran(self) -> Result:
         pump = spawn(f"output {self._job.id}", self._pump())
-        pump.add_done_callback(lambda _: self._output_ended())
+        pump.add_done_callback(lambda _: self._ending())
         gauge = spawn(f"gauge {self._job.id}", self._gauge.follow(self._sent))
         try:
             await self._guard(pump)
@@ -157,7 +157,9 @@ class ContainerRun:
         if self._begun is None and self._asked is not None:  # it may have ended before the signal
             return self._result(code, self._why or Outcome.KILLED, self._reason or self._asked)
         if self._begun is None and self._why is None:
-            return self._result(code, Outcome.ENGINE_LOST, f"The container did not start: {self._last_words()}")
+            return self._result(
+                code, Outcome.ENGINE_LOST, f"The container did not start: {_last_words(self._transcript)}"
+            )
         out_of_memory = out_of_memory or (code != 0 and self._gauge.killed)
         unknown = Outcome.FAILED if doubted else None  # whatever status the engine says
         return self._result(code, self._why or (Outcome.OUT_OF_MEMORY if out_of_memory else unknown), self._reason)
@@ -184,13 +186,11 @@ class ContainerRun:
             if rest := container.rest():
                 transcript.append(Stream.ERR, rest)
 
-    def _output_ended(self) -> None:
-        self._let_relay_end()
-        self._changed.set()
-
-    def _let_relay_end(self) -> None:
+    def _ending(self) -> None:
+        """Note that the run is ending, whatever ends it; harmless when done before."""
         if self._relay is not None:
             self._relay.let_end()
+        self._changed.set()
 
     def _may_begin(self) -> bool:
         """Return whether the code may be sent; where not, the run is being ended.
@@ -212,7 +212,7 @@ class ContainerRun:
             if self._collecting.begun is None:
                 await self._keep_limits(now)
             else:
-                self._let_relay_end()
+                self._ending()
                 self._watch_collecting(now)
             await self._keep_still(now)
             if now >= self._kill_at:
@@ -269,7 +269,7 @@ class ContainerRun:
         self._why, self._reason = why, reason
         self._kill_at = time.monotonic() + grace
         self._still = False
-        self._let_relay_end()
+        self._ending()
         await self._keep_still(time.monotonic())  # what is halted does not hear signals
         if grace:
             await self._container.signal("SIGTERM")
@@ -333,10 +333,6 @@ class ContainerRun:
         found = {self._job.language.value: self._container.version} if self._container.version else {}
         return {**self._setting.versions, **found}
 
-    def _last_words(self) -> str:
-        text, _ = self._transcript.text(Stream.ERR)
-        return " ".join(text.split())[-300:] or "it said nothing"
-
 
 class SettledRun:
     """A run that failed before it began."""
@@ -351,6 +347,11 @@ class SettledRun:
 
     def stop(self, why: str) -> None:
         """Do nothing: the run is over."""
+
+
+def _last_words(transcript: Transcript) -> str:
+    text, _ = transcript.text(Stream.ERR)
+    return " ".join(text.split())[-300:] or "it said nothing"
 
 
 def not_started(error: Denied, image: str) -> KnownError:
