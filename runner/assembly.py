@@ -37,6 +37,7 @@ from runner.requests.cases import Cases
 from runner.requests.network import Offered
 from runner.settings.loading import load
 from runner.system.places import Places
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,6 +83,7 @@ class Assembly:
         self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes, self.installing, self.networking)
         self.path = Path(parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.assess)
         self.engine = self.make_engine()
+        parts.pin.listen(lambda kind, body: spawn("record the PIN", self.recorder.keep_noting(kind, "", body)))
 
     def make_circumstances(self) -> Circumstances:
         return Circumstances(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.system.clock import since_boot
+from runner.system.expiry import Expiry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,11 +37,14 @@ class Question:
     digest: str
     ask: Ask
     asked_at: float
-    deadline: float
     future: asyncio.Future[Decision]
-    timer: asyncio.TimerHandle | None = None
+    expiry: Expiry
     paused: bool = False
     """Whether a person is looking at it: only `LONGEST_PAUSE` limits it then."""
+
+    @property
+    def deadline(self) -> float:
+        return self.expiry.at
 
 
 class Desk:
@@ -55,10 +59,10 @@ class Desk:
 
     def put(self, request_id: str, digest: str, ask: Ask) -> Question:
         """Open a question whose window starts now. Await `question.future` for the decision."""
-        loop = asyncio.get_running_loop()
-        now = self._clock()
-        question = Question(request_id, digest, ask, now, now + ask.window, loop.create_future())
-        question.timer = loop.call_later(ask.window, self._expire, request_id)
+        expiry = Expiry(lambda: self._expire(request_id), self._clock)
+        future = asyncio.get_running_loop().create_future()
+        question = Question(request_id, digest, ask, self._clock(), future, expiry)
+        expiry.set(question.asked_at + ask.window)
         self._open[request_id] = question
         return question
 
@@ -70,7 +74,7 @@ class Desk:
         question = self._open.get(request_id)
         if question is None:
             return Taken.UNKNOWN
-        if self._clock() >= question.deadline:
+        if question.expiry.over:
             # Its timer is late, as it is after the machine has slept.
             self._expire(request_id)
             return Taken.UNKNOWN
@@ -85,20 +89,13 @@ class Desk:
         if question is None or question.paused:
             return None
         question.paused = True
-        question.deadline = max(question.deadline, question.asked_at + LONGEST_PAUSE)
-        if question.timer is not None:
-            question.timer.cancel()
-        left = question.deadline - self._clock()
-        question.timer = asyncio.get_running_loop().call_later(left, self._expire, request_id)
+        question.expiry.set(max(question.deadline, question.asked_at + LONGEST_PAUSE))
         return question
 
     def awoke(self) -> None:
-        """Let expire what is over after the machine has slept; the loop's timers stood still meanwhile."""
+        """Let expire what is over after the machine has slept."""
         for question in self.waiting():
-            if question.timer is not None:
-                question.timer.cancel()
-            left = max(0.0, question.deadline - self._clock())
-            question.timer = asyncio.get_running_loop().call_later(left, self._expire, question.request_id)
+            question.expiry.awoke()
 
     def withdraw(self, request_id: str, why: str) -> bool:
         """Withdraw a question whose caller has disconnected; return False where none was open."""
@@ -126,7 +123,7 @@ class Desk:
 
     def seconds_left(self, request_id: str) -> float | None:
         question = self._open.get(request_id)
-        return None if question is None else max(0.0, question.deadline - self._clock())
+        return None if question is None else question.expiry.left
 
     def _expire(self, request_id: str) -> None:
         self._end(request_id, Verdict.EXPIRED, Decider.ENGINE, LATE)
@@ -140,8 +137,7 @@ class Desk:
 
     def _settle(self, question: Question, decision: Decision) -> None:
         del self._open[question.request_id]
-        if question.timer is not None:
-            question.timer.cancel()
+        question.expiry.cancel()
         waited = round(self._clock() - question.asked_at, 3)
         settled = Decision(decision.verdict, decision.by, decision.reason, question.ask.rule, waited, decision.digest)
         if not question.future.done():

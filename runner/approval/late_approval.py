@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
@@ -12,6 +11,7 @@ from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.events import ApprovalArmed, ApprovalSpent
 from runner.policy.explain import Foresight, Step
 from runner.system.clock import since_boot
+from runner.system.expiry import Expiry
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ class Armed:
     """The missed request."""
     sandbox: str
     """The kept sandbox that it names; '' for none."""
-    deadline: float
-    """On the clock of `since_boot`."""
-    timer: asyncio.TimerHandle
+    expiry: Expiry
 
 
 class LateApprovals:
@@ -93,9 +91,10 @@ class LateApprovals:
         key = (case.request.agent, digest)
         if key in self._armed:
             self._drop(key, REPLACED)
-        timer = asyncio.get_running_loop().call_later(ARMED_SECONDS, self._expire, key)
-        self._armed[key] = armed = Armed(request_id, case.request.sandbox, self._clock() + ARMED_SECONDS, timer)
-        self._record.publish(ApprovalArmed(request_id, armed.deadline, ARMED_SECONDS))
+        expiry = Expiry(lambda: self._expire(key), self._clock)
+        expiry.set(self._clock() + ARMED_SECONDS)
+        self._armed[key] = Armed(request_id, case.request.sandbox, expiry)
+        self._record.publish(ApprovalArmed(request_id, expiry.at, ARMED_SECONDS))
         return ""
 
     async def decide(self, case: Case, ask: Ask) -> Decision | None:
@@ -115,7 +114,7 @@ class LateApprovals:
         if (still := self._waiting(request)) is None or still.request_id != armed.request_id:
             return None
         del self._armed[key]
-        still.timer.cancel()
+        still.expiry.cancel()
         self._record.publish(ApprovalSpent(armed.request_id, used=True))
         return Decision(Verdict.APPROVED, Decider.PERSON, REASON, digest=request.digest)
 
@@ -139,20 +138,17 @@ class LateApprovals:
             self._drop(key, REMOVED)
 
     def awoke(self) -> None:
-        """End what is over after the machine has slept; the loop's timers stood still meanwhile."""
-        for key, armed in list(self._armed.items()):
-            armed.timer.cancel()
-            left = max(0.0, armed.deadline - self._clock())
-            timer = asyncio.get_running_loop().call_later(left, self._expire, key)
-            self._armed[key] = replace(armed, timer=timer)
+        """End what is over after the machine has slept."""
+        for armed in self._armed.values():
+            armed.expiry.awoke()
 
     def _waiting(self, request: Request) -> Armed | None:
         armed = self._armed.get((request.agent, request.digest))
-        return None if armed is None or self._clock() >= armed.deadline else armed
+        return None if armed is None or armed.expiry.over else armed
 
     def _drop(self, key: tuple[str, str], why: str) -> None:
         armed = self._armed.pop(key)
-        armed.timer.cancel()
+        armed.expiry.cancel()
         self._record.publish(ApprovalSpent(armed.request_id, used=False))
         spawn(f"drop {armed.request_id}", self._record.keep_noting(DROPPED, armed.request_id, {"why": why}))
 

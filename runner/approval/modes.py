@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged
 from runner.system.clock import since_boot
+from runner.system.expiry import Expiry
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Modes:
         self._circumstances = circumstances
         self._deny_all = deny_all
         self._clock = clock
-        self._timer: asyncio.TimerHandle | None = None
+        self._trust = Expiry(lambda: self._end("its time was over"), clock)
         self._denied_at = 0
         self._denied_why = ""
         self.generation = 0
@@ -113,8 +113,9 @@ class Modes:
         if why := self._circumstances.barred(agent, float("inf")):
             await self._note(why)
             raise KnownError(why, "Nothing of it can be trusted.")
-        self._become(Standing(Mode.TRUST, agent, self._clock() + seconds))
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._end, "its time was over")
+        deadline = self._clock() + seconds
+        self._become(Standing(Mode.TRUST, agent, deadline))
+        self._trust.set(deadline)
 
     def denies(self, request: Request) -> Decision | None:
         """Return the denial of a lockdown; None in other modes."""
@@ -125,7 +126,7 @@ class Modes:
     def trusts(self, request: Request, assessment: Assessment, ask: Ask) -> Decision | None:
         """Return the approval of a trust window; None where a person has to be asked all the same."""
         now = self.now
-        if now.mode is not Mode.TRUST or now.agent != request.agent or self._clock() >= now.deadline:
+        if now.mode is not Mode.TRUST or now.agent != request.agent or self._trust.over:
             return None
         # The same reasons exclude a grant and a trust window.
         if ask.blocked or self._circumstances.policy().closed_to_grants(request, assessment.level):
@@ -159,10 +160,10 @@ class Modes:
         if self.now.mode is Mode.TRUST:
             self._become(Standing())
             await self._note("the console was closed")
-        self._cancel_timer()
+        self._trust.cancel()
 
     def _become(self, standing: Standing) -> None:
-        self._cancel_timer()
+        self._trust.cancel()
         self.generation += 1
         self.now = standing
         self._record.publish(ModeChanged(standing.mode.value, standing.agent, standing.deadline))
@@ -170,11 +171,6 @@ class Modes:
     def _end(self, why: str) -> None:
         self._become(Standing())
         spawn("record the mode", self._note(why))
-
-    def _cancel_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     async def _note(self, why: str) -> None:
         """Record the present mode, with the reason where no person chose it."""

@@ -19,6 +19,7 @@ from runner.model.request import KnownFile, Tool
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.contract import Lasting, NotPermitted
 from runner.system.clock import since_boot
+from runner.system.expiry import Expiry
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -51,11 +52,10 @@ class _Open:
     session: Session
     ends_for_good: float
     """On the clock of `since_boot`."""
-    ends: float = 0.0
-    """When it is removed unless it is used, on the same clock."""
+    expiry: Expiry
+    """When it is removed unless it is used."""
     why: str = ""
     """Why it is removed then."""
-    timer: asyncio.TimerHandle | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     packages: PackageSet | None = None
     """What was installed in it; None without packages."""
@@ -197,8 +197,7 @@ class KeptSandboxes:
         """Stop its run, remove it and return whether it existed. A later call of its agent is answered with `why`."""
         if (one := self._open.pop(id, None)) is None:
             return False
-        if one.timer is not None:
-            one.timer.cancel()
+        one.expiry.cancel()
         await one.session.close()
         await self._record.note(GONE, "", {"sandbox": id, "agent": one.kept.agent, "why": why})
         with contextlib.suppress(KnownError):  # reported already; no request can use the grants of a removed sandbox
@@ -212,9 +211,9 @@ class KeptSandboxes:
         await asyncio.gather(*(self.remove(id, why) for id in mine))
 
     def awoke(self) -> None:
-        """Remove what is over after the machine has slept; the loop's timers stood still meanwhile."""
+        """Remove what is over after the machine has slept."""
         for one in self._open.values():
-            self._set_timer(one)
+            one.expiry.awoke()
 
     async def close(self, why: str) -> None:
         """Remove all; one that is being created is removed once it is open, as the console is closing."""
@@ -308,29 +307,25 @@ class KeptSandboxes:
             domains=request.domains,
             title=request.title,
         )
-        one = _Open(kept, session, self._clock() + self._settings().sandbox_lifetime_seconds)
+        ends = self._clock() + self._settings().sandbox_lifetime_seconds
+        one = _Open(kept, session, ends, Expiry(lambda: self._expire(kept.id), self._clock))
         one.packages = None if prepared is None else prepared.after
         self._open[kept.id] = one
         return one
 
     def _wind(self, one: _Open, *, in_use: bool) -> None:
         """Restart the timer that removes it; while it is in use only its longest lifetime counts."""
-        now = self._clock()
-        unused = now + self._settings().sandbox_unused_seconds
-        one.ends, one.why = one.ends_for_good, TOO_OLD
+        unused = self._clock() + self._settings().sandbox_unused_seconds
+        ends, one.why = one.ends_for_good, TOO_OLD
         if not in_use and unused < one.ends_for_good:
-            one.ends, one.why = unused, UNUSED
-        one.kept = replace(one.kept, ends_at=time.time() + max(0.0, one.ends - now))
-        self._set_timer(one)
+            ends, one.why = unused, UNUSED
+        one.expiry.set(ends)
+        one.kept = replace(one.kept, ends_at=time.time() + one.expiry.left)
         self._publish()
 
-    def _set_timer(self, one: _Open) -> None:
-        if one.timer is not None:
-            one.timer.cancel()
-        left = max(0.0, one.ends - self._clock())
-        one.timer = asyncio.get_running_loop().call_later(
-            left, lambda: spawn("remove a sandbox", self.remove(one.kept.id, one.why))
-        )
+    def _expire(self, id: str) -> None:
+        if (one := self._open.get(id)) is not None:
+            spawn("remove a sandbox", self.remove(id, one.why))
 
     def _publish(self) -> None:
         self._record.publish(SandboxesChanged(self.listed()))

@@ -16,7 +16,7 @@ from runner.system.clock import since_boot
 from runner.system.tasks import in_daemon
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from runner.identity.secrets import Secrets, Where
 
@@ -33,6 +33,10 @@ COST, BLOCK, LANES = 1 << 15, 8, 1
 """Of scrypt: 32 MB and about a tenth of a second for each try."""
 _MOST_MEMORY = 2 * 128 * BLOCK * COST
 DIGITS = f"A PIN has {SHORTEST} to {LONGEST} digits."
+
+
+SET, CHANGED, REMOVED, REFUSED = "pin-set", "pin-changed", "pin-removed", "pin-refused"
+"""Kinds of ledger entries. None holds anything of a PIN; those of wrong ones say how many there were in a row."""
 
 
 class PinRefused(KnownError):
@@ -85,10 +89,18 @@ class PinLock:
         self._secrets = secrets
         self._clock = clock
         self._turn = asyncio.Lock()
+        self._listeners: list[Callable[[str, Mapping[str, object]], object]] = []
         self._begun = clock()
         self._wrong = 0
         self._latest = self._begun
         """When the newest wrong PIN came; the start, for those of an earlier process."""
+
+    def listen(self, listener: Callable[[str, Mapping[str, object]], object]) -> None:
+        """Call `listener` with kind and body of each ledger entry about the PIN.
+
+        What comes while PINs pause is not looked at and no entry: whoever types on could fill the disk.
+        """
+        self._listeners.append(listener)
 
     async def check(self, pin: str) -> None:
         """Return where `pin` is right; raise PinRefused with a sentence and a remedy where it is not."""
@@ -100,17 +112,20 @@ class PinLock:
         if not well_formed(new):
             raise PinRefused(DIGITS)
         async with self._turn:
-            if await self._find() is not None:
+            if known := await self._find() is not None:
                 await self._require(old)
             made = await in_daemon("pin", lambda: _Stored.of(new))
             self._wrong = 0
-            return await in_daemon("pin", lambda: self._secrets.set(NAME, str(made)))
+            where = await in_daemon("pin", lambda: self._secrets.set(NAME, str(made)))
+            self._say(CHANGED if known else SET)
+            return where
 
     async def remove(self, old: str) -> None:
         """Remove the PIN. Raises PinRefused where `old` is wrong, and KnownError where it cannot be removed."""
         async with self._turn:
             await self._require(old)
             await in_daemon("pin", lambda: self._secrets.delete(NAME))
+            self._say(REMOVED)
 
     async def state(self) -> PinState:
         """Return whether there is a PIN and where."""
@@ -138,12 +153,17 @@ class PinLock:
             return
         self._wrong += 1
         self._latest = self._clock()
+        self._say(REFUSED, wrong=self._wrong)
         await self._keep(replace(stored, wrong=self._wrong))
         left = pause_after(self._wrong)
         if left:
             raise PinRefused(_too_many(self._wrong), f"PINs are taken again in {_seconds(left)}.")
         more = FREE - self._wrong
         raise PinRefused("This PIN is wrong.", f"{more} more wrong {'one' if more == 1 else 'ones'} and PINs pause.")
+
+    def _say(self, kind: str, **body: object) -> None:
+        for listener in self._listeners:
+            listener(kind, body)
 
     async def _keep(self, stored: _Stored) -> None:
         # Where it cannot be written, this process counts all the same.

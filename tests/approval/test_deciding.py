@@ -69,7 +69,7 @@ async def test_a_paused_question_still_expires_at_the_cap(stage: Stage, monkeypa
     monkeypatch.setattr("runner.approval.desk.LONGEST_PAUSE", 0.05)
     ticket = await stage.asked()
     (question,) = stage.engine.desk.waiting()
-    question.deadline = question.asked_at
+    question.expiry.at = question.asked_at
     stage.engine.look_at(ticket.request_id)
     answer = await ticket.answered(5)
     assert answer is not None and answer.decision.verdict is Verdict.EXPIRED

@@ -29,6 +29,7 @@ from runner.model.request import Isolation, Language, Tool
 from runner.model.result import Outcome
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
+from runner.system.expiry import Expiry
 from tests.doubles import HeldSession
 from tests.engine.test_engine import HELLO, Stage
 
@@ -182,7 +183,8 @@ async def test_a_lockdown_denies_what_is_still_being_assessed(stage: Stage, monk
 
 async def test_a_write_that_waits_for_its_sandbox_is_not_done_in_lockdown(stage: Stage) -> None:
     session = HeldSession()
-    one = _Open(Kept("k1", "claude", Language.PYTHON, Isolation.LOCAL, 0.0), session, time.monotonic() + 600)
+    kept = Kept("k1", "claude", Language.PYTHON, Isolation.LOCAL, 0.0)
+    one = _Open(kept, session, time.monotonic() + 600, Expiry(lambda: None))
     stage.engine.sandboxes._open["k1"] = one
     write = Submission("claude", Tool.CODE_WRITE_FILE, sandbox_id="k1", file_path="notes.txt", content="x")
     ticket = await stage.asked(write)

@@ -9,12 +9,13 @@ import pytest
 
 from runner.approval.deliberate import NEEDS_PIN
 from runner.approval.modes import Mode
-from runner.identity.pin import PinLock, PinRefused
+from runner.identity.pin import CHANGED, FREE, REFUSED, REMOVED, SET, PinLock, PinRefused
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Isolation
 from runner.policy.grants import Choice, Subject
 from runner.system.tasks import spawn
+from tests.approval.test_door import entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +90,29 @@ async def test_a_denial_needs_nothing(stage: Stage) -> None:
     await guarded(stage)
     request = (await stage.asked()).case.request
     assert stage.engine.answer(request.id, request.digest, Verdict.DENIED, "No.") == ""
+
+
+async def test_what_happens_to_it_is_in_the_history_and_nothing_of_it(stage: Stage) -> None:
+    lock = (await guarded(stage)).engine.parts.pin
+    for _ in range(2):
+        with pytest.raises(PinRefused):
+            await stage.engine.proven("1234")
+    with pytest.raises(PinRefused):
+        await lock.remove("5678")
+    assert await stage.engine.proven(PIN)
+    await lock.change(PIN, "271828")
+    await lock.remove("271828")
+    expected = [(SET, {}), *((REFUSED, {"wrong": count}) for count in (1, 2, 3)), (CHANGED, {}), (REMOVED, {})]
+    await stage.until(lambda: entries(stage, SET, REFUSED, CHANGED, REMOVED) == expected)
+
+
+async def test_wrong_ones_that_are_not_looked_at_are_no_entries(stage: Stage) -> None:
+    await guarded(stage)
+    for _ in range(FREE + 20):
+        with pytest.raises(PinRefused):
+            await stage.engine.proven("1234")
+    await stage.until(lambda: len(entries(stage, REFUSED)) >= FREE)
+    assert [body["wrong"] for _, body in entries(stage, REFUSED)] == list(range(1, FREE + 1))
 
 
 async def test_without_a_pin_that_is_set_nothing_is_approved(stage: Stage) -> None:

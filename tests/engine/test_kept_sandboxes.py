@@ -281,10 +281,12 @@ async def test_it_is_removed_when_its_time_is_over_whatever_runs_in_it(house: Ho
 
 async def test_time_in_which_the_machine_sleeps_counts(house: House) -> None:
     id = await house.create()
-    house.engine.sandboxes._clock = lambda: since_boot() + 20 * 60
+    slept = 20 * 60
+    expiry = house.engine.sandboxes._open[id].expiry
+    house.engine.sandboxes._clock = expiry._clock = lambda: since_boot() + slept
     house.engine._timekeeping._awoke()
     await house.call(Tool.CODE_LIST_FILES, sandbox_id=id, file_path=".")
-    house.engine.sandboxes._clock = lambda: since_boot() + 51 * 60
+    slept = 51 * 60
     house.engine._timekeeping._awoke()
     await house.until(lambda: not house.engine.sandboxes.listed())
 

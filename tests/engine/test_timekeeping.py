@@ -43,7 +43,7 @@ class Machine:
         def passing() -> float:
             return loop.time() + self.asleep
 
-        for part in (self.engine.modes, self.engine.late, self.engine.desk):
+        for part in (self.engine.modes, self.engine.modes._trust, self.engine.late, self.engine.desk):
             part._clock = passing  # type: ignore[attr-defined]
         self.engine._timekeeping._gauge = SleepGauge(loop.time, passing)
 

@@ -306,6 +306,18 @@ async def test_what_was_broken_off_is_read_later(tmp_path: Path) -> None:
         await assessor.close()
 
 
+async def test_time_in_which_the_machine_holds_a_call_up_makes_nobody_costly(
+    assessor: Assessor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """WAIT1 takes a second by the clock and hardly any of the processor."""
+    monkeypatch.setattr("runner.risk.worker.consumption.COSTLY", 0.9)
+    assert (await assessor.assess(request("WAIT1", "honest"))).level is Level.HIGH
+    assert not assessor._consumption.costly("honest")
+    monkeypatch.setattr(WorkerProcess, "processor_seconds", None)  # where it is not known the clock counts
+    assert (await assessor.assess(request("WAIT1", "honest"))).level is Level.HIGH
+    assert assessor._consumption.costly("honest")
+
+
 async def test_closing_ends_what_is_being_read_at_once(tmp_path: Path) -> None:
     StandIn.made = []
     assessor = Assessor(tmp_path, lambda rules: StandIn(rules, 3600))

@@ -228,11 +228,13 @@ class Assessor:
     async def _serve(self, process: WorkerProcess, asker: str, wish: _Wish) -> None:
         """Have `process` answer `wish`. A process that does not is ended."""
         long = asyncio.get_running_loop().call_later(LONG, self._note_long, asker, process, wish)
-        began = time.monotonic()
+        began, used = time.monotonic(), process.processor_seconds
+        spent: float | None = None
         answer: object = None
         try:
             if not wish.answer.done():
                 answer = await process.ask(wish.call, wish.kind)
+                spent = process.processor_seconds
         except Lost as lost:
             if not self._closed and wish not in self._broken_off:
                 log.warning("%s of %s was given up: %s", type(wish.call).__name__, asker or "a person", lost)
@@ -245,7 +247,9 @@ class Assessor:
             long.cancel()
             self._long.pop(asker, None)
             if asker != PERSON:
-                self._consumption.add(asker, time.monotonic() - began)
+                # On a busy machine an honest call takes long by the clock alone. One that had no answer has no excuse.
+                took = time.monotonic() - began if used is None or spent is None else spent - used
+                self._consumption.add(asker, took)
             self._turns.done(asker)
             self._conclude(asker, wish, answer)
         if process in self._stale or len(self._idle) >= MOST_IDLE:

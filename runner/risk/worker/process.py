@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.risk.worker.calls import HEADER, MOST_ANSWER, CallFailed, Garbage, Ready, pack, size, unpack
-from runner.risk.worker.deadline import Deadline
+from runner.risk.worker.deadline import Deadline, processor_seconds
 from runner.system.aside import SMALL
 from runner.system.sources import at_start
 
@@ -57,6 +57,11 @@ class WorkerProcess:
     def alive(self) -> bool:
         """Whether it can be asked: it was started and has not ended by itself."""
         return self._process is not None and self._reader is not None and not self._reader.at_eof()
+
+    @property
+    def processor_seconds(self) -> float | None:
+        """The processor time that it has had; None where that cannot be found out."""
+        return processor_seconds(self.pid) if self.pid else None
 
     async def start(self) -> Ready:
         """Start it and wait until it has loaded its rules. Raises Lost, also where it is of another version."""

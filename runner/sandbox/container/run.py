@@ -137,7 +137,7 @@ class ContainerRun:
 
     async def _ran(self) -> Result:
         pump = spawn(f"output {self._job.id}", self._pump())
-        pump.add_done_callback(lambda _: self._output_ended())
+        pump.add_done_callback(lambda _: self._ending())
         gauge = spawn(f"gauge {self._job.id}", self._gauge.follow(self._sent))
         try:
             await self._guard(pump)
@@ -186,13 +186,11 @@ class ContainerRun:
             if rest := container.rest():
                 transcript.append(Stream.ERR, rest)
 
-    def _output_ended(self) -> None:
-        self._let_relay_end()
-        self._changed.set()
-
-    def _let_relay_end(self) -> None:
+    def _ending(self) -> None:
+        """Note that the run is ending, whatever ends it; harmless when done before."""
         if self._relay is not None:
             self._relay.let_end()
+        self._changed.set()
 
     def _may_begin(self) -> bool:
         """Return whether the code may be sent; where not, the run is being ended.
@@ -214,7 +212,7 @@ class ContainerRun:
             if self._collecting.begun is None:
                 await self._keep_limits(now)
             else:
-                self._let_relay_end()
+                self._ending()
                 self._watch_collecting(now)
             await self._keep_still(now)
             if now >= self._kill_at:
@@ -271,7 +269,7 @@ class ContainerRun:
         self._why, self._reason = why, reason
         self._kill_at = time.monotonic() + grace
         self._still = False
-        self._let_relay_end()
+        self._ending()
         await self._keep_still(time.monotonic())  # what is halted does not hear signals
         if grace:
             await self._container.signal("SIGTERM")
