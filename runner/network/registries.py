@@ -76,7 +76,7 @@ def of_this_machine(
     return Registries(
         pypi,
         npm,
-        tuple((scope, reading.stripped(url)) for scope, url in named.items() if scope and _is_web(url)),
+        tuple((scope, clean) for scope, url in named.items() if scope for clean in reading.urls((url,), ())),
         tuple(sorted(pypi_found)),
         tuple(sorted(npm_found)),
         tuple(dict.fromkeys((*around.problems, *filter(None, missing)))),
@@ -93,7 +93,24 @@ class _Reading:
 
     def urls(self, configured: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:
         """Return all URLs of the web among them, without credentials."""
-        return tuple(dict.fromkeys(self.stripped(url) for url in (*configured, *named) if _is_web(url)))
+        return tuple(dict.fromkeys(filter(None, map(self._usable, filter(_is_web, (*configured, *named))))))
+
+    def _usable(self, url: str) -> str:
+        """Return `url` without credentials; '' where it cannot be used, which is noted without its text."""
+        try:
+            clean = urlsplit(url)
+            # A password that was not written as a URL has it: a part of it would be left.
+            if "@" in clean.path + clean.query + clean.fragment:
+                raise ValueError
+            _destination(url)
+            return self.stripped(url)
+        except ValueError as error:  # UnusableHost is one
+            self._unusable(error)
+            return ""
+
+    def _unusable(self, error: ValueError) -> None:
+        why = str(error) if isinstance(error, UnusableHost) else "it is not a URL"
+        self._around.problems.append(f"The address of a registry cannot be used: {why}.")
 
     def stripped(self, url: str) -> str:
         """Return `url` without its credentials, which are noted."""
@@ -111,9 +128,8 @@ class _Reading:
         for text in (*urls, *(one for one in named if not _is_web(one))):
             try:
                 found.add(_destination(text))
-            except (UnusableHost, ValueError) as error:
-                why = str(error) if isinstance(error, UnusableHost) else "it is not a URL"
-                self._around.problems.append(f"The address of a registry cannot be used: {why}.")
+            except ValueError as error:
+                self._unusable(error)
         return found
 
     def take_tokens(self, found: Mapping[str, str], urls: Iterable[str]) -> None:

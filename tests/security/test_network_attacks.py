@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import socket
+from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.model.network import Destination
 from runner.network.addresses import Reach
+from runner.network.config_files import Surroundings
 from runner.network.dialing import DirectDialer
 from runner.network.proxies import ProxiedDialer, ProxySettings
 from runner.network.refusals import Blocked
+from runner.network.registries import of_this_machine
 from tests.network.stage import EVIL, GOOD, PATIENCE, free_port, greeting
 from tests.network.test_proxies import behind, small_proxy
 from tests.security.test_egress import UNRECOGNIZED, everything_listens
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.asyncio
 
@@ -102,3 +109,26 @@ async def test_what_is_wrong_with_a_proxy_is_not_said_of_the_host() -> None:
     with pytest.raises(Blocked, match=r"the proxy p\.example:3128") as raised:
         await dialer.open(GOOD, 443, Reach.PUBLIC)
     assert raised.value.allowed is None and not raised.value.address and not raised.value.can_be_allowed
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://user:pa/secret@index.example/simple",
+        "https://user:secret#x@index.example/simple",
+        "https://user:secret?x@index.example/simple",
+        "https://user:secret@[index.example/simple",
+        "https://user:secret@ex\u2100mple.example/simple",
+        "https://user:secret@index.example:99999/simple",
+    ],
+)
+@pytest.mark.parametrize("variable", ["PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "npm_config_registry"])
+async def test_a_registry_that_cannot_be_read_ends_nothing_and_tells_nothing(
+    variable: str, url: str, tmp_path: Path
+) -> None:
+    environ = {"HOME": str(tmp_path), "PATH": "", variable: url, "npm_config_@own:registry": url}
+    found = of_this_machine((), ("good.example",), Surroundings(environ, tmp_path))
+    assert Destination(GOOD) in found.destinations
+    assert any("cannot be used" in one for one in found.problems)
+    for said in (found.pypi, found.npm, found.scopes, found.problems, found.destinations, repr(found)):
+        assert "secret" not in str(said)
