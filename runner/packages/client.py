@@ -16,7 +16,8 @@ import h11
 
 from runner.model.network import Destination, UnusableHost, canonical_host, is_address
 from runner.network.addresses import LOCAL_NAME, Reach, parsed
-from runner.network.dialing import DirectDialer
+from runner.network.dialing import secured
+from runner.network.proxies import dialer_of_this_machine
 from runner.network.refusals import Blocked
 from runner.packages.failures import Unusable
 
@@ -89,7 +90,7 @@ class RegistryClient:
     def __init__(self, access: Access, *, dialer: Dialer | None = None, most: int = 1 << 30) -> None:
         """`most` bounds the bytes of all answers together."""
         self._access = access
-        self._dialer = dialer or DirectDialer()
+        self._dialer = dialer or dialer_of_this_machine()
         self._left = most
         self._idle: dict[Origin, list[_Connection]] = {}
         self._slots: dict[Origin, asyncio.Semaphore] = {}
@@ -162,19 +163,15 @@ class RegistryClient:
         scheme, host, port = origin
         configured = Destination(host, port) in self._access.destinations
         try:
-            reader, writer = await self._dialer.open(host, port, Reach.CONFIGURED if configured else Reach.PUBLIC)
+            streams = await self._dialer.open(host, port, Reach.CONFIGURED if configured else Reach.PUBLIC)
         except Blocked as error:
             raise Unusable(f"{host} {error.why}") from error
-        try:
-            if scheme == "https":
-                await writer.start_tls(_context(), server_hostname=host)
-        except (OSError, ssl.SSLError) as error:
-            writer.transport.abort()
-            raise Unusable(f"{host} cannot be trusted: {_words(error)}") from error
-        except BaseException:
-            writer.transport.abort()
-            raise
-        return _Connection(origin, (reader, writer))
+        if scheme == "https":
+            try:
+                streams = await secured(streams, _context(), host)
+            except (OSError, ssl.SSLError) as error:
+                raise Unusable(f"{host} cannot be trusted: {_words(error)}") from error
+        return _Connection(origin, streams)
 
 
 class _Stale(Exception):
