@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.network import Destination
+from runner.network.authorities import Authorities
 from runner.packages.client import Access, RegistryClient
 from runner.packages.failures import NoPlan, Unusable
 from runner.system.tasks import spawn
@@ -89,7 +90,7 @@ async def test_what_is_said_before_the_handshake_is_never_an_answer(
 ) -> None:
     """Whoever stands on the way can send an answer of his own at once; TLS on top would make it the registry's."""
     context, authority = certificate(tmp_path)
-    monkeypatch.setenv("PIP_CERT", str(authority))
+    trusting = Authorities((str(authority),))
     body = json.dumps({"files": []}).encode()
     forged = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
     with served(LoopbackRegistry(), context) as registry:
@@ -99,7 +100,7 @@ async def test_what_is_said_before_the_handshake_is_never_an_answer(
             client = RegistryClient(Access(registry.url))
             with pytest.raises(Unusable, match="private"):
                 await client.get(f"{registry.url}app/")
-            known = RegistryClient(Access(registry.url, frozenset({_here(registry)})))
+            known = RegistryClient(Access(registry.url, frozenset({_here(registry)}), authorities=trusting))
             try:
                 assert await known.get(f"{registry.url}app/") is None, "the forged answer was taken"
                 assert registry.asked == ["/simple/app/"]
