@@ -43,6 +43,7 @@ def notable(plan: Plan, now: float | None = None) -> str:
     kinds = (
         (sum(bool(one.mistaken_for) for one in plan.packages), "looks like another name", "look like other names"),
         (sum(bool(one.yanked) for one in plan.packages), "was withdrawn", "were withdrawn"),
+        (sum(bool(one.deprecated) for one in plan.packages), "is deprecated", "are deprecated"),
         (sum(bool(one.scripts) for one in plan.packages), "has install scripts", "have install scripts"),
         (sum(is_new(one, now) for one in plan.packages), "is less than a week old", "are less than a week old"),
     )
@@ -102,7 +103,8 @@ def facts(package: PlannedPackage, now: float) -> str:
     """Return what is known of a package besides its age, on one line."""
     short = f"sha256\N{NO-BREAK SPACE}{package.sha256[:SHORT_HASH]}"
     place = f"in {visible(package.place)}" if package.place else ""
-    return _DOT.join(part for part in (past(package), wanted_by(package), host(package), short, place) if part)
+    index = f"found in {visible(package.index)}" if package.index else ""
+    return _DOT.join(part for part in (past(package), wanted_by(package), host(package), index, short, place) if part)
 
 
 def warnings(package: PlannedPackage) -> tuple[str, ...]:
@@ -114,6 +116,8 @@ def warnings(package: PlannedPackage) -> tuple[str, ...]:
         found.append(f"The name looks like {known}, a much used package. Is {name} really meant?")
     if package.yanked:
         found.append(f"Its authors withdrew this version: {visible(package.yanked).rstrip('.')}.")
+    if package.deprecated:
+        found.append(f"Its authors advise against it: {visible(package.deprecated).rstrip('.')}.")
     if package.scripts:
         scripts = ", ".join(map(visible, package.scripts))
         found.append(f"Has install scripts ({scripts}). They are not run, so it may not work.")

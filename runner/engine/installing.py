@@ -146,7 +146,16 @@ class Installing:
                 f"This machine has no registry for {registry.value}: {name} is not configured.",
                 f"Configure {name}, or name the registry's address in Settings.",
             )
-        return Access(addresses[0].rstrip("/") + "/", frozenset(found.destinations), found.authorization)
+        first, *further = (f"{url.rstrip('/')}/" for url in addresses)
+        python = registry is Registry.PYPI
+        return Access(
+            first,
+            frozenset(found.destinations),
+            found.authorization,
+            found.pypi_authorities if python else found.npm_authorities,
+            tuple(further) if python else (),
+            {} if python else {scope: f"{url.rstrip('/')}/" for scope, url in found.scopes},
+        )
 
 
 def registry_of(language: Language | None, named: str = "") -> Registry:

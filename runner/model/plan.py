@@ -45,6 +45,10 @@ class PlannedPackage:
     """Install scripts (npm), by name. They are not run."""
     mistaken_for: str = ""
     """A much used package whose name looks like this one's."""
+    deprecated: str = ""
+    """Why its authors advise against it (npm); empty where they do not."""
+    index: str = ""
+    """Host of the index that was asked, where this machine has several: the first that has the name."""
 
     @property
     def title(self) -> str:
@@ -98,6 +102,8 @@ def _described(package: PlannedPackage) -> list[str]:
         lines.append(f"  ! its name looks like {package.mistaken_for}, which is another package")
     if package.yanked:
         lines.append(f"  ! withdrawn by its authors: {package.yanked}")
+    if package.deprecated:
+        lines.append(f"  ! its authors advise against it: {package.deprecated}")
     if package.scripts:
         lines.append(f"  ! has install scripts, which are not run: {', '.join(package.scripts)}")
     released = f"released {day(package.released_at)}" if package.released_at else "release date unknown"
@@ -105,6 +111,8 @@ def _described(package: PlannedPackage) -> list[str]:
     known = f", one of {package.versions} versions{first}" if package.versions else ""
     lines.append(f"  {released}{known}")
     lines.append(f"  {package.file}, {package.size:,} bytes")
+    if package.index:
+        lines.append(f"  found in {package.index}, the first index of this machine that has the name")
     if package.place:
         lines.append(f"  goes to {package.place}")
     lines.append(f"  sha256 {package.sha256}")

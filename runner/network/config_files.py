@@ -28,6 +28,10 @@ class Surroundings:
         found = shutil.which(name, path=self.environ.get("PATH", ""))
         return Path(found) if found else None
 
+    def path(self, written: str) -> str:
+        """Return a path as it is meant in a configuration: `~` is the home."""
+        return str(self.home / written[2:]) if written.startswith("~/") else written
+
     def text(self, path: Path) -> str:
         """Return what is in a file; empty where there is none or it cannot be read."""
         try:

@@ -13,6 +13,7 @@ from runner.network.refusals import Blocked, unreachable
 from runner.system.tasks import in_daemon, spawn
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Awaitable, Callable, Sequence
 
     from runner.network.addresses import Reach
@@ -149,6 +150,42 @@ async def dial(permissions: Permissions, host: str, port: int, dialer: Dialer | 
         streams[1].transport.abort()
         raise Blocked
     return streams
+
+
+class _SecuredWriter(asyncio.StreamWriter):
+    """Writes through TLS. Holds the writer below, which would close the connection when it is collected."""
+
+    def __init__(
+        self,
+        transport: asyncio.WriteTransport,
+        protocol: asyncio.StreamReaderProtocol,
+        reader: asyncio.StreamReader,
+        loop: asyncio.AbstractEventLoop,
+        below: asyncio.StreamWriter,
+    ) -> None:
+        super().__init__(transport, protocol, reader, loop)
+        self._below = below
+
+
+async def secured(streams: Streams, context: ssl.SSLContext, host: str) -> Streams:
+    """Return `streams` with TLS for `host` on them. Raises OSError and ssl.SSLError; then they are closed.
+
+    With a reader of its own: what came before the handshake came from anybody on the way, and
+    `StreamWriter.start_tls` would let it be read as if `host` had said it.
+    """
+    _, writer = streams
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=STREAM_BYTES)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    try:
+        transport = await loop.start_tls(writer.transport, protocol, context, server_hostname=host)
+    except BaseException:
+        writer.transport.abort()
+        raise
+    if transport is None:  # it was closed meanwhile
+        raise ConnectionResetError("it ended the connection")
+    protocol.connection_made(transport)
+    return reader, _SecuredWriter(transport, protocol, reader, loop, writer)
 
 
 def addresses_of(host: str, port: int) -> list[str]:

@@ -10,6 +10,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.network.authorities import Authorities
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 FILE = ".npmrc"
 _PREFIX = "npm_config_"
+_CERTIFICATES = ("ca", "ca[]", "cafile")
 _VARIABLE = re.compile(r"\$\{([^${}?]++)(\??)\}")
 _DEFINITIONS = (
     "node_modules/@npmcli/config/lib/definitions/definitions.js",
@@ -29,7 +32,7 @@ _DEFAULT = re.compile(r"(?:'registry', \{\s{0,99}default:|\bregistry:)\s{0,9}'(h
 
 
 def settings(around: Surroundings) -> dict[str, str]:
-    """Return npm's settings that name registries or credentials for them, as they count in the end."""
+    """Return npm's settings that name registries, credentials or certificates for them, as they count in the end."""
     folder = _folder(around)
     variables = _variables(around.environ)
     brought = _read(around, folder / "npmrc") if folder else {}
@@ -41,6 +44,13 @@ def settings(around: Surroundings) -> dict[str, str]:
     return {name: value for name, value in found.items() if _matters(name)}
 
 
+def authorities(around: Surroundings, found: Mapping[str, str]) -> Authorities:
+    """Return what npm trusts: its settings `cafile` and `ca`, and what Node.js adds."""
+    named = (found.get("cafile", ""), around.environ.get("NODE_EXTRA_CA_CERTS", ""))
+    written = (found[name].replace("\\n", "\n") for name in ("ca", "ca[]") if "-----BEGIN" in found.get(name, ""))
+    return Authorities(tuple(around.path(one) for one in dict.fromkeys(named) if one), "\n".join(written))
+
+
 def registries(found: Mapping[str, str]) -> dict[str, str]:
     """Return the URLs of registries by scope, the one for all packages under ''."""
     named = {name.removesuffix("registry").removesuffix(":"): url for name, url in found.items() if _is_registry(name)}
@@ -48,7 +58,7 @@ def registries(found: Mapping[str, str]) -> dict[str, str]:
 
 
 def _matters(name: str) -> bool:
-    return name.startswith("//") or _is_registry(name)
+    return name.startswith("//") or _is_registry(name) or name in _CERTIFICATES
 
 
 def _is_registry(name: str) -> bool:
@@ -87,13 +97,15 @@ def _default(around: Surroundings, folder: Path) -> str:
 
 def _read(around: Surroundings, path: Path) -> dict[str, str]:
     """Return the settings in a file of npm's form: `name = value` lines; sections have no meaning there."""
-    found = {}
+    found: dict[str, str] = {}
     for line in around.text(path).splitlines():
         if line.lstrip().startswith("["):
             break
         name, equals, value = line.partition("=")
         if equals and not name.lstrip().startswith((";", "#")):
-            found[_replaced(name.strip(), around.environ)] = _replaced(_value(value.strip()), around.environ)
+            key, said = (_replaced(one, around.environ) for one in (name.strip(), _value(value.strip())))
+            # A list is written as several lines with the same name.
+            found[key] = f"{found[key]}\n{said}" if key.endswith("[]") and key in found else said
     return found
 
 

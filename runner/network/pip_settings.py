@@ -1,7 +1,8 @@
 """The package indexes that pip of this machine is configured with, read without running it.
 
 What counts, in pip's order (its documentation, "Configuration"): files for everybody, of the user, of the
-interpreter, the one that PIP_CONFIG_FILE names, and the variables PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_NO_INDEX.
+interpreter, the one that PIP_CONFIG_FILE names, and the variables PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_NO_INDEX
+and PIP_CERT.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import sysconfig
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from runner.network.authorities import Authorities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +41,13 @@ def indexes(around: Surroundings) -> tuple[str, ...]:
     default = built_in(around)
     main = found.get("index-url") or (default[0] if default else "")
     return tuple(dict.fromkeys(url for url in (main, *found.get("extra-index-url", "").split()) if url))
+
+
+def authorities(around: Surroundings) -> Authorities:
+    """Return what pip trusts: its setting `cert`, else what the library that it uses takes from variables."""
+    environ = around.environ
+    named = _settings(around).get("cert") or environ.get("REQUESTS_CA_BUNDLE") or environ.get("CURL_CA_BUNDLE")
+    return Authorities((around.path(named),)) if named else Authorities()
 
 
 def built_in(around: Surroundings) -> tuple[str, str] | None:

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from runner.model.network import Destination, canonical_host, is_address
 from runner.network.addresses import LOCAL_NAME, Reach, may_lead
 from runner.network.contacts import shown
-from runner.network.dialing import CONNECT_SECONDS, PRIVATE, DirectDialer
+from runner.network.dialing import CONNECT_SECONDS, PRIVATE, DirectDialer, secured
 from runner.network.heads import HTTP_PORT
 from runner.network.refusals import Blocked, unreachable
 
@@ -160,7 +160,7 @@ class ProxiedDialer:
         try:
             if proxy.scheme == "https":
                 self._context = self._context or ssl.create_default_context()
-                await writer.start_tls(self._context, server_hostname=proxy.host)
+                reader, writer = await secured((reader, writer), self._context, proxy.host)
             where = Destination(host, port).with_port
             lines = [f"CONNECT {where} HTTP/1.1", f"Host: {where}"]
             if proxy.authorization:

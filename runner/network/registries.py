@@ -11,11 +11,14 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from runner.model.network import HTTPS_PORT, Destination, UnusableHost, canonical_host
 from runner.network import npm_settings, pip_settings
+from runner.network.authorities import SYSTEM_ONLY
 from runner.network.config_files import Surroundings
 from runner.network.heads import HTTP_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from runner.network.authorities import Authorities
 
 NO_PIP = "pip is not configured on this machine: name the hosts of Python packages in Settings."
 NO_NPM = "npm is not configured on this machine: name the hosts of Node.js packages in Settings."
@@ -31,7 +34,9 @@ class Registries:
     npm: tuple[str, ...] = ()
     """Registry URLs without credentials, the one for all packages first."""
     scopes: tuple[tuple[str, str], ...] = ()
-    """Registries of npm for one scope alone: (`@scope`, URL)."""
+    """Registries of npm for one scope alone: (`@scope`, URL), also one that cannot be asked."""
+    pypi_authorities: Authorities = SYSTEM_ONLY
+    npm_authorities: Authorities = SYSTEM_ONLY
     pypi_hosts: tuple[Destination, ...] = ()
     npm_hosts: tuple[Destination, ...] = ()
     problems: tuple[str, ...] = ()
@@ -77,6 +82,8 @@ def of_this_machine(
         pypi,
         npm,
         tuple((scope, clean) for scope, url in named.items() if scope for clean in reading.urls((url,), ())),
+        pip_settings.authorities(around),
+        npm_settings.authorities(around, found),
         tuple(sorted(pypi_found)),
         tuple(sorted(npm_found)),
         tuple(dict.fromkeys((*around.problems, *filter(None, missing)))),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
-import os
 import ssl
 import zlib
 from dataclasses import dataclass, field
@@ -16,13 +14,16 @@ import h11
 
 from runner.model.network import Destination, UnusableHost, canonical_host, is_address
 from runner.network.addresses import LOCAL_NAME, Reach, parsed
-from runner.network.dialing import DirectDialer
+from runner.network.authorities import SYSTEM_ONLY
+from runner.network.dialing import secured
+from runner.network.proxies import dialer_of_this_machine
 from runner.network.refusals import Blocked
 from runner.packages.failures import Unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from runner.network.authorities import Authorities
     from runner.network.dialing import Dialer, Streams
 
 MOST_PAGE = 48 << 20
@@ -36,8 +37,6 @@ HEAD_BYTES = 64 << 10
 ROUNDS_TO_CLOSE = 3
 """Of the loop, until an aborted connection has let go of its socket: TLS takes one more."""
 READ_BYTES = 1 << 18
-BUNDLES = ("PIP_CERT", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-"""Variables with the certificates that pip trusts; OpenSSL itself reads SSL_CERT_FILE."""
 AGENT = "assent"
 Origin = tuple[str, str, int]
 """Scheme, canonical host and port."""
@@ -48,11 +47,27 @@ class Access:
     """Where a registry answers, and how it is asked."""
 
     url: str
-    """Without credentials."""
+    """Without credentials; ends with a slash, as the others do."""
     destinations: frozenset[Destination] = frozenset()
     """Hosts that this machine is configured with: they may lead to private addresses."""
     authorization: Callable[[str], str] = field(default=lambda _url: "", repr=False)
     """Returns the Authorization header for a URL, a secret; '' for none."""
+    authorities: Authorities = SYSTEM_ONLY
+    further: tuple[str, ...] = ()
+    """Indexes of Python packages that are asked for a name which those before have not."""
+    scopes: Mapping[str, str] = field(default_factory=dict)
+    """Registries of npm that alone are asked for the packages of a scope such as `@corp`."""
+
+    @property
+    def indexes(self) -> tuple[str, ...]:
+        """All indexes of Python packages, in the order in which they are asked."""
+        return (self.url, *self.further)
+
+    def registry_of(self, name: str) -> str:
+        """Return the registry of npm for a package."""
+        scope = name.partition("/")[0].casefold() if name.startswith("@") else ""
+        # Never the common registry for a name of the company: there it may be anybody's.
+        return next((url for known, url in self.scopes.items() if known.casefold() == scope), self.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +104,7 @@ class RegistryClient:
     def __init__(self, access: Access, *, dialer: Dialer | None = None, most: int = 1 << 30) -> None:
         """`most` bounds the bytes of all answers together."""
         self._access = access
-        self._dialer = dialer or DirectDialer()
+        self._dialer = dialer or dialer_of_this_machine()
         self._left = most
         self._idle: dict[Origin, list[_Connection]] = {}
         self._slots: dict[Origin, asyncio.Semaphore] = {}
@@ -162,19 +177,19 @@ class RegistryClient:
         scheme, host, port = origin
         configured = Destination(host, port) in self._access.destinations
         try:
-            reader, writer = await self._dialer.open(host, port, Reach.CONFIGURED if configured else Reach.PUBLIC)
+            context = self._access.authorities.context()
+        except (OSError, ssl.SSLError) as error:
+            raise Unusable(f"the certificates that this machine trusts cannot be read: {_words(error)}") from error
+        try:
+            streams = await self._dialer.open(host, port, Reach.CONFIGURED if configured else Reach.PUBLIC)
         except Blocked as error:
             raise Unusable(f"{host} {error.why}") from error
-        try:
-            if scheme == "https":
-                await writer.start_tls(_context(), server_hostname=host)
-        except (OSError, ssl.SSLError) as error:
-            writer.transport.abort()
-            raise Unusable(f"{host} cannot be trusted: {_words(error)}") from error
-        except BaseException:
-            writer.transport.abort()
-            raise
-        return _Connection(origin, (reader, writer))
+        if scheme == "https":
+            try:
+                streams = await secured(streams, context, host)
+            except (OSError, ssl.SSLError) as error:
+                raise Unusable(f"{host} cannot be trusted: {_words(error)}") from error
+        return _Connection(origin, streams)
 
 
 class _Stale(Exception):
@@ -280,25 +295,6 @@ def _decoder(headers: Mapping[str, str]) -> _Decoder:
     if encoding not in ("identity", "gzip", ""):
         raise Unusable("an answer is compressed in a way that was not asked for")
     return _Decoder(encoding == "gzip")
-
-
-def _context() -> ssl.SSLContext:
-    bundle = next((path for name in BUNDLES if (path := os.environ.get(name)) and os.path.exists(path)), "")
-    return _made(bundle, os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", ""))
-
-
-@functools.cache
-def _made(bundle: str, *_by_openssl: str) -> ssl.SSLContext:
-    # Reading the certificates takes some 20 ms; what they depend on is in the arguments.
-    context = ssl.create_default_context()
-    if bundle:
-        (
-            context.load_verify_locations(capath=bundle)
-            if os.path.isdir(bundle)
-            else context.load_verify_locations(bundle)
-        )
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 def _words(error: BaseException) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Sequence
 
     from runner.packages.cache import FileCache
-    from runner.packages.client import RegistryClient
+    from runner.packages.client import Access, RegistryClient
     from runner.packages.deadline import PlanDeadline
     from runner.packages.limits import PlanLimits
     from runner.packages.npm_registry import NpmVersion, Packument
@@ -33,14 +33,14 @@ class NpmFetching:
 
     def __init__(
         self,
-        url: str,
+        access: Access,
         client: RegistryClient,
         cache: FileCache,
         limits: PlanLimits,
         deadline: PlanDeadline,
         runner: asyncio.Runner,
     ) -> None:
-        self._url = url
+        self._access = access
         self._client = client
         self._cache = cache
         self._limits = limits
@@ -92,10 +92,11 @@ class NpmFetching:
         await asyncio.gather(*(self._look_up_one(name) for name in names))
 
     async def _look_up_one(self, name: str) -> None:
+        url = self._access.registry_of(name)
         try:
-            page = await self._client.get(f"{self._url}{quote(name, safe='@')}", accept=npm_registry.ACCEPT)
+            page = await self._client.get(f"{url}{quote(name, safe='@')}", accept=npm_registry.ACCEPT)
             if page is None:
-                self._known[name] = NoPlan(f"The registry has no package {name}.", "Check the name.")
+                self._known[name] = NoPlan(f"{origin_of(url)[1]} has no package {name}.", "Check the name.")
             else:
                 self._known[name] = npm_registry.read(page.data, name, page.url)
         except Unusable as error:
@@ -166,7 +167,8 @@ def _planned(node: PackageFolder, source: NpmFetching, files: dict[str, bytes]) 
         released_at=version.released_at,
         first_released_at=known.first_released_at,
         versions=len(known.versions),
-        summary=f"Deprecated by its authors: {version.deprecated}" if version.deprecated else version.summary,
+        summary=version.summary,
+        deprecated=version.deprecated,
         scripts=tuple(dict.fromkeys((*version.scripts, *own))),
         mistaken_for=mistaken_for(version.name, "javascript"),
     )

@@ -151,12 +151,12 @@ class Planner:
             try:
                 target, before = question.target, question.before
                 if isinstance(target, NodeTarget):
-                    found = NpmFetching(access.url, client, self._cache, limits, deadline, runner)
+                    found = NpmFetching(access, client, self._cache, limits, deadline, runner)
                     wanted = npm_requirements(question.asked)
                     plan = npm_plan.make_plan(wanted, found, target, limits, before.packages)
                 else:
                     source = PythonSource(
-                        access.url, client, self._cache, target, limits, deadline, runner, before.needs
+                        access.indexes, client, self._cache, target, limits, deadline, runner, before.needs
                     )
                     plan = make_plan(python_requirements(question.asked), source, target, before.versions)
                 return replace(plan, installed=before.titles)

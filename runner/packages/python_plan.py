@@ -42,7 +42,7 @@ class PythonSource:
 
     def __init__(
         self,
-        url: str,
+        indexes: Sequence[str],
         client: RegistryClient,
         cache: FileCache,
         target: PythonTarget,
@@ -51,8 +51,8 @@ class PythonSource:
         runner: asyncio.Runner,
         known: Mapping[str, tuple[Requirement, ...]],
     ) -> None:
-        """`known` are the requirements of the packages that are installed already, by name."""
-        self._url = url
+        """`indexes` are asked in their order; `known` are the requirements of what is installed already, by name."""
+        self._indexes = indexes
         self._client = client
         self._cache = cache
         self._target = target
@@ -133,12 +133,18 @@ class PythonSource:
         await asyncio.gather(*(self._look_up_one(name) for name in names))
 
     async def _look_up_one(self, name: str) -> None:
+        # What one index has is taken from there alone, and one that does not answer is not passed over: otherwise
+        # whoever takes the name of a company's package in a public index would be installed in its place.
+        several = len(self._indexes) > 1
         try:
-            page = await self._client.get(f"{self._url}{name}/", accept=index.ACCEPT)
-            if page is None:
-                self._projects[name] = NoPlan(f"The registry has no package {name}.", "Check the name.")
-                return
-            self._projects[name] = project(name, index.files(page.data, page.kind, page.url), self._target)
+            for url in self._indexes:
+                if (page := await self._client.get(f"{url}{name}/", accept=index.ACCEPT)) is not None:
+                    listed, host = index.files(page.data, page.kind, page.url), origin_of(url)[1]
+                    self._projects[name] = project(name, listed, self._target, host if several else "")
+                    return
+            hosts = " and ".join(origin_of(url)[1] for url in self._indexes)
+            none = f"{hosts} {'have' if several else 'has'} no package {name}."
+            self._projects[name] = NoPlan(none, "Check the name.")
         except Unusable as error:
             self._projects[name] = NoPlan(f"{name} cannot be looked up: {error}.", "Nothing was installed.")
 
@@ -245,5 +251,6 @@ def _planned(one: Resolved, source: PythonSource) -> PlannedPackage:
         versions=project.versions,
         summary=said.summary,
         yanked=file.yanked,
+        index=project.index,
         mistaken_for=mistaken_for(candidate.name, "python"),
     )

@@ -44,10 +44,12 @@ class Project:
     """Versions without a wheel that fits, the latest first."""
     unhashed: bool
     """Whether there were wheels for which the registry has no hash."""
+    index: str = ""
+    """Host of the index that has it, where there are several."""
 
 
-def project(name: str, files: Iterable[ProjectFile], target: PythonTarget) -> Project:
-    """Return the versions of the project `name` for `target`."""
+def project(name: str, files: Iterable[ProjectFile], target: PythonTarget, index: str = "") -> Project:
+    """Return the versions of the project `name` for `target`, which `index` has."""
     best: dict[Version, tuple[int, ProjectFile]] = {}
     versions: set[Version] = set()
     first, unhashed = 0.0, False
@@ -68,7 +70,7 @@ def project(name: str, files: Iterable[ProjectFile], target: PythonTarget) -> Pr
             best[version] = min(places), file
     releases = tuple(Release(version, best[version][1]) for version in sorted(best, reverse=True))
     unfit = tuple(sorted(versions - best.keys(), reverse=True))
-    return Project(name, releases, len(versions), first, unfit, unhashed)
+    return Project(name, releases, len(versions), first, unfit, unhashed, index)
 
 
 def _parsed(name: str, file: ProjectFile) -> tuple[Version, frozenset[Tag]] | None:

@@ -185,7 +185,9 @@ def _explained(
     if here:
         return f"{' and '.join(said[:6])}: the sandbox has {', '.join(here)} already."
     if len(names) == 1 and (len(said) == 1 or not source.project(min(names)).releases):
-        return _absent(source.project(names.pop()), said)
+        project = source.project(names.pop())
+        asked = f" {project.index} is the first index of this machine that has it, and the one that counts."
+        return _absent(project, said) + (asked if project.index else "")
     return f"These do not fit together: {', '.join(said[:6])}."
 
 

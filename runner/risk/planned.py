@@ -43,6 +43,8 @@ def _about(package: PlannedPackage, registry: Registry, now: float) -> Iterator[
         yield _finding("look-alike", Level.CRITICAL, package, reason)
     if package.yanked:
         yield _finding("yanked", Level.CRITICAL, package, f"Its authors have withdrawn this version: {package.yanked}")
+    if package.deprecated:
+        yield _finding("deprecated", Level.HIGH, package, f"Its authors advise against it: {package.deprecated}")
     if package.scripts:
         reason = f"It has install scripts ({', '.join(package.scripts)}), without which it may not work; none is run."
         yield _finding("scripts", Level.CRITICAL, package, reason)

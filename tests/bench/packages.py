@@ -82,7 +82,8 @@ async def _measure() -> tuple[list[float], list[float], list[float], list[float]
 
 def _access(_registry: Registry) -> Access:
     found = of_this_machine()
-    return Access(found.pypi[0].rstrip("/") + "/", frozenset(found.destinations), found.authorization)
+    url, trusted = found.pypi[0].rstrip("/") + "/", found.pypi_authorities
+    return Access(url, frozenset(found.destinations), found.authorization, trusted)
 
 
 def _pip(folder: str) -> float:

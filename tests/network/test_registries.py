@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 from runner.model.network import Destination
 from runner.network import pip_settings
+from runner.network.authorities import SYSTEM_ONLY
 from runner.network.config_files import Surroundings
 from runner.network.registries import NO_NPM, NO_PIP, Registries, of_this_machine
 
@@ -249,3 +251,33 @@ def test_nothing_is_run(machine: Machine) -> None:
         machine.write(f"usr/bin/{name}", f"#!/bin/sh\ntouch {machine.root}/ran\n").chmod(0o755)
     machine.read()
     assert not (machine.root / "ran").exists()
+
+
+def test_certificates_are_those_that_pip_and_npm_trust(machine: Machine) -> None:
+    machine.with_pip()
+    machine.with_npm()
+    machine.environ["PIP_CONFIG_FILE"] = os.devnull  # also past the /etc/pip.conf of where this runs
+    assert machine.read().pypi_authorities == machine.read().npm_authorities == SYSTEM_ONLY
+    machine.environ["CURL_CA_BUNDLE"] = "/c.pem"
+    assert machine.read().pypi_authorities.files == ("/c.pem",)
+    machine.environ["REQUESTS_CA_BUNDLE"] = "/r.pem"
+    assert machine.read().pypi_authorities.files == ("/r.pem",)
+    machine.environ["PIP_CONFIG_FILE"] = str(machine.write("pip.conf", "[global]\ncert = ~/pip.pem\n"))
+    assert machine.read().pypi_authorities.files == (str(machine.home / "pip.pem"),)
+    machine.environ["PIP_CERT"] = "/p.pem"
+    assert machine.read().pypi_authorities.files == ("/p.pem",)
+    assert machine.read().npm_authorities == SYSTEM_ONLY
+    pem = "-----BEGIN CERTIFICATE-----"
+    machine.write("home/.npmrc", f'cafile=/npm.pem\nca="{pem}\\nA"\nca[]={pem}B\nca[]={pem}C\n')
+    machine.environ["NODE_EXTRA_CA_CERTS"] = "/node.pem"
+    trusted = machine.read().npm_authorities
+    assert trusted.files == ("/npm.pem", "/node.pem")
+    assert trusted.text.split("\n") == [pem, "A", f"{pem}B", f"{pem}C"]
+    assert machine.read().pypi_authorities.files == ("/p.pem",)
+
+
+def test_the_registry_of_a_scope_that_cannot_be_asked_is_not_left_out(machine: Machine) -> None:
+    """Otherwise its packages would be asked of the registry for everybody."""
+    machine.with_npm()
+    machine.write("home/.npmrc", "@corp:registry=registry.corp/npm\n")
+    assert machine.read().scopes == (("@corp", "registry.corp/npm"),)

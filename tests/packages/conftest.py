@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -33,13 +33,14 @@ def registry() -> Iterator[LoopbackRegistry]:
 
 @pytest.fixture
 def planner(tmp_path: Path) -> Callable[..., Planner]:
-    """Returns a planner for a registry; limits may be given."""
+    """Returns a planner for a registry; limits and fields of `Access` may be given."""
 
-    def make(registry: LoopbackRegistry, limits: PlanLimits = USUAL, most: int = 1 << 30) -> Planner:
+    def make(registry: LoopbackRegistry, limits: PlanLimits = USUAL, most: int = 1 << 30, **more: Any) -> Planner:
+        also = more.pop("also", frozenset())
         here = frozenset({Destination("127.0.0.1", registry.port)})
         return Planner(
             FileCache(tmp_path / "cache", most),
-            lambda kind: Access(registry.url if kind == "pypi" else f"{registry.root}/", here),
+            lambda kind: Access(registry.url if kind == "pypi" else f"{registry.root}/", here | also, **more),
             lambda: limits,
         )
 

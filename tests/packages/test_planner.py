@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.model.plan import Plan, Registry
+from runner.network.authorities import Authorities
 from runner.packages.failures import NoPlan
 from runner.packages.installing import PackageSet, Stale
 from runner.packages.planner import PackageQuestion, Planner
@@ -92,7 +93,7 @@ async def test_a_plan_is_prepared_from_the_files_that_were_planned(
 
 
 async def test_the_registry_of_a_company_is_asked_over_https_with_its_credentials(
-    tmp_path: Path, planner: Make, target: PythonTarget, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, planner: Make, target: PythonTarget
 ) -> None:
     context, authority = certificate(tmp_path)
     with served(LoopbackRegistry(), context) as registry:
@@ -100,8 +101,11 @@ async def test_the_registry_of_a_company_is_asked_over_https_with_its_credential
         maker = planner(registry)
         with pytest.raises(NoPlan, match="cannot be trusted"):
             await planned(maker, target, "app")
-        monkeypatch.setenv("PIP_CERT", str(authority))
-        assert chosen(await planned(planner(registry), target, "app")) == ["app 1.0"]
+        trusting = Authorities((str(authority),))
+        assert chosen(await planned(planner(registry, authorities=trusting), target, "app")) == ["app 1.0"]
+        gone = Authorities((str(tmp_path / "none.pem"),))
+        with pytest.raises(NoPlan, match="certificates that this machine trusts cannot be read"):
+            await planned(planner(registry, authorities=gone), target, "app")
 
 
 async def test_one_agent_is_planned_for_one_at_a_time_and_another_does_not_wait(
