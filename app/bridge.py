@@ -244,7 +244,7 @@ class RunControl:
 
         return self._link.call(work)
 
-    def allow_host(self, request_id: str, host: str, port: int, *, private: bool = False, pin: str = "") -> Future[str]:
+    def allow_host(self, request_id: str, host: str, port: int, *, private: str = "", pin: str = "") -> Future[str]:
         """Let a run reach a host that it was refused. The future gives why not, or ''; it raises PrivateAddress."""
 
         async def work(engine: Engine) -> str:
@@ -254,7 +254,7 @@ class RunControl:
         return self._link.call(work)
 
     def always_allow_host(
-        self, id: str, host: str, port: int, seconds: float, *, private: bool, pin: str = ""
+        self, id: str, host: str, port: int, seconds: float, *, private: str, pin: str = ""
     ) -> Future[Grant]:
         """Let the agent of a run reach a host for `seconds`. The future raises PrivateAddress like `allow_host`."""
 

@@ -80,7 +80,7 @@ class HostDecisions(QObject):
         else:
             self._allow(card, contact)
 
-    def _allow(self, card: Card, contact: Contact, private: bool = False, pin: str = "") -> None:
+    def _allow(self, card: Card, contact: Contact, private: str = "", pin: str = "") -> None:
         self._say(card, contact, HostWord(ASKING, "muted"))
         answer = self._bridge.runs.allow_host(card.id, contact.host, contact.port, private=private, pin=pin)
         self._tasks.start("allow", self._allowed(card, contact, answer))
@@ -101,7 +101,7 @@ class HostDecisions(QObject):
         lines = ((f"{place} {INSIDE.format(address=phrases.visible(address))}", "warn"), (LEAVES, ""))
         yes = f"Allow {phrases.visible(address)} for this run"
         title = f"Allow {place} for this run?"
-        self._open(title, lines, yes, lambda _end, pin: self._allow(card, contact, private=True, pin=pin))
+        self._open(title, lines, yes, lambda _end, pin: self._allow(card, contact, private=address, pin=pin))
 
     # ---- for its agent ----
 
@@ -118,11 +118,11 @@ class HostDecisions(QObject):
             f"Always allow {place} for {agent}?",
             ((covers, ""), *inside, (LEAVES, "muted")),
             "Allow",
-            lambda end, pin: self._always(card, contact, end, private=bool(private), pin=pin),
+            lambda end, pin: self._always(card, contact, end, private=private, pin=pin),
             ends=True,
         )
 
-    def _always(self, card: Card, contact: Contact, seconds: float, *, private: bool, pin: str) -> None:
+    def _always(self, card: Card, contact: Contact, seconds: float, *, private: str, pin: str) -> None:
         self._say(card, contact, HostWord(ASKING, "muted"))
         place = (contact.host, contact.port)
         answer = self._bridge.runs.always_allow_host(card.id, *place, seconds, private=private, pin=pin)

@@ -59,7 +59,11 @@ def covered(grant: Grant) -> str:
             more = "A `*` stands for one name; names that begin with a dot and other folders are asked."
             return f"Any {files} by {who}. {more} {level}"
         case Subject.HOST:
-            inside = " It may lead to an address inside your own network." if grant.private else ""
+            inside = (
+                f" It may lead to an address inside your own network: {phrases.visible(grant.private)}."
+                if grant.private
+                else ""
+            )
             more = "It approves nothing: each run with network is CRITICAL and asked, with this host in its list."
             return f"Networked runs of {who} reach {phrases.visible(grant.pattern)} as well.{inside} {more}"
 

@@ -17,7 +17,7 @@ from runner.model.errors import KnownError
 from runner.model.events import GrantsChanged
 from runner.model.network import Destination, UnusableHost, canonical_host
 from runner.model.request import NetworkMode
-from runner.network.addresses import Reach, may_lead
+from runner.network.addresses import Reach, listed, may_lead
 from runner.policy.grantfile import plain
 from runner.policy.host_grants import MONTH, for_host
 
@@ -58,7 +58,7 @@ class Gates(Protocol):
         """Return the hosts that a run has tried to reach; None where it is over or has no network."""
         ...
 
-    def allow(self, request_id: str, destination: Destination, *, private: bool) -> str:
+    def allow(self, request_id: str, destination: Destination, *, private: str) -> str:
         """Let a run reach a host from now on; return why it may not, '' where it may."""
         ...
 
@@ -102,11 +102,12 @@ class Hosts:
 
     # ---- for one run ----
 
-    async def allow(self, request_id: str, host: str, port: int, *, private: bool = False, proven: bool = False) -> str:
+    async def allow(self, request_id: str, host: str, port: int, *, private: str = "", proven: bool = False) -> str:
         """Let a run reach a host that it was refused; return '' where it may now, else why not.
 
-        Raises PrivateAddress, without `private`, for a host that leads into the own network, and LedgerFailed where the
-        word cannot be recorded: then it does not count. `proven`: whether the person's PIN came with it and was right.
+        Raises PrivateAddress for a host that leads to other addresses of the own network than `private`, those that the
+        person was shown, and LedgerFailed where the word cannot be recorded: then it does not count. `proven`: whether
+        the person's PIN came with it and was right.
         """
         generation = self._modes.generation
         contacts = self._gates().contacts(request_id)
@@ -122,7 +123,7 @@ class Hosts:
             return why
         body = {"host": destination.host, "port": destination.port, "address": address, "by": "person"}
         await case.attach(ALLOWED, body)
-        why = self._closed(asked, generation) or self._gates().allow(request_id, destination, private=bool(address))
+        why = self._closed(asked, generation) or self._gates().allow(request_id, destination, private=address)
         if why:
             await self._record.keep_noting(NOT_ALLOWED, request_id, {**body, "why": why})
         return why
@@ -135,7 +136,7 @@ class Hosts:
         host: str,
         port: int,
         *,
-        private: bool = False,
+        private: str = "",
         seconds: float = MONTH,
         proven: bool = False,
     ) -> Grant:
@@ -149,9 +150,9 @@ class Hosts:
         _require(self._closed(asked, generation) or self._unproven(proven=proven))
         address = await self._address(asked.destination, private=private)
         _require(self._closed(asked, generation))
-        request, private = asked.request, bool(address)
+        request = asked.request
         grant = for_host(
-            request.agent, asked.destination, request.title, self._grants.now(), private=private, seconds=seconds
+            request.agent, asked.destination, request.title, self._grants.now(), private=address, seconds=seconds
         )
         body = {"request": request_id, "address": address, **plain(grant)}
         await self._record.append(MADE, "", body)
@@ -167,7 +168,7 @@ class Hosts:
         finally:
             self._record.publish(GrantsChanged())
         if any(one.name == grant.name for one in self._grants.hosts(request.agent)):  # not revoked meanwhile
-            self._gates().allow(request_id, asked.destination, private=private)
+            self._gates().allow(request_id, asked.destination, private=address)
         return grant
 
     def granted(self, agent: str) -> tuple[Destination, ...]:
@@ -229,10 +230,11 @@ class Hosts:
             return settled.reason if settled.verdict is Verdict.DENIED else ""
         return settled.blocked
 
-    async def _address(self, destination: Destination, *, private: bool) -> str:
-        """Return the private address that a host leads to and may; '' where none is known.
+    async def _address(self, destination: Destination, *, private: str) -> str:
+        """Return the private addresses that a host leads to and may; '' where none is known.
 
-        Raises PrivateAddress without `private`, and KnownError for what no word opens.
+        Raises PrivateAddress where they are not those that the person was shown (`private`), and KnownError for what
+        no word opens.
         """
         host = destination.host
         try:
@@ -242,8 +244,8 @@ class Hosts:
         if never := next((one for one in found if not may_lead(host, one, Reach.PRIVATE)), ""):
             what = f"{destination} leads to {never}: this machine, or what is connected to it directly."
             raise KnownError(what, "No program is let there.")
-        inside = next((one for one in found if not may_lead(host, one, Reach.PUBLIC)), "")
-        if inside and not private:
+        inside = listed(one for one in found if not may_lead(host, one, Reach.PUBLIC))
+        if inside and inside != private:
             raise PrivateAddress(destination, inside)
         return inside
 

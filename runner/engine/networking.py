@@ -119,8 +119,8 @@ class Networking:
         opened = self._open.get(request_id)
         return None if opened is None else opened.gate.contacts
 
-    def allow(self, request_id: str, destination: Destination, *, private: bool) -> str:
-        """Let a run reach a host from now on; return why it may not, '' where it may."""
+    def allow(self, request_id: str, destination: Destination, *, private: str) -> str:
+        """Let a run reach a host from now on, and its addresses `private`; return why it may not, else ''."""
         if (opened := self._open.get(request_id)) is None:
             return OVER
         if opened.is_shut:
@@ -243,8 +243,9 @@ def gate_for(
     dialer = dialer_of_this_machine(bounds.connect_seconds)
     private = asked & {*configured}
     gate = Gate(asked | granted.keys(), private=private, caps=bounds, report=report, dialer=dialer)
-    for destination in (one for one, private in granted.items() if private):
-        gate.allow(destination, private=True)
+    for destination, addresses in granted.items():
+        if addresses:
+            gate.allow(destination, private=addresses)
     return gate
 
 

@@ -6,6 +6,10 @@ import contextlib
 import ipaddress
 import socket
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -77,6 +81,16 @@ def is_own(address: IPAddress) -> bool:
     )
 
 
+def listed(addresses: Iterable[str]) -> str:
+    """Return addresses as one text, for a person and for `members`."""
+    return ", ".join(sorted(set(addresses)))
+
+
+def members(text: str) -> frozenset[str]:
+    """Return the addresses that `listed` put into a text."""
+    return frozenset(filter(None, text.split(", ")))
+
+
 def is_assigned_here(address: IPAddress) -> bool:
     """Return whether `address` is one of this machine's own interfaces, at which its services answer too.
 
@@ -101,8 +115,11 @@ def _can_bind(family: int, address: str) -> bool:
     return True
 
 
-def may_lead(host: str, address: str, reach: Reach) -> bool:
-    """Return whether a destination for `host`, which was found at `address`, may be connected to there."""
+def may_lead(host: str, address: str, reach: Reach, inside: Collection[str] = ()) -> bool:
+    """Return whether a destination for `host`, which was found at `address`, may be connected to there.
+
+    `inside` are the private addresses that a person allowed: a word about one is none about another.
+    """
     try:
         found = parsed(address)
     except ValueError:
@@ -112,6 +129,6 @@ def may_lead(host: str, address: str, reach: Reach) -> bool:
     if is_public(found):
         return True
     if not is_own(found):
-        return reach >= Reach.PRIVATE
+        return reach >= Reach.PRIVATE and (not inside or address in inside)
     named = host == str(found) or (host == LOCAL_NAME and found.is_loopback)
     return reach is Reach.CONFIGURED and named and not found.is_unspecified

@@ -14,7 +14,7 @@ from runner.system.tasks import in_daemon, spawn
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Sequence
 
     from runner.network.addresses import Reach
     from runner.network.permissions import Permissions
@@ -38,8 +38,8 @@ class Dialer(Protocol):
         """Whether a connection goes to the very address that was checked."""
         ...
 
-    async def open(self, host: str, port: int, reach: Reach) -> Streams:
-        """Return a connection to the canonical `host`. Raises Blocked."""
+    async def open(self, host: str, port: int, reach: Reach, inside: Collection[str] = ()) -> Streams:
+        """Return a connection to the canonical `host`; `inside` as in `may_lead`. Raises Blocked."""
         ...
 
 
@@ -64,10 +64,10 @@ class DirectDialer:
         self._pending = 0
         self._lock = threading.Lock()
 
-    async def open(self, host: str, port: int, reach: Reach) -> Streams:
+    async def open(self, host: str, port: int, reach: Reach, inside: Collection[str] = ()) -> Streams:
         addresses = await self._found(host, port)
         # One bad address is enough: a name that leads to a public and a private host is how rebinding begins.
-        if bad := next((one for one in addresses if not may_lead(host, one, reach)), None):
+        if bad := next((one for one in addresses if not may_lead(host, one, reach, inside)), None):
             raise Blocked(PRIVATE, address=bad)
         try:
             async with asyncio.timeout(self._seconds):
@@ -145,7 +145,7 @@ async def dial(permissions: Permissions, host: str, port: int, dialer: Dialer | 
     permission = permissions.find(host, port)
     if permission is None:
         raise Blocked
-    streams = await (dialer or DirectDialer()).open(host, port, permission.reach)
+    streams = await (dialer or DirectDialer()).open(host, port, permission.reach, permission.inside)
     if permissions.find(host, port) != permission:
         streams[1].transport.abort()
         raise Blocked

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import h11
 
 from runner.model.network import Contact
-from runner.network.addresses import Reach
+from runner.network.addresses import Reach, members
 from runner.network.caps import STANDARD
 from runner.network.contacts import ContactBook
 from runner.network.dialing import DirectDialer
@@ -94,9 +94,12 @@ class Gate:
             await asyncio.wait({task})
             raise
 
-    def allow(self, destination: Destination, *, private: bool = False) -> None:
-        """Allow `destination` from the next connection on; `private` by a person's word. On any thread."""
-        self._permissions.allow(destination, Reach.PRIVATE if private else Reach.PUBLIC)
+    def allow(self, destination: Destination, *, private: str = "") -> None:
+        """Allow `destination` from the next connection on. May be called on any thread.
+
+        `private` are the addresses of the own network to which it may lead by a person's word, as `listed` writes them.
+        """
+        self._permissions.allow(destination, Reach.PRIVATE if private else Reach.PUBLIC, members(private))
 
     def withdraw(self, destination: Destination) -> None:
         """Allow `destination` no more, and end what is open to it. May be called on any thread."""

@@ -20,6 +20,8 @@ class Permission:
 
     destination: Destination
     reach: Reach = Reach.PUBLIC
+    inside: frozenset[str] = frozenset()
+    """The addresses of the own network that a person allowed; for `PRIVATE`, and any where there are none."""
 
 
 class Permissions:
@@ -30,21 +32,24 @@ class Permissions:
         self._lock = threading.Lock()
         configured = set(private)
         self._reach = {one: Reach.CONFIGURED if one in configured else Reach.PUBLIC for one in allowed}
+        self._inside: dict[Destination, frozenset[str]] = {}
         self._closed = False
 
     def find(self, host: str, port: int) -> Permission | None:
         """Return the permission for the canonical `host` at `port`: the widest, where several fit."""
         with self._lock:
             fitting = [(reach, one) for one, reach in self._reach.items() if one.fits(host, port)]
-        if not fitting:
-            return None
-        reach, destination = max(fitting)
-        return Permission(destination, reach)
+            if not fitting:
+                return None
+            reach, destination = max(fitting)
+            return Permission(destination, reach, self._inside.get(destination, frozenset()))
 
-    def allow(self, destination: Destination, reach: Reach) -> None:
-        """Allow `destination` from now on, unless everything was ended."""
+    def allow(self, destination: Destination, reach: Reach, inside: Iterable[str] = ()) -> None:
+        """Allow `destination` from now on, unless everything was ended; within the own network at `inside` only."""
         with self._lock:
             if not self._closed:
+                if inside:
+                    self._inside[destination] = frozenset(inside)
                 self._reach[destination] = max(reach, self._reach.get(destination, reach))
 
     def withdraw(self, destination: Destination) -> None:

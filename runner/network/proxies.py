@@ -19,7 +19,7 @@ from runner.network.heads import HTTP_PORT
 from runner.network.refusals import Blocked, unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from runner.network.dialing import Dialer, Streams
 
@@ -130,15 +130,15 @@ class ProxiedDialer:
         """Whether a connection goes to the very address that was checked: not where a proxy looks the name up."""
         return self._settings.secure is None and self._settings.plain is None
 
-    async def open(self, host: str, port: int, reach: Reach) -> Streams:
+    async def open(self, host: str, port: int, reach: Reach, inside: Collection[str] = ()) -> Streams:
         if self._settings.problem:
             raise unreachable(f"cannot be reached: {self._settings.problem}")
         proxy = self._settings.proxy_for(host, port)
         # This machine is never asked for from another one, where the name would mean that one.
         if proxy is None or host == LOCAL_NAME or host.endswith(f".{LOCAL_NAME}"):
-            return await self._direct.open(host, port, reach)
+            return await self._direct.open(host, port, reach, inside)
         # An address is checked here; of a name only the proxy knows where it leads.
-        if is_address(host) and not may_lead(host, host, reach):
+        if is_address(host) and not may_lead(host, host, reach, inside):
             raise Blocked(PRIVATE, address=host)
         try:
             async with asyncio.timeout(self._seconds):

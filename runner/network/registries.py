@@ -81,7 +81,7 @@ def of_this_machine(
     return Registries(
         pypi,
         npm,
-        tuple((scope, clean) for scope, url in named.items() if scope for clean in reading.urls((url,), ())),
+        tuple((scope, reading.usable(url) if _is_web(url) else "") for scope, url in named.items() if scope),
         pip_settings.authorities(around),
         npm_settings.authorities(around, found),
         tuple(sorted(pypi_found)),
@@ -100,9 +100,9 @@ class _Reading:
 
     def urls(self, configured: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:
         """Return all URLs of the web among them, without credentials."""
-        return tuple(dict.fromkeys(filter(None, map(self._usable, filter(_is_web, (*configured, *named))))))
+        return tuple(dict.fromkeys(filter(None, map(self.usable, filter(_is_web, (*configured, *named))))))
 
-    def _usable(self, url: str) -> str:
+    def usable(self, url: str) -> str:
         """Return `url` without credentials; '' where it cannot be used, which is noted without its text."""
         try:
             clean = urlsplit(url)

@@ -114,7 +114,9 @@ class Visit:
         # Counted from here: those that are being dialed must not pass the cap together.
         self._totals.open += 1
         try:
-            self._streams = await self._dialer.open(self.host, self.port, self._permission.reach)
+            self._streams = await self._dialer.open(
+                self.host, self.port, self._permission.reach, self._permission.inside
+            )
         finally:
             if self._streams is None:
                 self._totals.open -= 1

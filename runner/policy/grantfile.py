@@ -224,6 +224,8 @@ def _grant(entry: dict[str, Any]) -> Grant:
     touch = {kind: tuple(map(_text, entry["touch"][kind])) for kind in (one.name for one in fields(Touch))}
     values: dict[str, Any] = {
         **entry,
+        # Once yes or no: a yes to any address counts no more.
+        "private": "" if isinstance(entry.get("private"), bool) else entry.get("private", ""),
         "subject": Subject(entry["subject"]),
         "tool": Tool(entry["tool"]),
         "level": Level[entry["level"]],
@@ -235,13 +237,20 @@ def _grant(entry: dict[str, Any]) -> Grant:
         "protections": tuple(map(_text, entry.get("protections", ()))),
     }
     grant = Grant(**values)
-    for text in (grant.name, grant.title, grant.agent, grant.digest, grant.session, grant.sandbox, grant.pattern):
+    for text in (
+        grant.name,
+        grant.title,
+        grant.agent,
+        grant.digest,
+        grant.session,
+        grant.sandbox,
+        grant.pattern,
+        grant.private,
+    ):
         _text(text)
     for number in (grant.made_at, grant.expires_at, grant.last_used, *asdict(grant.limits).values()):
         if type(number) not in (int, float):
             raise TypeError("a number of a grant is none")
-    if type(grant.private) is not bool:
-        raise TypeError("a word of a grant is neither yes nor no")
     if type(grant.uses) is not int or type(grant.used) is not int:
         raise TypeError("a count of a grant is not whole")
     if why := forbidden(grant):

@@ -109,8 +109,8 @@ class Grant:
     """For FILES the id of the kept sandbox; the grant ends with it or with the session."""
     pattern: str = ""
     """For FILES the folder and `*` with the extension, as `pattern_of` makes it; for HOST the destination."""
-    private: bool = False
-    """For HOST whether it may lead to an address inside the own network."""
+    private: str = ""
+    """For HOST the addresses inside the own network to which it may lead."""
     touch: Touch = field(default_factory=Touch)
     limits: Limits = field(default_factory=Limits)
     isolation: Isolation = Isolation.LOCAL

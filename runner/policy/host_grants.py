@@ -24,7 +24,7 @@ def for_host(
     title: str,
     now: float,
     *,
-    private: bool,
+    private: str,
     seconds: float = MONTH,
     uses: int = most_uses(Level.LOW),
 ) -> Grant:

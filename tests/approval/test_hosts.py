@@ -302,7 +302,7 @@ async def test_a_private_address_needs_its_word_for_a_grant_too(stage: HostStage
     with pytest.raises(PrivateAddress):
         await hosts.allow_always(ticket.request_id, INNER, 443)
     assert not stage.grants()
-    grant = await hosts.allow_always(ticket.request_id, INNER, 443, private=True)
+    grant = await hosts.allow_always(ticket.request_id, INNER, 443, private="10.1.2.3")
     assert grant.private and stage.allows(INNER)
     later = await stage.approved(ONLINE)
     assert later.case.request.granted == (INNER,) and stage.allows(INNER)
@@ -310,7 +310,7 @@ async def test_a_private_address_needs_its_word_for_a_grant_too(stage: HostStage
 
 async def test_a_public_host_gets_no_private_word(stage: HostStage) -> None:
     ticket = await stage.refused()
-    grant = await stage.engine.hosts.allow_always(ticket.request_id, EVIL, 443, private=True)
+    grant = await stage.engine.hosts.allow_always(ticket.request_id, EVIL, 443, private="10.1.2.3")
     assert not grant.private, "it led to a public address when the word was given"
 
 

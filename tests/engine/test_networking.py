@@ -95,7 +95,7 @@ async def test_a_host_inside_needs_a_word_of_its_own(stage: NetworkedStage) -> N
     with pytest.raises(PrivateAddress, match=r"inner\.example:80 leads to 10\.1\.2\.3, an address inside") as caught:
         await stage.engine.hosts.allow(ticket.request_id, INNER, 80)
     assert caught.value.address == "10.1.2.3" and "host-allowed" not in stage.entries(ticket.request_id)
-    assert await stage.engine.hosts.allow(ticket.request_id, INNER, 80, private=True) == ""
+    assert await stage.engine.hosts.allow(ticket.request_id, INNER, 80, private="10.1.2.3") == ""
     answer = await stage.answer(ticket)
     assert answer.result is not None and answer.result.stdout == "hello\n"
     body = next(one.body for one in stage.record(ticket.request_id).steps if one.entry.kind == "host-allowed")

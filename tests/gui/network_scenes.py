@@ -270,7 +270,7 @@ def rules(scene: Scene) -> None:
     title, now = "Convert the rows", time.time()
     hosts = (Destination("api.example.com"), Destination("wiki.example", 8443))
     grants = [
-        for_host("claude-code", host, title, now, private=number == 1, seconds=8 * 3600.0)
+        for_host("claude-code", host, title, now, private="10.20.0.7" if number == 1 else "", seconds=8 * 3600.0)
         for number, host in enumerate(hosts)
     ]
     scene.bridge.kept = (*grants, *scene.bridge.kept)

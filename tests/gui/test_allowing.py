@@ -111,7 +111,7 @@ def test_a_run_without_network_has_no_strip(desk: Desk) -> None:
 def test_a_click_allows_for_this_run(run: Run) -> None:
     run.contacted(REACHED, refused("blocked.example"))
     run.desk.qtbot.mouseClick(run.rows[0].allow, LEFT)
-    assert run.calls == [("allow_host", run.request.id, "blocked.example", 443, False)]
+    assert run.calls == [("allow_host", run.request.id, "blocked.example", 443, "")]
     assert not run.rows[0].allow.isVisible()
     run.desk.give("allow_host", "")
     assert run.rows[0].became.text() == "allowed for this run"
@@ -195,7 +195,7 @@ def test_a_private_address_asks_a_second_time_and_names_it(run: Run) -> None:
     assert "10.20.0.7" in dialog.texts[0].text() and "10.20.0.7" in dialog.yes.text()
     assert dialog.no.hasFocus()
     run.desk.qtbot.mouseClick(dialog.yes, LEFT)
-    assert run.calls[-1] == ("allow_host", run.request.id, "wiki.example", 443, True)
+    assert run.calls[-1] == ("allow_host", run.request.id, "wiki.example", 443, "10.20.0.7")
     run.desk.give("allow_host", "")
     assert run.rows[0].became.text() == "allowed for this run"
 
@@ -218,7 +218,7 @@ def test_always_asks_for_its_end_and_makes_a_grant(run: Run) -> None:
     assert "claude-code" in dialog.texts[0].text()
     dialog.end.setCurrentText("For 8 hours")
     run.desk.qtbot.mouseClick(dialog.yes, LEFT)
-    assert run.calls == [("always_allow_host", run.request.id, "blocked.example", 443, 8 * 3600.0, False)]
+    assert run.calls == [("always_allow_host", run.request.id, "blocked.example", 443, 8 * 3600.0, "")]
 
 
 def test_always_for_a_private_address_asks_a_second_time(run: Run) -> None:
@@ -229,7 +229,7 @@ def test_always_for_a_private_address_asks_a_second_time(run: Run) -> None:
     dialog = run.opened()
     assert any("10.20.0.7" in text.text() for text in dialog.texts)
     run.desk.qtbot.mouseClick(dialog.yes, LEFT)
-    assert run.calls[-1][-1] is True
+    assert run.calls[-1][-1] == "10.20.0.7"
 
 
 def test_the_end_of_a_long_name_is_on_screen_where_it_is_allowed(run: Run) -> None:
@@ -265,7 +265,7 @@ def test_every_host_is_in_the_tab_with_its_buttons(run: Run) -> None:
     tab.view.view.setCurrentIndex(tab.view.model.index(5, 0))
     passes(tab.guard)
     run.desk.qtbot.mouseClick(tab.allow, LEFT)
-    assert run.calls == [("allow_host", run.request.id, "n4.example", 443, False)]
+    assert run.calls == [("allow_host", run.request.id, "n4.example", 443, "")]
 
 
 def test_the_choice_stays_while_hosts_come(run: Run) -> None:

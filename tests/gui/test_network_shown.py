@@ -111,7 +111,7 @@ def test_a_record_without_network_has_neither_tab(look: Look, qtbot: QtBot, show
 
 
 def test_a_grant_for_a_host_is_listed_in_words_and_revoked(desk: Desk) -> None:
-    grant = for_host("claude-code", Destination("wiki.example", 8443), "Fetch", time.time(), private=True)
+    grant = for_host("claude-code", Destination("wiki.example", 8443), "Fetch", time.time(), private="10.20.0.7")
     desk.bridge.kept = (grant,)
     desk.window.show_page("Rules")
     panel = desk.window.page("Rules")

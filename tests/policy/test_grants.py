@@ -404,7 +404,7 @@ def test_an_agent_added_again_under_an_old_name_inherits_nothing(places: Places,
     asyncio.run(use())
 
 
-HOST = for_host("claude", Destination("api.example", 8443), "t", NOW, private=False)
+HOST = for_host("claude", Destination("api.example", 8443), "t", NOW, private="")
 
 
 def test_a_grant_for_a_host_approves_no_request(places: Places) -> None:

@@ -22,7 +22,7 @@ from tests.network.test_names import query
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Collection
     from pathlib import Path
 
     from runner.network.addresses import Reach
@@ -135,7 +135,7 @@ async def test_a_rule_that_goes_with_the_last_step_of_dialing_lets_nothing_throu
 
         pins_addresses = True
 
-        async def open(self, host: str, port: int, reach: Reach) -> Streams:
+        async def open(self, host: str, port: int, reach: Reach, _inside: Collection[str] = ()) -> Streams:
             streams = await plain.open(host, port, reach)
             stage.gate.withdraw(Destination(GOOD, 7000))
             return streams
@@ -274,8 +274,14 @@ async def test_a_name_that_is_rebound_is_looked_up_once_for_each_connection() ->
 
 async def test_a_persons_word_for_private_addresses_opens_private_networks_and_not_this_machine() -> None:
     async with everything_listens() as (stage, _):
-        stage.gate.allow(Destination(GOOD, 7000), private=True)
-        for address, allowed in (("10.1.2.3", True), ("127.0.0.1", False), (METADATA, False), ("fe80::1", False)):
+        stage.gate.allow(Destination(GOOD, 7000), private="10.1.2.3, 127.0.0.1")
+        for address, allowed in (
+            ("10.1.2.3", True),
+            ("10.1.2.4", False),
+            ("127.0.0.1", False),
+            (METADATA, False),
+            ("fe80::1", False),
+        ):
             stage.hosts.addresses[GOOD] = [address]
             async with stage.code() as code:
                 assert (b" 200 " in await code.connected(GOOD, 7000)) is allowed

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.approval.hosts import PrivateAddress
 from runner.model.network import Destination
 from runner.network.addresses import Reach
 from runner.network.config_files import Surroundings
@@ -14,6 +15,7 @@ from runner.network.dialing import DirectDialer
 from runner.network.proxies import ProxiedDialer, ProxySettings
 from runner.network.refusals import Blocked
 from runner.network.registries import of_this_machine
+from tests.engine.network_stage import INNER, PERSISTENT, networked
 from tests.network.stage import EVIL, GOOD, PATIENCE, free_port, greeting
 from tests.network.test_proxies import behind, small_proxy
 from tests.security.test_egress import UNRECOGNIZED, everything_listens
@@ -132,3 +134,39 @@ async def test_a_registry_that_cannot_be_read_ends_nothing_and_tells_nothing(
     assert any("cannot be used" in one for one in found.problems)
     for said in (found.pypi, found.npm, found.scopes, found.problems, found.destinations, repr(found)):
         assert "secret" not in str(said)
+
+
+# ---- a word about one address counts for no other ----
+
+
+@pytest.mark.parametrize("word", ["allow", "allow_always"])
+async def test_a_name_that_becomes_another_inside_is_asked_about_again(
+    word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever owns the name shows the person a harmless machine, and leads the code to another one."""
+    async with networked(tmp_path, monkeypatch) as stage:
+        ticket = await stage.running(f"{PERSISTENT}\nprint(insist('{INNER}'), reach('{INNER}'))", f"{GOOD}:80")
+        await stage.refused(ticket, INNER)
+        allow = getattr(stage.engine.hosts, word)
+        with pytest.raises(PrivateAddress, match=r"10\.1\.2\.3"):
+            await allow(ticket.request_id, INNER, 80)
+        stage.hosts.addresses[INNER] = ["10.0.0.1"]
+        with pytest.raises(PrivateAddress, match=r"10\.0\.0\.1"):
+            await allow(ticket.request_id, INNER, 80, private="10.1.2.3")
+        stage.hosts.addresses[INNER] = ["10.1.2.4", "10.1.2.3"]
+        with pytest.raises(PrivateAddress, match=r"10\.1\.2\.3, 10\.1\.2\.4"):
+            await allow(ticket.request_id, INNER, 80, private="10.1.2.3")
+        stage.hosts.addresses[INNER] = ["10.1.2.3"]
+        await allow(ticket.request_id, INNER, 80, private="10.1.2.3")
+        permission = stage.engine.runs._networking._open[ticket.request_id].gate._permissions.find(INNER, 80)
+        assert permission is not None and permission.inside == {"10.1.2.3"}
+        stage.engine.runs.stop(ticket.request_id)
+        await stage.answer(ticket)
+        if word == "allow":
+            return
+        stage.hosts.addresses[INNER] = ["10.0.0.1"]
+        dialed = len(stage.hosts.dialed)
+        later = await stage.running(f"{PERSISTENT}\nprint(reach('{INNER}'))", f"{GOOD}:80")
+        answer = await stage.answer(later)
+        assert answer.result is not None and "leads to a private address" in answer.result.stdout
+        assert len(stage.hosts.dialed) == dialed and "10.0.0.1" not in answer.text()

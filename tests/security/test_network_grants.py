@@ -171,7 +171,7 @@ async def test_no_grant_is_wider_than_one_host() -> None:
     from runner.model.assessment import Level
     from runner.model.network import Destination
 
-    good = for_host("claude", Destination(EVIL), "t", 1000.0, private=False)
+    good = for_host("claude", Destination(EVIL), "t", 1000.0, private="")
     assert forbidden(good) == ""
     for wrong in (
         {"pattern": "*.example"},
@@ -189,6 +189,6 @@ async def test_no_grant_is_wider_than_one_host() -> None:
     ):
         assert forbidden(replace(good, **wrong)), wrong  # type: ignore[arg-type]
     with pytest.raises(KnownError):
-        for_host("claude", Destination("*.evil.example"), "t", 1000.0, private=False)
+        for_host("claude", Destination("*.evil.example"), "t", 1000.0, private="")
     with pytest.raises(KnownError):
-        for_host("claude", Destination(EVIL), "t", 1000.0, private=False, seconds=1e9)
+        for_host("claude", Destination(EVIL), "t", 1000.0, private="", seconds=1e9)
