@@ -20,12 +20,17 @@ from runner.model.request import NetworkMode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from PySide6.QtGui import QResizeEvent
+
     from app.allowing.hosts import HostDecisions
     from app.cards import Card
     from app.look.look import Look
     from runner.model.network import Contact
 
 ROWS = 2
+NARROW = 560
+"""Width of a row below which its buttons say less, so that the host they are about can be read."""
+SHORT = ("Allow", "Always\N{HORIZONTAL ELLIPSIS}")
 _ROW = 40
 _LOW = 620
 """Height of the page below which there is one row only: the output needs the space."""
@@ -241,6 +246,14 @@ class RefusedRow(QWidget):
         self.setAccessibleName(f"{words.place(contact)} {state}")
         self._paint_icon()
         self._steady.watch()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        texts = SHORT if self.width() < self._look.px(NARROW) else (FOR_RUN, ALWAYS)
+        for button, words_shown, whole in zip((self.allow, self.always), texts, (FOR_RUN, ALWAYS), strict=True):
+            if button.text() != words_shown:
+                button.setText(words_shown)
+                button.setToolTip(whole)
 
     def _ink(self, ink: str) -> None:
         role = {"low": "ok", "high": "bad", "medium": "warn"}.get(ink, "muted")

@@ -27,6 +27,7 @@ BY_GRANT = "by your grant"
 NO_HOSTS = "No host is on the list, so nothing can be reached."
 MORE_HOSTS = "And {more} more: all of them are in the tab Hosts."
 KEEPS = "The sandbox keeps this network: every later call in it has it, and asks you."
+NOT_LISTED = "(not on the list: refused)"
 ONLY_THIS = "The sandbox itself has no network: only this call has."
 
 
@@ -106,19 +107,45 @@ def keeps(request: Request, kept: Iterable[Kept]) -> str:
     return f"The sandbox keeps this network except for {', '.join(map(visible, sorted(more)))}." if more else KEEPS
 
 
+def named(request: Request, hosts: Iterable[str]) -> tuple[str, ...]:
+    """Return the hosts that the code names, with a word at those that a networked request will be refused."""
+    if request.network is NetworkMode.NONE:
+        return tuple(hosts)
+    listed = tuple(filter(None, map(_parsed, request.domains)))
+    return tuple(host if _may_fit(host, listed) else f"{host} {NOT_LISTED}" for host in hosts)
+
+
+def _may_fit(host: str, listed: Iterable[Destination]) -> bool:
+    """Return whether the name `host` is on the list at any port, or is nothing that could be looked for there."""
+    asked = _parsed(host)
+    return asked is None or any(str(asked) == str(one) or one.fits(asked.host, one.port) for one in listed)
+
+
+def _parsed(text: str) -> Destination | None:
+    try:
+        return Destination.parse(text)
+    except UnusableHost:
+        return None
+
+
 # ---- what may leave ----
 
 
 def may_leave(request: Request, kept: Iterable[Kept] = ()) -> str:
     """Return what the hosts of a request may receive, as far as that is known before it runs."""
     if request.tool is Tool.CODE_CREATE_SANDBOX:
-        return "These hosts may receive whatever code reads that runs in it later. You are asked about each such run."
+        later = "may receive whatever code reads that runs in it later. You are asked about each such run."
+        return f"{_these(request)} {later}"
     known = [part for part in (*_sandbox(request, kept), *_handed(request)) if part]
-    start = "These hosts may receive whatever the code has read"
+    start = f"{_these(request)} may receive whatever the code has read"
     if not known:
         return f"{start}. It is handed no input, no variables and no files."
     listed = ", ".join(known[:-1])
     return f"{start}: {listed} and {known[-1]}." if listed else f"{start}: {known[-1]}."
+
+
+def _these(request: Request) -> str:
+    return "This host" if len(request.domains) == 1 and "*" not in request.domains[0] else "These hosts"
 
 
 def _handed(request: Request) -> tuple[str, ...]:

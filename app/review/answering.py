@@ -119,6 +119,12 @@ class Answering(QObject):
         """Whether the key of Approve stands for something, at once or in a moment."""
         return self._foot.approve.isVisible() and not self._under_review.sent
 
+    @property
+    def holding(self) -> bool:
+        """Whether what is under review is approved by holding, for which the letter does nothing."""
+        card = self._under_review.card
+        return card is not None and approval.needs_holding(card)
+
     def press_approve(self) -> bool:
         """Approve by key, never where the button is to be held; return False where it came too early to count."""
         self._hint = ""

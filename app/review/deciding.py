@@ -111,7 +111,11 @@ class Deciding(QWidget):
     @Slot()
     def _swallowed(self) -> None:
         """Say that nothing was decided."""
-        self.review.answering.hint(f"Too quick: press {self._too_quick or 'the key'} again.")
+        if self._too_quick == "A" and self.review.answering.holding:
+            # The letter is not the way here: what is, the sentence after the hint says.
+            self.review.answering.hint("Too quick.")
+        else:
+            self.review.answering.hint(f"Too quick: press {self._too_quick or 'the key'} again.")
 
     @Slot(object)
     def _ask_batch(self, chosen: tuple[str, ...]) -> None:

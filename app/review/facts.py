@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal, Slot
 
 from app import phrases
+from app.network import words
 from app.network.reach import ReachSection
 from app.parts.amounts import counted
 from app.parts.column import ScrollColumn
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.assessment import Finding, Touch
     from runner.model.kept_sandbox import Kept
+    from runner.model.request import Request
 
 REASONS_SHOWN = 4
 IMAGE_LENGTH = 19
@@ -72,7 +74,7 @@ class Facts(ScrollColumn):
         self._narrow()
         self.findings.setVisible(bool(self._found))
         self.reach.show_request(card.request, kept)
-        self._touch.show_pairs(_touched(assessment.touch) if assessment else ())
+        self._touch.show_pairs(_touched(assessment.touch, card.request) if assessment else ())
         here = sandbox if _is_for(card, sandbox) else {}
         chosen = [("Chosen", str(here["chosen"]))] if here.get("chosen") else []
         self._where.show_pairs([*_where(card), *chosen])
@@ -104,10 +106,10 @@ def _reasons(card: Card) -> list[str]:
     return reasons[:REASONS_SHOWN]
 
 
-def _touched(touch: Touch) -> list[tuple[str, str]]:
+def _touched(touch: Touch, request: Request) -> list[tuple[str, str]]:
     named = (
         ("Files", touch.files),
-        ("Hosts", touch.hosts),
+        ("Hosts", words.named(request, touch.hosts)),
         ("Programs", touch.processes),
         ("Credentials", touch.credentials),
         ("Packages", touch.packages),

@@ -199,7 +199,13 @@ def _files(result: Result) -> str:
 
 def _refused(result: Result) -> str:
     """Return the lines that name the hosts that the run was refused; what is no host name was written by the code."""
-    refused = [one for one in result.contacts if one.allowed is False]
+    reached = {(one.host, one.port) for one in result.contacts if one.allowed}
+    tried = [one for one in result.contacts if one.allowed is False]
+    # One that a person allowed while the run went on was reached after all, or a grant for it ended on the way.
+    partly = list(dict.fromkeys(one.name for one in tried if (one.host, one.port) in reached and _names_a_host(one)))
+    refused = [one for one in tried if (one.host, one.port) not in reached]
+    if tried and not refused:
+        return f"Refused by Assent for a part of the run only: {', '.join(partly[:NAMED])}."
     named = list(dict.fromkeys(one.name for one in refused if _names_a_host(one)))
     if not refused:
         return ""
@@ -207,6 +213,7 @@ def _refused(result: Result) -> str:
     line = ", ".join(named[:NAMED]) or "none that has a name"
     line += f" and {more:,} more" if more > 0 and named else ""
     line += f"; {result.contacts_left_out:,} further tries are not listed" if result.contacts_left_out else ""
+    line += f"; refused for a part of the run only: {', '.join(partly[:NAMED])}" if partly else ""
     return f"Refused by Assent, not reached: {line}.\n{ASK_FOR_HOSTS}"
 
 

@@ -8,8 +8,9 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
+from app.allowing.buttons import ALWAYS, FOR_RUN
 from app.allowing.dialog import AllowDialog
-from app.allowing.strip import ROWS
+from app.allowing.strip import ROWS, SHORT
 from app.parts.lines import SUMMARY
 from app.review.guard import REST_SECONDS
 from app.running.panel import RunningPanel
@@ -95,6 +96,15 @@ def test_a_refused_host_appears_at_once_and_nothing_jumps(run: Run) -> None:
     run.desk.qtbot.waitUntil(lambda: run.hosts.strip.more.isVisible())
     assert run.hosts.strip.more.text() == f"Show {10 - ROWS} more"
     assert run.page.tabs.mapTo(run.page, QPoint()) == before
+
+
+def test_in_a_narrow_window_the_buttons_say_less_and_the_host_stays(run: Run) -> None:
+    run.contacted(refused("blocked.example"))
+    row = run.rows[0]
+    row.resize(400, row.height())
+    assert (row.allow.text(), row.allow.toolTip()) == SHORT[:1] + (FOR_RUN,)
+    row.resize(900, row.height())
+    assert (row.allow.text(), row.always.text()) == (FOR_RUN, ALWAYS)
 
 
 def test_a_run_without_network_has_no_strip(desk: Desk) -> None:

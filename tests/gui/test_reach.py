@@ -61,6 +61,20 @@ def test_what_may_leave_is_what_is_known() -> None:
     assert "every file that your account can read" in words.may_leave(replace(one, isolation=Isolation.PROCESS))
 
 
+def test_a_host_that_the_code_names_and_the_list_does_not_is_marked() -> None:
+    one = replace(network_scenes.networked(), domains=("*.example.com", "api.example.org:8443"))
+    named = ("*.example.com", "a.example.com", "example.com", "other.example", "api.example.org:8443", "$HOST")
+    marked = [host.partition(" ")[0] for host in words.named(one, named) if host.endswith(words.NOT_LISTED)]
+    assert marked == ["example.com", "other.example"]
+    assert words.named(replace(one, network=NetworkMode.NONE, domains=()), named) == named
+
+
+def test_one_host_is_not_called_hosts() -> None:
+    one = network_scenes.networked()
+    assert words.may_leave(replace(one, domains=("a.example.com",))).startswith("This host may")
+    assert words.may_leave(replace(one, domains=("*.example.com",))).startswith("These hosts may")
+
+
 def test_a_kept_sandbox_says_whether_it_keeps_the_network() -> None:
     one = network_scenes.networked(sandbox=network_scenes.KEPT)
     own = network_scenes.keep()

@@ -265,6 +265,13 @@ def test_a_critical_request_is_not_approved_by_click_or_key(desk: Desk) -> None:
     assert desk.answers == []
 
 
+def test_the_letter_is_not_offered_again_where_the_button_is_held(desk: Desk) -> None:
+    worst = feed.assessment(Level.CRITICAL, feed.finding(1, "Deletes everything.", Level.CRITICAL))
+    desk.ask(feed.request("rm -rf ~", language=Language.SHELL), worst)
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    assert desk.page.foot.sentence.text().startswith("Too quick.")
+
+
 def test_a_critical_request_is_approved_by_holding(desk: Desk) -> None:
     critical(desk)
     begun = time.monotonic()

@@ -97,6 +97,14 @@ def test_refused_hosts_end_the_text_with_what_to_do() -> None:
     assert (data["sent"], data["received"], data["hosts_left_out"]) == (3, 4, 0)
 
 
+def test_a_host_that_was_allowed_on_the_way_is_not_said_to_be_out_of_reach() -> None:
+    then = Contact(REFUSED.host, REFUSED.port, True, sent=3, received=4)
+    only = finished(stdout="hello\n", contacts=(REFUSED, then)).text()
+    assert only == "hello\nRefused by Assent for a part of the run only: evil.example."
+    both = finished(contacts=(REFUSED, then, Contact("other.example", 443, False, "x"))).text()
+    assert "not reached: other.example; refused for a part of the run only: evil.example.\n" in both
+
+
 def test_what_was_reached_or_failed_is_no_refusal() -> None:
     others = (Contact("good.example", 443, True), Contact("far.example", 443, None, "cannot be reached"))
     assert finished(stdout="hello\n", contacts=others).text() == "hello"
