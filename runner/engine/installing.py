@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -22,19 +23,20 @@ from runner.packages.target import NODE_PROBE, PROBE, NodeTarget, PythonTarget
 from runner.sandbox.contract import Job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from runner.engine.sandbox_choice import SandboxChoice
     from runner.model.request import Isolation, Request
     from runner.model.result import Usage
     from runner.packages.installing import Prepared
-    from runner.sandbox.contract import Session
+    from runner.sandbox.contract import Run, Session
     from runner.settings.loading import Settings
     from runner.system.places import Places
 
 PROBE_SECONDS = 20.0
 UNPACK_SECONDS = 120.0
 """For packages to be unpacked in a kept sandbox; in a run of its own that counts as the run's time."""
+PARTLY = "Packages that were installed before have to be installed again."
 NOTHING = {Language.PYTHON: "pass", Language.JAVASCRIPT: ";"}
 """Code that does nothing: what runs when packages are installed in a kept sandbox."""
 HOW = {
@@ -54,6 +56,9 @@ class Installing:
         self._settings = settings
         cache = FileCache(places.packages, settings().package_cache_mb << 20)
         self.planner = Planner(cache, self._access, self._limits)
+        self._stopped: dict[str, str] = {}
+        """Requests that are installing, each with why it was stopped; '' where it was not."""
+        self._unpacking: dict[str, Run] = {}
         self._targets: dict[tuple[Isolation, str, Language], PythonTarget | NodeTarget] = {}
 
     async def planned(self, request: Request, language: Language | None, before: PackageSet | None) -> Request:
@@ -76,6 +81,32 @@ class Installing:
         assert request.plan is not None
         return await self.planner.prepare(request.agent, request.plan, before or PackageSet(request.plan.registry))
 
+    @contextmanager
+    def stoppable(self, request: Request) -> Iterator[None]:
+        """While `request` installs, `stop` reaches it."""
+        self._stopped[request.id] = ""
+        try:
+            yield
+        finally:
+            del self._stopped[request.id]
+
+    def stop(self, request_id: str, why: str) -> None:
+        """Stop an installation, also one that has not come to its unpacking; nothing where there is none."""
+        if request_id in self._stopped:
+            self._stopped[request_id] = why
+        if run := self._unpacking.get(request_id):
+            run.stop(why)
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """Ids of the requests that are installing."""
+        return tuple(self._stopped)
+
+    @property
+    def unpacking(self) -> tuple[Run, ...]:
+        """What is unpacking now. May be read on any thread."""
+        return tuple(self._unpacking.copy().values())
+
     async def unpack(
         self, session: Session, language: Language, request: Request, prepared: Prepared, permit: Callable[[], None]
     ) -> None:
@@ -88,15 +119,31 @@ class Installing:
             own_modules=False,
             bundle=prepared.bundle,
             image=request.image,
-            permit=permit,
+            permit=lambda: self._permit(request.id, permit),
         )
-        result = await (await session.start(job, _unmeasured)).finished()
+        job.permit()
+        run = self._unpacking[request.id] = await session.start(job, _unmeasured)
+        try:
+            if why := self._stopped.get(request.id, ""):  # stopped while the sandbox started it
+                run.stop(why)
+            result = await run.finished()
+        finally:
+            del self._unpacking[request.id]
+            run.transcript.release()
+        if why := self._stopped.get(request.id, ""):
+            raise KnownError(f"The installation was stopped: {why}", PARTLY)
         if result.outcome is not Outcome.OK:
             said = " ".join(result.stderr.split())[-300:] or result.error
             raise KnownError(
                 f"The packages could not be unpacked: {said}",
-                "Packages that were installed before have to be installed again.",
+                PARTLY,
             )
+
+    def _permit(self, request_id: str, permit: Callable[[], None]) -> None:
+        """Raise NotPermitted where the approval counts no more, and KnownError where a person has stopped it."""
+        permit()
+        if why := self._stopped.get(request_id, ""):
+            raise KnownError(f"The installation was stopped: {why}", PARTLY)
 
     def facts(self, request: Request, prepared: Prepared) -> dict[str, object]:
         """Return the agent's answer about installed packages."""

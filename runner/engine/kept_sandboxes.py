@@ -168,7 +168,8 @@ class KeptSandboxes:
         """
         match request.tool:
             case Tool.CODE_CREATE_SANDBOX:
-                return await self._create(request, permit)
+                with self._installing.stoppable(request):
+                    return await self._create(request, permit)
             case Tool.CODE_DESTROY_SANDBOX:
                 if not await self.remove(request.sandbox, ASKED):
                     raise KnownError("The sandbox is gone already.", "Nothing is left to do.")
@@ -189,7 +190,8 @@ class KeptSandboxes:
                     self._remember(request)
                 return {"path": request.files[0], "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             case Tool.CODE_INSTALL_PACKAGE:
-                return await self._install(request, permit)
+                with self._installing.stoppable(request):
+                    return await self._install(request, permit)
             case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
                 raise AssertionError(request.tool)
 

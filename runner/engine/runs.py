@@ -191,21 +191,22 @@ class Runs:
     # ---- what a person does with them ----
 
     def stop(self, request_id: str, why: str = STOPPED) -> None:
-        """Stop a run, also one that is about to start; nothing where there is none with that id."""
+        """Stop a run or an installation, also one that is about to start; nothing where there is none with that id."""
         self._networking.shut(request_id)
+        self._installing.stop(request_id, why or STOPPED)
         if run := self._runs.get(request_id):
             run.stop(why)
         elif request_id in self._starting:
             self._starting[request_id] = why or STOPPED
 
     def stop_all(self, why: str) -> None:
-        for request_id in (*self._runs, *self._starting):
+        for request_id in (*self._runs, *self._starting, *self._installing.active):
             self.stop(request_id, why)
 
     def end_without_loop(self, why: str) -> None:
         """End every run although the loop does not come round. May be called on any thread."""
         self._networking.shut_all()
-        for run in self._runs.copy().values():
+        for run in (*self._runs.copy().values(), *self._installing.unpacking):
             run.stop(why)
             if isinstance(run, Killable):
                 run.kill_now()

@@ -18,6 +18,10 @@ class PlanDeadline:
         """May be called on any thread."""
         self._why = why
 
+    def check(self) -> bool:
+        """Return True. Raises NoPlan where nothing is left."""
+        return self.left > 0
+
     @property
     def left(self) -> float:
         """Seconds that are left. Raises NoPlan where there are none."""

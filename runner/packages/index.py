@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 from runner.packages.failures import Unusable
@@ -14,6 +15,11 @@ from runner.packages.failures import Unusable
 ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 MOST_FILES = 50_000
 """Files of one project."""
+MOST_CONTAINERS = 1_000_000
+MOST_VALUES = 4_000_000
+"""Lists, tables and values of one answer in JSON: the longest honest ones have a tenth of that."""
+MOST_HTML = 16 << 20
+"""Bytes of a page in HTML, which takes a hundred times as long to read as one in JSON."""
 LARGEST = 1 << 40
 """Bytes that a file can be said to have."""
 LONGEST_TEXT = 500
@@ -49,8 +55,16 @@ def files(data: bytes, kind: str, url: str) -> tuple[ProjectFile, ...]:
     return found
 
 
+def bounded_json(data: bytes) -> Any:
+    """Return what `data` says in JSON. Raises ValueError, also for more values than an honest answer has."""
+    # Each takes up to 70 bytes of memory, so that a few megabytes would fill a gigabyte.
+    if data.count(b"[") + data.count(b"{") > MOST_CONTAINERS or data.count(b",") > MOST_VALUES:
+        raise ValueError("more values than are read")
+    return json.loads(data)
+
+
 def _from_json(data: bytes, url: str) -> tuple[ProjectFile, ...]:
-    page = json.loads(data)
+    page = bounded_json(data)
     if not isinstance(page, dict) or not isinstance(listed := page.get("files"), list):
         raise Unusable("its registry answers with a page that cannot be read")
     found = (_entry(one, url) for one in listed[:MOST_FILES] if isinstance(one, dict))
@@ -101,6 +115,8 @@ class _LinkPage(HTMLParser):
 
 
 def _from_html(data: bytes, url: str) -> tuple[ProjectFile, ...]:
+    if len(data) > MOST_HTML:
+        raise ValueError("a longer page than is read")
     page = _LinkPage()
     page.feed(data.decode("utf-8", "replace"))
     base = _absolute(url, page.base) if page.base else url

@@ -50,7 +50,8 @@ class NpmFetching:
         self._fetched = 0
 
     def packument(self, name: str) -> Packument:
-        """Raises NoPlan."""
+        """Raises NoPlan, also where the time is over without anything to wait for."""
+        self._deadline.check()
         self.expect([name])
         found = self._known[name]
         if isinstance(found, NoPlan):

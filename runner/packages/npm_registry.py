@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from runner.packages.failures import Unusable
-from runner.packages.index import moment, plain
+from runner.packages.index import bounded_json, moment, plain
 from runner.packages.semver import SemVer, range_of, version
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ class Packument:
 def read(data: bytes, name: str, url: str) -> Packument:
     """Return what the answer from `url` says about the package `name`. Raises Unusable."""
     try:
-        page = json.loads(data)
+        page = bounded_json(data)
     except (ValueError, RecursionError) as error:
         raise Unusable("its registry answers with a page that cannot be read") from error
     listed = _table(page.get("versions")) if isinstance(page, dict) else {}

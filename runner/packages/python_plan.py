@@ -79,6 +79,9 @@ class PythonSource:
             return self._known.get(candidate.name, ())
         return self.metadata(candidate.name, candidate.file).needs
 
+    def check(self) -> bool:
+        return self._deadline.check()
+
     def expect(self, requirements: Sequence[Requirement]) -> None:
         names = {canonicalize_name(one.name): one for one in requirements}
         fresh = [name for name in names if name not in self._projects and name not in self._known]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from runner.packages.index import ProjectFile
     from runner.packages.target import PythonTarget
 
+MOST_TAGS = 500
+"""Combinations of tags in the name of one wheel; those of honest ones are below fifty."""
 _LONG_NUMBER = re.compile(r"[0-9]{19,}")
 """Numbers that no version has; each comparison of such ones would take long."""
 
@@ -75,7 +78,9 @@ def project(name: str, files: Iterable[ProjectFile], target: PythonTarget, index
 
 def _parsed(name: str, file: ProjectFile) -> tuple[Version, frozenset[Tag]] | None:
     """Return version and tags of a file of the project; no tags for one that is no wheel."""
-    if _LONG_NUMBER.search(file.name):
+    # Tags are multiplied with each other: `a.b.c-a.b.c-a.b.c` is 27 of them.
+    tags = math.prod(part.count(".") + 1 for part in file.name.removesuffix(".whl").split("-")[-3:])
+    if _LONG_NUMBER.search(file.name) or (file.name.endswith(".whl") and tags > MOST_TAGS):
         return None
     try:
         if file.name.endswith(".whl"):

@@ -37,6 +37,10 @@ class PackageSource(Protocol):
         """Return all requirements of a candidate, whatever their conditions."""
         ...
 
+    def check(self) -> bool:
+        """Return True; raise NoPlan where the time is over, also without anything to wait for."""
+        ...
+
     def expect(self, requirements: Sequence[Requirement]) -> None:
         """Note what will be asked for next, so that it can be fetched at once."""
         ...
@@ -95,7 +99,10 @@ class _Provider(resolvelib.AbstractProvider[Requirement, Candidate, Identifier])
             Candidate(name, one.version, extras, one.file)
             for one in found.releases
             # One that was withdrawn counts for whoever names it exactly (PEP 592).
-            if one.version not in bad and (exact or not one.file.yanked) and (early or not one.version.is_prerelease)
+            if self._source.check()
+            and one.version not in bad
+            and (exact or not one.file.yanked)
+            and (early or not one.version.is_prerelease)
             if _fits(one.version, wanted)
         ]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import py_compile
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.engine.installing import Installing
 from runner.model.answer import Status
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
@@ -16,6 +18,7 @@ from runner.model.events import QuestionAsked
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
+from runner.sandbox import languages
 from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_known_files import out, refused, request
 from tests.packages.registry import LoopbackRegistry, served
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.model.answer import Answer
+    from runner.model.request import Request
+    from runner.packages.installing import PackageSet, Prepared
+    from runner.sandbox.contract import Session
     from tests.engine.test_kept_sandboxes import House
 
 pytestmark = pytest.mark.asyncio
@@ -232,3 +238,71 @@ async def test_javascript_gets_its_packages(house: House, registry: LoopbackRegi
     assert answer.facts is not None and answer.facts["installed"] == {"app": "1.0.0", "lib": "1.0.0"}
     # Node.js loads whatever stands there, so that what is imported from a kept sandbox was not read.
     assert await refused(house, id, code, Language.JAVASCRIPT) is Level.CRITICAL
+
+
+class Halting:
+    """A session whose unpacking waits; `begun` is set by then, and `stop` of it is the real one's."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun = asyncio.Event()
+        original = languages.inside
+
+        def inside(name: str) -> str:
+            text = original(name)
+            return f"import time\ntime.sleep(60)\n{text}" if name == "unpacking.py" else text
+
+        monkeypatch.setattr(languages, "inside", inside)
+        unpack = Installing.unpack
+
+        async def watched(installing: Installing, session: Session, *given: object) -> None:
+            start = session.start
+
+            async def started(*job: object) -> object:
+                run = await start(*job)  # type: ignore[arg-type]
+                asyncio.get_running_loop().call_soon(self.begun.set)
+                return run
+
+            monkeypatch.setattr(session, "start", started)
+            await unpack(installing, session, *given)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(Installing, "unpack", watched)
+
+
+@pytest.mark.parametrize("how", ["one", "all"])
+async def test_stop_ends_an_installation_that_is_unpacking(
+    house: House, registry: LoopbackRegistry, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    id = await house.create()
+    with monkeypatch.context() as patched:
+        halting = Halting(patched)
+        ticket = await house.engine.submit(
+            Submission("claude", Tool.CODE_INSTALL_PACKAGE, sandbox_id=id, packages=("alpha",))
+        )
+        async with asyncio.timeout(10):
+            await halting.begun.wait()
+        if how == "one":
+            house.engine.runs.stop(ticket.request_id, "enough")
+        else:
+            house.engine.stop_all("enough")
+        answer = await ticket.answered(10)
+    assert answer is not None and "The installation was stopped: enough" in answer.problem, answer
+    assert house.engine.installing.active == () == house.engine.installing.unpacking
+    # Nothing of it counts, and the next one begins with an empty folder.
+    assert (await install(house, id, "alpha")).facts is not None
+    assert out(await run(house, USE, id)) == "1.5 2.0\n"
+
+
+async def test_stop_ends_an_installation_before_it_unpacks(
+    house: House, registry: LoopbackRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    id = await house.create()
+    prepared = Installing.prepared
+
+    async def stopping(installing: Installing, asked: Request, before: PackageSet | None) -> Prepared:
+        house.engine.runs.stop(asked.id, "enough")
+        return await prepared(installing, asked, before)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Installing, "prepared", stopping)
+        answer = await install(house, id, "alpha")
+    assert "The installation was stopped: enough" in answer.problem, answer
