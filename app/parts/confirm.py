@@ -21,7 +21,7 @@ _LINE = 16
 
 
 class ConfirmButton(QPushButton):
-    """A button that may be told to take nothing but the mouse."""
+    """A button that can be set to take nothing but the mouse."""
 
     confirmed = Signal()
 

@@ -116,7 +116,7 @@ def remark(finding: Finding) -> str:
 
 
 class CodeLayout:
-    """A listing laid into rows for a width: long lines go on in the next row, remarks stand beside or below.
+    """A listing laid into rows for a width: long lines continue in the next row, remarks stand beside or below.
 
     Lines are laid out in order, as many at once as cost little: call `lay_further` until it is `complete`.
     """

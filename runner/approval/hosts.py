@@ -52,7 +52,7 @@ class PrivateAddress(KnownError):
 
 
 class Gates(Protocol):
-    """The gates of the runs that go on."""
+    """The gates of the active runs."""
 
     def contacts(self, request_id: str) -> tuple[Contact, ...] | None:
         """Return the hosts that a run has tried to reach; None where it is over or has no network."""
@@ -142,7 +142,7 @@ class Hosts:
     ) -> Grant:
         """Let all networked runs of an agent reach a host that one of its runs was refused; return the grant.
 
-        Counts for the run itself as well where it goes on. Raises PrivateAddress like `allow`, and KnownError where it
+        Counts for the run itself while it is active. Raises PrivateAddress like `allow`, and KnownError where it
         is not allowed or cannot be recorded.
         """
         generation = self._modes.generation
@@ -200,7 +200,7 @@ class Hosts:
         return tuple(one for one in used if one.name in live or one.used >= one.uses)
 
     def withdraw(self, grants: tuple[Grant, ...]) -> None:
-        """Close the hosts of revoked grants for runs that go on."""
+        """Close the hosts of revoked grants for active runs."""
         for grant in grants:
             self._gates().withdraw(grant.agent, Destination.parse(grant.pattern))
 
@@ -250,7 +250,7 @@ class Hosts:
         return inside
 
     async def _past(self, request_id: str, host: str, port: int) -> _Asked:
-        """Return a refused host of a request, whether its run goes on or not. Raises KnownError."""
+        """Return a refused host of a request, whether its run is active or not. Raises KnownError."""
         contacts, case = self._gates().contacts(request_id), self._cases.find(request_id)
         if case is not None and contacts is not None:
             return _Asked(case.approved, case.weighed, _refused(contacts, host, port))

@@ -48,7 +48,7 @@ class Remembering:
     ) -> None:
         """`reload` is called when an unreadable grants file was moved aside.
 
-        `close_hosts` closes the hosts of grants that are revoked for the runs that go on.
+        `close_hosts` closes the hosts of grants that are revoked for the active runs.
         """
         self._record = record
         self._grants = grants

@@ -1,4 +1,4 @@
-"""The gates of the runs that go on: made from what was approved, watched, changed by a person, closed with the run."""
+"""The gates of the active runs: made from what was approved, watched, changed by a person, closed with the run."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Networking:
     # ---- what others do with them ----
 
     def shut(self, request_id: str) -> None:
-        """End the network of one run; the run may go on. May be called on any thread."""
+        """End the network of one run; the run itself may continue. May be called on any thread."""
         if (opened := self._open.get(request_id)) is not None:
             opened.shut()
 

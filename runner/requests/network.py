@@ -69,7 +69,7 @@ def network(
 
 
 def network_facts(isolation: Isolation, registries: tuple[Destination, ...], settings: Settings) -> dict[str, object]:
-    """Return what agents are told of the network of `isolation`, by name."""
+    """Return the facts for agents about the network of `isolation`, by name."""
     if isolation not in WITH_GATE:
         return {"network": "none; this sandbox cannot give any", "network_modes": ["none"]}
     usual = "package registries" if settings.network_by_default and isolation in CONTAINERS else "none"

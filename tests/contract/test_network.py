@@ -243,7 +243,7 @@ for _ in range(100):
     if (last := reaches()) != 200: break
     time.sleep(0.05)
 print("lost" if last != 200 else "there", flush=True)
-time.sleep(2.5)  # as a run that goes on
+time.sleep(2.5)  # as a run that continues
 """
     gate = web.gate(GOOD)
     result = run(lab, gate, code, seconds=60.0)

@@ -82,7 +82,7 @@ def test_a_kept_sandbox_keeps_them_and_loads_only_what_was_installed(lab: Lab) -
         await ran(session, "open('/workspace/.packages/alpha/inner.py', 'w').write('print(666)')")
         done = await ran(session, "import alpha", **given)
         assert done.outcome is Outcome.FAILED and "not as it was installed" in done.stderr and not done.stdout
-        # Not written over what is there: the sandbox is told apart from one without packages.
+        # Not written over what is there: the sandbox is distinguished from one without packages.
         again = await ran(session, "print(1)", bundle=replace(PYTHON, clean=False), own_modules=False)
         assert again.outcome is Outcome.FAILED and "exists" in again.stderr
         again = await ran(session, "import alpha; print(alpha.VALUE)", bundle=PYTHON, **given)

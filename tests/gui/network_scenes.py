@@ -150,7 +150,7 @@ REACHED = Contact("api.example.com", 443, allowed=True, sent=4_100, received=1_2
 
 
 def run(scene: Scene, *contacts: Contact, seconds: int = 40, **others: Any) -> Request:
-    """A networked run that goes on."""
+    """A networked run that is active."""
     one = networked(domains=("api.example.com", "*.cdn.example.org"), granted=(), **others)
     transcript = Transcript(1 << 20)
     for number in range(seconds):

@@ -1,4 +1,4 @@
-"""The gate: what is allowed passes, everything else is refused with a reason, and rules count while a run goes on."""
+"""The gate: what is allowed passes, everything else is refused with a reason, and rules count while a run is active."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attacks on the merged network of runs: each of these went through once, or told an agent what it should not know."""
+"""Attacks on the merged network of runs: each of these went through once, or gave an agent what it should not know."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_a_companys_proxy_is_not_asked_for_its_own_machine(host: str) -> N
         assert proxy.heads == []
 
 
-# ---- what the code and the agent are told ----
+# ---- what the code and the agent get to know ----
 
 
 async def test_a_failure_does_not_name_the_address() -> None:
