@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -11,12 +10,14 @@ from runner.model.plan import Plan, PlannedPackage, Registry
 from runner.packages import npm_registry
 from runner.packages.client import origin_of
 from runner.packages.failures import NoPlan, Unusable
+from runner.packages.fetching import PlanFetching, together
 from runner.packages.npm_tree import Tree
 from runner.packages.tarball import Tarball
 from runner.risk.rules.packages import mistaken_for
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Sequence
+    import asyncio
+    from collections.abc import Iterable, Sequence
 
     from runner.packages.cache import FileCache
     from runner.packages.client import Access, RegistryClient
@@ -42,12 +43,10 @@ class NpmFetching:
     ) -> None:
         self._access = access
         self._client = client
-        self._cache = cache
         self._limits = limits
         self._deadline = deadline
-        self._runner = runner
+        self._files = PlanFetching(client, cache, limits, deadline, runner)
         self._known: dict[str, Packument | NoPlan] = {}
-        self._fetched = 0
 
     def packument(self, name: str) -> Packument:
         """Raises NoPlan, also where the time is over without anything to wait for."""
@@ -65,32 +64,17 @@ class NpmFetching:
                 f"It needs more than {self._limits.packages} packages.", "Name fewer, or packages that need fewer."
             )
         if fresh:
-            self._complete(self._look_up(fresh))
+            self._files.complete(self._look_up(fresh))
 
     def tarballs(self, versions: Sequence[NpmVersion]) -> dict[str, bytes]:
         """Return the tarballs of `versions` by their URLs, each with the announced hash. Raises NoPlan."""
         found: dict[str, bytes] = {}
 
-        async def fetch() -> None:
-            await asyncio.gather(*(self._fetch(one, found) for one in {one.url: one for one in versions}.values()))
-
-        self._complete(fetch())
+        self._files.complete(together(self._fetch(one, found) for one in {one.url: one for one in versions}.values()))
         return found
 
-    def _complete(self, work: Awaitable[object]) -> None:
-        left = self._deadline.left
-
-        async def bounded() -> None:
-            async with asyncio.timeout(left):
-                await work
-
-        try:
-            self._runner.run(bounded())
-        except TimeoutError:
-            raise NoPlan("The registry did not answer in time.", "Try again, or name fewer packages.") from None
-
     async def _look_up(self, names: Sequence[str]) -> None:
-        await asyncio.gather(*(self._look_up_one(name) for name in names))
+        await together(self._look_up_one(name) for name in names)
 
     async def _look_up_one(self, name: str) -> None:
         url = self._access.registry_of(name)
@@ -105,17 +89,11 @@ class NpmFetching:
 
     async def _fetch(self, version: NpmVersion, found: dict[str, bytes]) -> None:
         try:
-            most = min(self._limits.file_bytes, self._limits.plan_bytes - self._fetched)
-            if most <= 0:
-                raise Unusable(f"the files of this plan have more than {self._limits.plan_bytes >> 20:,} MB")
-            page = await self._client.get(version.url, most=most)
-            if page is None:
-                raise Unusable("its registry does not have the file that it lists")
-            self._fetched += len(page.data)
-            if hashlib.sha512(page.data).digest() != version.sha512:
-                raise Unusable("what was fetched has not the hash that the registry announced")
-            self._cache.put(page.data)
-            found[version.url] = page.data
+            if (most := self._files.room) <= 0:
+                raise Unusable(self._files.too_much)
+            found[version.url] = await self._files.fetch(
+                version.url, most, lambda data: hashlib.sha512(data).digest() == version.sha512
+            )
         except Unusable as error:
             raise NoPlan(f"{version.name} {version.text} is not used: {error}.", "Nothing was installed.") from error
         except OSError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from typing import TYPE_CHECKING
 
@@ -12,13 +11,15 @@ from runner.model.plan import Plan, PlannedPackage, Registry
 from runner.packages import index
 from runner.packages.client import origin_of
 from runner.packages.failures import NoPlan, Unusable
+from runner.packages.fetching import PlanFetching, together
 from runner.packages.python_project import project
 from runner.packages.python_resolver import Candidate, resolve
 from runner.packages.wheel import Wheel, metadata
 from runner.risk.rules.packages import mistaken_for
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping, Sequence
+    import asyncio
+    from collections.abc import Mapping, Sequence
 
     from packaging.requirements import Requirement
     from packaging.version import Version
@@ -58,17 +59,16 @@ class PythonSource:
         self._target = target
         self._limits = limits
         self._deadline = deadline
-        self._runner = runner
+        self._files = PlanFetching(client, cache, limits, deadline, runner)
         self._known = known
         self._projects: dict[str, Project | NoPlan] = {}
         self._metadata: dict[str, Metadata | NoPlan] = {}
-        self._fetched = 0
 
     # ---- for the resolver ----
 
     def project(self, name: str) -> Project:
         if name not in self._projects:
-            self._complete(self._look_up([name]))
+            self._files.complete(self._look_up([name]))
         found = self._projects[name]
         if isinstance(found, NoPlan):
             raise found
@@ -86,15 +86,15 @@ class PythonSource:
         names = {canonicalize_name(one.name): one for one in requirements}
         fresh = [name for name in names if name not in self._projects and name not in self._known]
         if fresh:
-            self._complete(self._look_up(fresh))
+            self._files.complete(self._look_up(fresh))
         likely = [file for name in fresh if (file := self._likely(name, names[name])) is not None]
         if likely:
-            self._complete(self._describe(likely, only_small=True))
+            self._files.complete(self._describe(likely, only_small=True))
 
     def metadata(self, name: str, file: ProjectFile) -> Metadata:
         """Return what the wheel `file` says of itself. Raises NoPlan."""
         if file.sha256 not in self._metadata:
-            self._complete(self._describe([(name, file)]))
+            self._files.complete(self._describe([(name, file)]))
         found = self._metadata[file.sha256]
         if isinstance(found, NoPlan):
             raise found
@@ -109,31 +109,18 @@ class PythonSource:
             async def fetch() -> None:
                 holder.append(await self._fetch(name, file))
 
-            self._complete(fetch())
+            self._files.complete(fetch())
             data = holder[0]
         return data
 
     # ---- on its loop ----
-
-    def _complete(self, work: Awaitable[None]) -> None:
-        """Do `work` within the time that is left. Raises NoPlan."""
-        left = self._deadline.left
-
-        async def bounded() -> None:
-            async with asyncio.timeout(left):
-                await work
-
-        try:
-            self._runner.run(bounded())
-        except TimeoutError:
-            raise NoPlan("The registry did not answer in time.", "Try again, or name fewer packages.") from None
 
     async def _look_up(self, names: Sequence[str]) -> None:
         if len(self._projects) + len(names) > self._limits.packages:
             raise NoPlan(
                 f"It needs more than {self._limits.packages} packages.", "Name fewer, or packages that need fewer."
             )
-        await asyncio.gather(*(self._look_up_one(name) for name in names))
+        await together(self._look_up_one(name) for name in names)
 
     async def _look_up_one(self, name: str) -> None:
         # What one index has is taken from there alone, and one that does not answer is not passed over: otherwise
@@ -153,7 +140,7 @@ class PythonSource:
 
     async def _describe(self, files: Sequence[tuple[str, ProjectFile]], *, only_small: bool = False) -> None:
         """Find the metadata of wheels: beside them where the registry announces it, else in them."""
-        await asyncio.gather(*(self._describe_one(name, file, only_small) for name, file in files))
+        await together(self._describe_one(name, file, only_small) for name, file in files)
 
     async def _describe_one(self, name: str, file: ProjectFile, only_small: bool) -> None:
         try:
@@ -180,7 +167,7 @@ class PythonSource:
 
     async def _fetch(self, name: str, file: ProjectFile, bound: int = 1 << 40) -> bytes:
         """Fetch a wheel of at most `bound` bytes and keep it. Raises NoPlan."""
-        most = min(bound, self._limits.file_bytes, self._limits.plan_bytes - self._fetched)
+        most = min(bound, self._files.room)
         if file.size > self._limits.file_bytes:
             raise NoPlan(
                 f"{file.name} has {file.size >> 20:,} MB; at most {self._limits.file_bytes >> 20:,} are fetched.",
@@ -192,18 +179,11 @@ class PythonSource:
                     f"The files of this plan have more than {self._limits.plan_bytes >> 20:,} MB.",
                     "A person can allow more in the settings.",
                 )
-            page = await self._client.get(file.url, most=most)
-            if page is None:
-                raise Unusable("its registry does not have the file that it lists")
-            self._fetched += len(page.data)
-            if hashlib.sha256(page.data).hexdigest() != file.sha256:
-                raise Unusable("what was fetched has not the hash that the registry announced")
-            self._cache.put(page.data)
+            return await self._files.fetch(file.url, most, lambda data: hashlib.sha256(data).hexdigest() == file.sha256)
         except Unusable as error:
             raise NoPlan(f"{file.name} is not used: {error}.", "Nothing was installed.") from error
         except OSError as error:
             raise NoPlan(f"{name} cannot be stored: {error.strerror}.", "Free disk space.") from error
-        return page.data
 
     def _likely(self, name: str, need: Requirement) -> tuple[str, ProjectFile] | None:
         """Return the wheel that will most likely be taken, where it is small."""
