@@ -44,6 +44,11 @@ class Permissions:
             reach, destination = max(fitting)
             return Permission(destination, reach, self._inside.get(destination, frozenset()))
 
+    def names(self, host: str, port: int) -> bool:
+        """Return whether a destination names exactly the canonical `host` at `port`, and not only by a wildcard."""
+        with self._lock:
+            return any(not one.is_wildcard and one.fits(host, port) for one in self._reach)
+
     def allow(self, destination: Destination, reach: Reach, inside: Iterable[str] = ()) -> None:
         """Allow `destination` from now on, unless everything was ended; within the own network at `inside` only."""
         with self._lock:

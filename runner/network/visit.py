@@ -126,7 +126,9 @@ class Visit:
 
     def opened(self) -> None:
         """Note that the code is connected to the host."""
-        self._key = self._book.add(Contact(self.host, self.port, True))
+        # Of these there are no more than were approved: invented names below a wildcard must not push them out.
+        named = self._permissions.names(self.host, self.port)
+        self._key = self._book.add(Contact(self.host, self.port, True), always=named)
         self.moved = self._clock()
 
     def refused(self, blocked: Blocked) -> None:

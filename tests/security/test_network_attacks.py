@@ -11,12 +11,13 @@ from runner.approval.hosts import PrivateAddress
 from runner.model.network import Destination
 from runner.network.addresses import Reach
 from runner.network.config_files import Surroundings
+from runner.network.contacts import MOST_CONTACTS
 from runner.network.dialing import DirectDialer
 from runner.network.proxies import ProxiedDialer, ProxySettings
 from runner.network.refusals import Blocked
 from runner.network.registries import of_this_machine
 from tests.engine.network_stage import INNER, PERSISTENT, networked
-from tests.network.stage import EVIL, GOOD, PATIENCE, free_port, greeting
+from tests.network.stage import EVIL, GOOD, PATIENCE, PUBLIC, echo, free_port, greeting, staged
 from tests.network.test_proxies import behind, small_proxy
 from tests.security.test_egress import UNRECOGNIZED, everything_listens
 
@@ -170,3 +171,22 @@ async def test_a_name_that_becomes_another_inside_is_asked_about_again(
         answer = await stage.answer(later)
         assert answer.result is not None and "leads to a private address" in answer.result.stdout
         assert len(stage.hosts.dialed) == dialed and "10.0.0.1" not in answer.text()
+
+
+async def test_names_below_a_wildcard_do_not_push_an_approved_host_out_of_the_record() -> None:
+    """Where data went would be hidden otherwise: any name below the wildcard may be invented."""
+    async with staged(f"*.{EVIL}:7000", f"{GOOD}:7000") as stage:
+        stage.hosts.ports[7000] = await stage.server(echo)
+        invented = [f"n{number}.{EVIL}" for number in range(MOST_CONTACTS + 5)]
+        stage.hosts.addresses |= {name: [PUBLIC] for name in invented}
+        for name in invented:
+            async with stage.code() as code:
+                assert b" 200 " in await code.connected(name, 7000)
+        assert stage.gate.contacts_left_out == 5
+        async with stage.code() as code:
+            assert b" 200 " in await code.connected(GOOD, 7000)
+            await code.say(b"hello")
+            assert await code.reader.readexactly(5) == b"hello"
+        await stage.idle()
+        (reached,) = (one for one in stage.gate.contacts if one.host == GOOD)
+        assert (reached.sent, reached.received) == (5, 5)
