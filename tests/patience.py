@@ -9,6 +9,8 @@ if TYPE_CHECKING:
 
     from runner.model.result import Result
 
+HANGS = 60.0
+"""Seconds after which what a test awaits is taken to hang: far more than a busy machine needs."""
 MORE = (1, 4, 16)
 """Times the limit."""
 

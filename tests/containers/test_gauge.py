@@ -12,6 +12,7 @@ from runner.model.request import Isolation, Language, Limits
 from runner.sandbox.container import gauge
 from runner.sandbox.container.gauge import ContainerGauge, ContainerReading
 from runner.sandbox.container.shape import Shape
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from runner.model.result import Usage
@@ -80,7 +81,7 @@ async def test_the_engine_is_asked_while_the_interpreter_starts_and_not_at_the_e
     client: Any = SimpleNamespace(endpoint=SimpleNamespace(local=True))
     told: list[Usage] = []
     following = asyncio.gather(ContainerGauge(client, container, told.append).follow(sent))
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS):
         await known.wait()
         assert not told
         sent.set()

@@ -22,6 +22,7 @@ from runner.sandbox.contract import Job
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests import container_engine as engine
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -147,7 +148,7 @@ async def test_the_console_keeps_some_and_says_so(client: EngineClient, tmp_path
     ticket = await console.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "print('through')"))
     request = ticket.case.request
     assert (request.isolation, request.image) == (Isolation.DOCKER, (await sandbox.check()).images[Language.PYTHON])
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS):
         while not console.desk.position(request.id):
             await asyncio.sleep(0.01)
     assert console.answer(request.id, request.digest, Verdict.APPROVED, "") == ""

@@ -18,6 +18,7 @@ from runner.model.submission import Submission
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,7 @@ async def approved(places: Places, root: Path, environment: dict[str, str]) -> A
     await engine.start(gateway=False)
     try:
         ticket = await engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.SHELL, CODE))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             while not engine.desk.position(ticket.request_id):
                 await asyncio.sleep(0)
         digest = engine.desk.waiting()[0].digest

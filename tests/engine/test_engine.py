@@ -24,6 +24,7 @@ from runner.model.submission import Submission
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -53,7 +54,7 @@ class Stage:
 
     async def until(self, true: Callable[[], object]) -> None:
         """Wait until `true()`; looks again whenever something happened."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             while not true():
                 self._changed.clear()
                 try:

@@ -22,6 +22,7 @@ from runner.sandbox import languages
 from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_known_files import out, refused, request
 from tests.packages.registry import LoopbackRegistry, served
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -278,7 +279,7 @@ async def test_stop_ends_an_installation_that_is_unpacking(
         ticket = await house.engine.submit(
             Submission("claude", Tool.CODE_INSTALL_PACKAGE, sandbox_id=id, packages=("alpha",))
         )
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             await halting.begun.wait()
         if how == "one":
             house.engine.runs.stop(ticket.request_id, "enough")

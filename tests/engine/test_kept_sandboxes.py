@@ -27,6 +27,7 @@ from runner.system.clock import since_boot
 from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.approval.test_door import Pen
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -62,7 +63,7 @@ class House:
             loop.call_soon(self.engine.answer, question.request_id, question.digest, self.says, "")
 
     async def until(self, true: Callable[[], object]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             while not true():
                 self._changed.clear()
                 await self._changed.wait()

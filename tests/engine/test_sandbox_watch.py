@@ -26,6 +26,7 @@ from runner.system.tasks import spawn
 from tests.approval.test_door import Pen
 from tests.doubles import HeldSandbox
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -252,7 +253,7 @@ async def test_a_pipe_in_place_of_the_memory_holds_nobody_and_hides_no_step_down
     places = Places.under(tmp_path)
     places.make()
     os.mkfifo(places.last_isolation)
-    async with asyncio.timeout(10), staged(tmp_path, Engine()) as stage:
+    async with asyncio.timeout(HANGS), staged(tmp_path, Engine()) as stage:
         assert troubles(stage, "isolation")
 
 

@@ -19,6 +19,7 @@ from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from tests.doubles import HeldRun, HeldSandbox, HeldSession
 from tests.engine.test_engine import HELLO, Stage
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -155,7 +156,7 @@ async def test_the_ledger_is_sealed_although_a_kept_sandbox_does_not_close(
     ticket = await stage.engine.submit(CREATE)
     assert await ticket.answered(5) is not None
     monkeypatch.setattr(HeldSession, "close", broken)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS):
         await stage.engine.close("over")
     hanging.set()
     assert not stage.engine.parts.ledger.is_open

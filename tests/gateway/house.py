@@ -16,6 +16,7 @@ from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.doubles import HeldSandbox
 from tests.gateway.stage import AGENT, PRINT, Address
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -37,7 +38,7 @@ class House(Address):
 
     async def until(self, true: Callable[[], object]) -> None:
         """Wait for something that the engine does."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             while not true():
                 await asyncio.sleep(0.01)
 

@@ -12,6 +12,7 @@ from runner.gateway import body, connection
 from runner.system.tasks import spawn
 from tests.gateway.counter import Terms
 from tests.gateway.stage import PRINT, call, staged
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -246,6 +247,6 @@ async def test_closing_ends_open_streams_and_says_so(stage: Stage) -> None:
 
 async def _raw(stage: Stage, text: str) -> str:
     """Send `text` as it is and read until the other side closes."""
-    async with stage.dialed() as (reader, writer), asyncio.timeout(10):
+    async with stage.dialed() as (reader, writer), asyncio.timeout(HANGS):
         writer.write(text.encode())
         return (await reader.read()).decode("utf-8", "replace")

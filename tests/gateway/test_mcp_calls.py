@@ -13,6 +13,7 @@ from runner.gateway import catalog, waiting
 from runner.system.tasks import spawn
 from tests.gateway.counter import FACTS, Terms
 from tests.gateway.stage import PRINT, staged
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ class Progress:
         self._changed.set()
 
     async def until(self, word: str) -> str:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             while True:
                 for _, _, message in self.told:
                     if word in message:

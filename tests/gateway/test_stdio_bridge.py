@@ -25,6 +25,7 @@ from runner.system.tasks import spawn
 from tests.gateway.counter import PaperCounter, Terms
 from tests.gateway.stage import AGENT, PRINT, introduction, modern, staged
 from tests.gateway.test_mcp_calls import Progress, data, text
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -64,14 +65,14 @@ class Pipe:
 
     async def read(self) -> dict[str, Any]:
         assert self.process.stdout is not None
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             answer: dict[str, Any] = json.loads(await self.process.stdout.readline())
         return answer
 
     async def hang_up(self) -> int:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             return await self.process.wait()
 
 

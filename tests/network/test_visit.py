@@ -11,6 +11,7 @@ import pytest
 from runner.network import gate, visit
 from runner.network.caps import STANDARD
 from tests.network.stage import GOOD, Code, Stage, echo, staged
+from tests.patience import HANGS
 
 pytestmark = pytest.mark.asyncio
 
@@ -78,7 +79,7 @@ async def test_connections_that_say_nothing_are_bounded_too() -> None:
     async with staged(caps=replace(STANDARD, connections=2)) as stage, contextlib.AsyncExitStack() as stack:
         for _ in range(4):
             await stack.enter_async_context(stage.code())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             while len(stage.gate._visits) < 4:
                 await asyncio.sleep(0)
         async with stage.code() as fifth:

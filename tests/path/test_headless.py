@@ -23,6 +23,7 @@ from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked
 from runner.system.places import Places
 from runner.system.tasks import spawn
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -132,11 +133,11 @@ async def test_a_client_that_hangs_up_withdraws_its_question(engine: Engine, era
     person.verdict = None
     async with connected(engine, "claude", era) as client:
         call = spawn("call", client.call_tool("code_execute", {"language": "shell", "code": "echo never"}))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             while not person.asked:
                 await asyncio.sleep(0.01)
         call.cancel()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(HANGS):
         while engine.desk.waiting():
             await asyncio.sleep(0.01)
     ticket = engine.ticket("claude", person.asked[0])

@@ -71,7 +71,7 @@ def only(*allowed: str) -> ImportRule:
     return ImportRule(allowed)
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 5.0) -> bool:
+def wait_until(true: Callable[[], bool], seconds: float = 30.0) -> bool:
     """For what the kernel finishes in its own time."""
     deadline = time.monotonic() + seconds
     while not true():

@@ -12,6 +12,7 @@ from runner.model.request import Language, Limits
 from runner.model.result import Outcome
 from runner.sandbox.contract import Job
 from tests.contract.conftest import job as small
+from tests.patience import MORE
 from tests.sandbox.conftest import wait_until
 from tests.security.attempts import ATTEMPTS, FLOODS
 
@@ -107,9 +108,12 @@ def _seen(word: str) -> list[str]:
 
 async def flooded(sandbox: Sandbox, code: str) -> str:
     """How a program that writes without end was dealt with, and what of its output is still held."""
-    limits = Limits(seconds=1.5, memory_mb=128, cpu_cores=2.0, output_bytes=KEPT_BYTES)
-    run = await sandbox.start(Job("flood", Language.PYTHON, code, limits), lambda _usage: None)
-    result = await run.finished()
+    for times in MORE:
+        limits = Limits(seconds=1.5 * times, memory_mb=128, cpu_cores=2.0, output_bytes=KEPT_BYTES)
+        run = await sandbox.start(Job("flood", Language.PYTHON, code, limits), lambda _usage: None)
+        result = await run.finished()
+        if run.transcript.total > KEPT_BYTES:
+            break
     held = sum(len(piece.data) for piece in run.transcript.since(0).pieces)
     told = len(result.stdout), len(result.stderr)
     if max(told) > 2 * KEPT_BYTES or held > HELD_BYTES:

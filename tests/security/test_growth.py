@@ -27,6 +27,7 @@ from runner.sandbox.output import Stream
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
+from tests.patience import HANGS
 
 if TYPE_CHECKING:
     from runner.engine.engine import Engine
@@ -123,7 +124,7 @@ def test_runs_share_one_budget_and_their_artifacts_are_made_one_at_a_time(
         try:
             asked = [Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, f"print({n})") for n in range(3)]
             tickets = [await engine.submit(one) for one in asked]
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(HANGS):
                 while len(engine.desk.waiting()) < len(asked):
                     await asyncio.sleep(0.01)
                 for question in engine.desk.waiting():
