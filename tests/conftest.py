@@ -22,6 +22,7 @@ import pytest
 
 from runner.sandbox.local.control_groups import CONTROLLERS, own_group
 from runner.system import tasks
+from tests import workers
 from tests.sharing import SharedByFile, turn
 
 if TYPE_CHECKING:
@@ -59,13 +60,20 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def nothing_left(home: Path) -> Iterator[None]:
+def shared_workers() -> Iterator[None]:
+    """Processes of the classifier that are there already: most tests that need one are over sooner than it starts."""
+    with workers.shared():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(home: Path, shared_workers: None) -> Iterator[None]:
     """Fails a test that leaves threads, tasks, child processes, folders of runs or open files behind."""
     threads, children, folders = set(threading.enumerate()), _children(), _folders()
     yield
     left = _settled(lambda: [t.name for t in threading.enumerate() if t not in threads and not t.daemon])
     assert not left, f"threads left: {left}"
-    left = _settled(lambda: sorted(_children() - children))
+    left = _settled(lambda: [f"{pid} {command}" for pid, command in _children().items() if pid not in children])
     assert not left, f"processes left: {left}"
     left = _settled(lambda: sorted(_folders() - folders))
     assert not left, f"folders left: {left}"
@@ -114,9 +122,12 @@ def _open_below(folder: Path) -> list[str]:
     return found
 
 
-def _children() -> set[str]:
-    """This process's children, with their command, from /proc."""
-    found = set()
+def _children() -> dict[str, str]:
+    """This process's children, with the command of each, from /proc.
+
+    One that has just been started has no command for a moment, so that only its number says which it is.
+    """
+    found = {}
     for task in Path("/proc/self/task").iterdir():
         try:
             pids = (task / "children").read_text().split()
@@ -127,5 +138,5 @@ def _children() -> set[str]:
                 command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
             except OSError:
                 continue
-            found.add(f"{pid} {command[:80]}")
+            found[pid] = command[:80]
     return found
