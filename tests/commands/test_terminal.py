@@ -256,11 +256,11 @@ class Talk:
         return out.decode()
 
 
-@pytest_asyncio.fixture(params=[("app", "terminal"), ("runner",)], ids=["assent terminal", "python -m runner"])
+@pytest_asyncio.fixture
 async def console(request: pytest.FixtureRequest) -> AsyncIterator[Talk]:
-    """Open, as both are typed."""
+    """Open, as `assent terminal` is typed, or as the test says."""
     require("bubblewrap")
-    console = await Talk.begin("-m", *request.param)
+    console = await Talk.begin("-m", *getattr(request, "param", ("app", "terminal")))
     await console.until("Agents reach Assent at")
     yield console
     if console.process.returncode is None:
@@ -279,6 +279,9 @@ async def submit(tmp_path: Path, code: str, stdin: str = "") -> Talk:
     return asking
 
 
+@pytest.mark.parametrize(
+    "console", [("app", "terminal"), ("runner",)], ids=["assent terminal", "python -m runner"], indirect=True
+)
 @pytest.mark.asyncio
 async def test_what_is_approved_on_the_terminal_runs(console: Talk, tmp_path: Path) -> None:
     asking = await submit(tmp_path, "print(6 * 7)\n")

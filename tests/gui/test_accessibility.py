@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -352,11 +353,9 @@ def changed(top: QWidget, widget: QWidget) -> int:
     before = pixels(top, room)
     widget.setFocus(Qt.FocusReason.TabFocusReason)
     after = pixels(top, room)
-    pairs: dict[tuple[int, int], int] = {}
-    for pair in zip(before, after, strict=True):
-        if pair[0] != pair[1]:
-            pairs[pair] = pairs.get(pair, 0) + 1
-    return sum(count for pair, count in pairs.items() if contrast(*(QColor(one).name() for one in pair)) >= 3)
+    pairs = Counter(zip(before, after, strict=True))
+    changes = {pair: count for pair, count in pairs.items() if pair[0] != pair[1]}
+    return sum(count for pair, count in changes.items() if contrast(*(QColor(one).name() for one in pair)) >= 3)
 
 
 def pixels(top: QWidget, room: QRect) -> list[int]:
