@@ -12,6 +12,9 @@ SCREEN := xvfb xdotool
 BUILD := binutils dpkg-dev patchelf xz-utils
 TESTS := $(WINDOW) $(SCREEN) dbus gnome-keyring
 
+# Where no compiled modules may be written, every process that is started compiles the whole program again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help run demo test agents lint bench fuzz soak kill images gallery package package-test lock clean
 
 help:
