@@ -17,7 +17,7 @@ NAME = "isolation"
 
 
 class LastIsolation:
-    """The file that remembers it. Both methods block."""
+    """The file that remembers it. All methods block."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -37,3 +37,7 @@ class LastIsolation:
     def write(self, isolation: Isolation) -> None:
         """Remember `isolation`; durable when this returns. Raises OSError."""
         replace_file(self._path, json.dumps({NAME: isolation.value}) + "\n")
+
+    def forget(self) -> None:
+        """Remember none. Raises OSError."""
+        self._path.unlink(missing_ok=True)

@@ -69,7 +69,8 @@ class SandboxChoice:
         """Why leftovers of earlier consoles could not be removed; None where they could."""
         self._before: Isolation | None = None
         """The isolation of last time, or one that was accepted or chosen since."""
-        self._weaker = False
+        self._unanswered: Isolation | None = None
+        """What might have been chosen at the first start of all, had its engine answered; nothing is usual then."""
         self._remembered = False
         """Whether `_before` was written to the file by this session."""
         self._writing = asyncio.Lock()
@@ -104,26 +105,36 @@ class SandboxChoice:
 
     @property
     def weaker_than(self) -> Isolation | None:
-        """The isolation of last time, where the present one is weaker and nobody has accepted that; else None."""
-        return self._before if self._weaker and self._choice is not None else None
+        """What the present one is weaker than, where nobody has accepted that; else None.
+
+        That is the isolation of last time, or at the first start one whose engine did not answer.
+        """
+        present = self.present
+        return (self._before or self._unanswered) if present is not None and self.weaker(present) else None
 
     @property
     def settled(self) -> bool:
         """Whether looking again cannot find anything better."""
         present = self.present
-        if present is None or self._weaker or not self._remembered:
+        if present is None or not self._remembered or self.weaker(present):
             return False
         if self._wanted != AUTO:
             return present in NAMES[self._wanted]
         return all(one.isolation.strength <= present.strength for one in self._sandboxes)
 
     def weaker(self, isolation: Isolation) -> str:
-        """Return in words that `isolation` is weaker than that of last time; empty where it is not, or accepted."""
+        """Return in words that `isolation` is weaker than that of last time; empty where it is not, or accepted.
+
+        At the first start of all: than one whose engine did not answer.
+        """
         # Not only while the present one is: a sandbox that an agent keeps outlives the choice.
-        before = self._before
-        if before is None or isolation.strength >= before.strength or isolation == self._wanted:
+        expected = self._before or self._unanswered
+        # What the settings name is what the person chose.
+        if expected is None or isolation.strength >= expected.strength or isolation == self._wanted:
             return ""
-        return f"Weaker than last time: {isolation.label} instead of {before.label}."
+        if self._before is None:
+            return f"Perhaps weaker than it need be: {isolation.label}, as the container engine did not answer."
+        return f"Weaker than last time: {isolation.label} instead of {expected.label}."
 
     def uses(self, sandbox: Sandbox) -> bool:
         """Return whether `sandbox` is the chosen one."""
@@ -205,7 +216,7 @@ class SandboxChoice:
         except KnownError:
             await self._remember()
             raise
-        self._before, self._remembered, self._weaker = isolation, True, False
+        self._before, self._remembered = isolation, True
 
     def require_weaker(self, isolation: Isolation) -> None:
         """Raise KnownError where `isolation` is not the present, weaker one."""
@@ -231,25 +242,24 @@ class SandboxChoice:
         except KnownError as error:
             self._choice, self._problem = None, error
             raise
-        isolation, before = found.sandbox.isolation, self._before
+        isolation = found.sandbox.isolation
         self._choice = found
-        # What the settings name is what the person chose.
-        self._weaker = before is not None and isolation.strength < before.strength and isolation != self._wanted
-        if not self._weaker and not (self._remembered and isolation is before):
+        # One that has gone meanwhile did not answer either: only a person says that the weaker one will do.
+        self._unanswered = found.unanswered or self._unanswered
+        if not self.weaker(isolation) and not (self._remembered and isolation is self._before):
             self._before, self._remembered = isolation, False
             await self._remember()
 
     async def _remember(self) -> None:
         """Write down the isolation of last time; where that fails it is tried again with the next look."""
         async with self._writing:
-            if (before := self._before) is None:
-                return
+            before = self._before
             try:
-                await asyncio.to_thread(self._last.write, before)
+                await asyncio.to_thread(self._last.forget if before is None else partial(self._last.write, before))
             except OSError as error:
                 log.warning("the sandbox in use cannot be remembered: %s", error)
             else:
-                self._remembered = before is self._before
+                self._remembered = before is not None and before is self._before
 
     async def _sweep(self, *sandboxes: Sandbox) -> None:
         """Remove what consoles that are gone left behind; what cannot be removed keeps nothing from running."""

@@ -31,7 +31,11 @@ looking costly, and an engine that hangs does not hold every request."""
 WAIT_SECONDS = 5.0
 """Longest time that a request waits for a look: a trial run in a container may take longer."""
 AREA = "isolation"
-"""Area of the trouble that the sandbox is weaker than last time, and kind of the entries about a change."""
+"""Area of the trouble that the sandbox is weaker than last time or than need be, and kind of the entries about it."""
+HANGS = (
+    "Until you accept that, every request to run code asks you. Restart the container engine: it is taken as soon as "
+    "it answers."
+)
 REMEDY = (
     "Until you accept that, every request to run code asks you, whatever was remembered. "
     "Start the container engine to get the stronger one back."
@@ -81,7 +85,7 @@ class SandboxWatch:
     async def accept(self, isolation: Isolation) -> None:
         """Take the weaker sandbox that the person saw for the usual one. Raises KnownError."""
         self._choice.require_weaker(isolation)
-        before = self._choice.weaker_than
+        before = self._choice.usual
         # Durable before it counts.
         body = {"accepted": isolation.value, "before": before.value if before is not None else ""}
         await self._record.append(AREA, "", body)
@@ -150,7 +154,8 @@ class SandboxWatch:
         if present is None or not (words := self._choice.weaker(present)):
             self._record.clear(AREA)
             return
-        self._record.trouble(AREA, f"{words} {self._choice.why}".strip(), REMEDY)
+        remedy = HANGS if self._choice.usual is None else REMEDY
+        self._record.trouble(AREA, f"{words} {self._choice.why}".strip(), remedy)
 
     def _report_left_behind(self) -> None:
         """Report that leftovers of earlier consoles could not be removed, or that they could."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
@@ -38,6 +38,8 @@ class ChosenSandbox:
 
     sandbox: Sandbox
     why: str
+    unanswered: Isolation | None = None
+    """The weakest of the stronger ones whose engine is there and did not answer; None where every one did."""
 
 
 async def choose(
@@ -56,20 +58,23 @@ async def choose(
     if wanted != AUTO and wanted not in NAMES:
         raise KnownError(f"{wanted!r} is no kind of sandbox.", f"Set SANDBOX_TYPE to {AUTO}, {', '.join(NAMES)}.")
     problem = KnownError("There is no sandbox here.", "Set SANDBOX_TYPE=local.")
+    unanswered: Isolation | None = None
     passed_over: dict[str, list[str]] = {}
     for sandbox in sorted(sandboxes, key=lambda one: one.isolation.strength, reverse=True):
         if wanted != AUTO and sandbox.isolation not in NAMES[wanted]:
             continue
         readiness = await (sandbox.check() if check is None else check(sandbox))
         if readiness.ready:
-            return ChosenSandbox(sandbox, _why(wanted, passed_over))
+            return ChosenSandbox(sandbox, _why(wanted, passed_over), unanswered)
+        if readiness.unanswered:
+            unanswered = sandbox.isolation
         problem = KnownError(readiness.problem, readiness.remedy)
         passed_over.setdefault(readiness.problem, []).append(sandbox.isolation.value)
     if wanted in UNAVAILABLE and not any(one.isolation in NAMES[wanted] for one in sandboxes):
         problem = KnownError(*UNAVAILABLE[wanted])
     if fall_back and wanted != AUTO:
         instead = await choose(AUTO, sandboxes, check=check)
-        return ChosenSandbox(instead.sandbox, f"In place of {wanted}, which the settings name: {problem.what}")
+        return replace(instead, why=f"In place of {wanted}, which the settings name: {problem.what}")
     raise problem
 
 

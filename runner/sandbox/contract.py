@@ -108,6 +108,8 @@ class Readiness:
     remedy: str = ""
     images: Mapping[Language, str] = field(default_factory=dict)
     """Ids of the container images that are there."""
+    unanswered: bool = False
+    """Whether an engine is there that takes calls without answering: nobody knows yet whether this would work."""
 
 
 class Run(Protocol):

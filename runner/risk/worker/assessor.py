@@ -50,10 +50,12 @@ DEADLINE = 3.0
 """Seconds on the wall clock for one call, from when a process gets it; more where the machine holds it up."""
 MOST_AGENTS = 2
 """Agents whose code is read at once. One place is enough to hold up nobody else: costly agents share it."""
-MOST_PROCESSES = MOST_AGENTS + 1
-"""One more, so that a person does not wait for agents."""
-MOST_IDLE = 2
-"""Processes that stay when nothing is to be done."""
+RESERVE = 2
+"""Processes besides those: one for a person, and one that takes over when a call is broken off. On a machine that is
+busy with what cannot be read, starting one takes longer than all else that a call waits for. Each has 14 MB."""
+MOST_PROCESSES = MOST_AGENTS + RESERVE
+RESERVE_SECONDS = 5.0
+"""From the start of the first process to that of the others: the start of a console has enough to do."""
 CLOSING = "The console closed before the code was assessed."
 UPDATED = "Assent was updated while it was open, so nobody can say what this code does. Restart Assent."
 
@@ -91,6 +93,9 @@ class Assessor:
         self._updated = False
         """The last start failed, and the files are not those with which this console began."""
         self._closed = False
+        self._complete = False
+        """Whether all processes are to be had at any time, and not only what is needed."""
+        self._later: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     # ---- calls ----
@@ -131,9 +136,10 @@ class Assessor:
         self._listeners.append(listener)
 
     def warm(self) -> None:
-        """Have a process ready before anything is asked."""
+        """Have a process ready before anything is asked, and in some seconds all of them."""
         if not self._processes and not self._closed:
-            self._spawn("start assessing", self._begin())
+            self._launch()
+            self._later = asyncio.get_running_loop().call_later(RESERVE_SECONDS, self._warm_all)
 
     def reload(self) -> None:
         """Replace the worker processes, as the person's own rules have changed."""
@@ -149,6 +155,8 @@ class Assessor:
     async def close(self) -> None:
         """End every process; waiting calls get no answer."""
         self._closed = True
+        if self._later is not None:
+            self._later.cancel()
         for wish in self._turns.drain():
             _settle(wish, None)
         await asyncio.gather(*(self._end(process) for process in tuple(self._processes)))
@@ -183,25 +191,45 @@ class Assessor:
             self._spawn("assess", self._serve(self._idle.pop(), *turn))
         if self._turns.ready:
             self._one_more(1)
+        self._reserve()
 
     def _one_more(self, idle: int = 0) -> None:
         """Start a process, unless more than `idle` wait already, there are enough, or one is coming."""
-        enough = len(self._idle) > idle or self._lives() >= MOST_PROCESSES
-        if not (self._closed or self._failed or self._starting or enough):
-            self._spawn("start assessing", self._begin())
+        if not (self._starting or len(self._idle) > idle):
+            self._launch()
+
+    def _warm_all(self) -> None:
+        self._complete = True
+        self._fill()
+
+    def _fill(self) -> None:
+        """Start one of those that are missing; it starts the next."""
+        if self._complete:
+            self._one_more(MOST_PROCESSES)
+
+    def _reserve(self) -> None:
+        """Start what is missing of the reserve where agents' calls fill every place."""
+        if self._turns.full:
+            for _ in range(RESERVE - len(self._idle) - self._starting):
+                self._launch()
+
+    def _launch(self) -> None:
+        """Start a process, unless there are enough."""
+        if not (self._closed or self._failed or self._lives() >= MOST_PROCESSES):
+            process = self._make(self._rules)
+            self._processes.add(process)
+            self._starting += 1
+            self._spawn("start assessing", self._begin(process))
 
     def _lives(self) -> int:
         """Return the number of workers that will answer again: stale ones end with their call."""
         return len(self._processes - self._stale)
 
-    async def _begin(self) -> None:
-        """Start a process. Where that fails and there is no other, waiting calls get no answer."""
-        if self._closed:
-            return
-        process = self._make(self._rules)
-        self._processes.add(process)
-        self._starting += 1
+    async def _begin(self, process: WorkerProcess) -> None:
+        """Start `process`. Where that fails and there is no other, waiting calls get no answer."""
         try:
+            if self._closed:
+                raise Lost("the console closes")
             ready = await process.start()
         except Lost as lost:
             await self._end(process)
@@ -224,6 +252,7 @@ class Assessor:
             for wish in self._turns.drain():
                 _settle(wish, None)
         self._go_on()
+        self._fill()
 
     async def _serve(self, process: WorkerProcess, asker: str, wish: _Wish) -> None:
         """Have `process` answer `wish`. A process that does not is ended."""
@@ -252,11 +281,12 @@ class Assessor:
                 self._consumption.add(asker, took)
             self._turns.done(asker)
             self._conclude(asker, wish, answer)
-        if process in self._stale or len(self._idle) >= MOST_IDLE:
+        if process in self._stale:
             await self._end(process)
         elif process in self._processes:
             self._idle.append(process)
         self._go_on()
+        self._fill()
 
     def _costly(self, agent: str) -> bool:
         """Return whether calls of `agent` have taken long lately, or one does now."""

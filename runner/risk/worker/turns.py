@@ -57,6 +57,11 @@ class Turns(Generic[T]):
         return self._next() is not None
 
     @property
+    def full(self) -> bool:
+        """Whether calls of agents are served in every place."""
+        return len(self._served - {PERSON}) >= self._most_agents
+
+    @property
     def held_up(self) -> bool:
         """Whether an agent that is not costly waits while the calls of others are served."""
         waiting = self._waiting.keys() - self._served - {PERSON}
@@ -71,7 +76,7 @@ class Turns(Generic[T]):
     def _next(self, *, spared: bool = False) -> str | None:
         if PERSON in self._waiting and PERSON not in self._served:
             return PERSON
-        if len(self._served - {PERSON}) >= self._most_agents:
+        if self.full:
             return None
         shared = spared or any(map(self._costly, self._served - {PERSON}))
         for asker in self._waiting:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.difference import compare
+from runner.model.request import Language, Request, Tool
 from runner.risk import own
 from runner.risk.imported import imported
 from runner.risk.known_files import used
@@ -54,6 +55,7 @@ MEMORY = 2 << 30
 """Bytes of address space. Code of 1 MB takes a tenth of that."""
 GRACE_SECONDS = 2
 """After the last moment of a call; by then the other end has killed this process, if there still is one."""
+TRIAL = Assess(Request("", "", Tool.CODE_EXECUTE, 0.0, Language.PYTHON, "print(1)"))
 LONGEST_TRACEBACK = 4000
 """Characters of a traceback that are reported."""
 
@@ -67,6 +69,8 @@ def main(folder: str, parent: int, seconds: float) -> None:
     with socket.socket(fileno=os.dup(0)) as line:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         rules = own.read(Path(folder))
+        # What the classifier makes at its first use takes a tenth of a second, for which no call has to wait.
+        _answered(pack(TRIAL)[HEADER.size :], rules)
         gc.freeze()
         line.sendall(pack(Ready(rules.problems, digest())))
         while (body := _received(line)) is not None:

@@ -17,6 +17,10 @@ class EngineGone(KnownError):
     """The engine cannot be reached, does not answer, or went away."""
 
 
+class EngineHangs(EngineGone):
+    """The engine is there and takes calls, but does not answer them."""
+
+
 class Denied(Exception):
     """The engine's answer to a call it does not carry out."""
 
@@ -37,9 +41,9 @@ def gone(error: BaseException, url: str = "") -> EngineGone:
     return EngineGone("Docker daemon not available.", REMEDY)
 
 
-def hanging() -> EngineGone:
+def hanging() -> EngineHangs:
     """Return what to say of an engine that takes a call and does not answer it in time."""
-    return EngineGone("The Docker daemon does not answer.", "Restart the Docker daemon, or set SANDBOX_TYPE=local.")
+    return EngineHangs("The Docker daemon does not answer.", "Restart the Docker daemon, or set SANDBOX_TYPE=local.")
 
 
 def why(error: BaseException) -> str:

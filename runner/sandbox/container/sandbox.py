@@ -18,7 +18,7 @@ from runner.sandbox.container import endpoint, starter
 from runner.sandbox.container.client import EngineClient
 from runner.sandbox.container.container import Container, remove
 from runner.sandbox.container.exec import ExecContainer
-from runner.sandbox.container.failures import Denied, EngineGone
+from runner.sandbox.container.failures import Denied, EngineGone, EngineHangs
 from runner.sandbox.container.pool import Pool
 from runner.sandbox.container.relay import CERTIFICATES, relayed
 from runner.sandbox.container.run import LOST_SECONDS, ContainerRun, SettledRun, not_started
@@ -100,7 +100,8 @@ class ContainerSandbox:
             self._readiness = await self._examine()
         except KnownError as error:
             self._readiness = None
-            return Readiness(False, problem=error.what, remedy=error.remedy)
+            hangs = isinstance(error, EngineHangs)
+            return Readiness(False, problem=error.what, remedy=error.remedy, unanswered=hangs)
         except Denied as error:
             self._readiness = None
             return Readiness(False, problem=f"The container engine refuses: {error.message}", remedy="Open Doctor.")
@@ -279,7 +280,9 @@ class ContainerSandbox:
         job = Job("trial", language, {Language.SHELL: "true"}.get(language, "1"), Limits(seconds=TRIAL_SECONDS))
         result = await (await self._started(job, ready, lambda _usage: None)).finished()
         if result.outcome is not Outcome.OK:
-            raise KnownError(
+            # An engine that was lost in the middle may be back in a moment: that says nothing of the sandbox.
+            failure = EngineHangs if result.outcome is Outcome.ENGINE_LOST else KnownError
+            raise failure(
                 f"The {self._isolation.value} sandbox does not work here: {result.error}.", "Set SANDBOX_TYPE=local."
             )
         return {language.value: result.meta.versions.get(language.value, "")}
