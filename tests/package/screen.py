@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,10 @@ from tests.path.desktop import button
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+DRAWN_SECONDS = 5.0
+"""For a picture that a person looks at; no test depends on it."""
 
 
 class Screen:
@@ -31,6 +36,17 @@ class Screen:
     def press(self, key: str) -> None:
         """A real key. The window is given the focus first, as a window manager would do."""
         self._hand("windowfocus", "--sync", "key", key)
+
+    def turn_to(self, key: str, name: str) -> None:
+        """Press the key of another page and keep a picture of it once nothing moves on it."""
+        before = last = QImage(self.photograph(name))
+        self.press(key)
+        ends = time.monotonic() + DRAWN_SECONDS
+        while time.monotonic() < ends:
+            now = QImage(self.photograph(name))
+            if now == last != before:
+                return
+            last = now
 
     def click_approve(self, name: str) -> None:
         """A real click of the mouse on the button that approves, where one is seen in the picture `name`."""

@@ -52,8 +52,7 @@ def test_what_is_shown_for_claude_code_works_as_it_is(
 ) -> None:
     one = console.ask(configured[CLAUDE_CODE], "print('sum:', 20 + 22)", f"{root.suite}-claude")
     other = console.ask(configured[STARTED], "print('sum:', 40 + 3)", f"{root.suite}-started")
-    console.screen.press(HISTORY)
-    console.screen.photograph(f"{root.suite}-recorded")
+    console.screen.turn_to(HISTORY, f"{root.suite}-recorded")
     console.screen.press(QUEUE)
     assert ("sum: 42" in one, "sum: 43" in other) == (True, True)
     assert {(record.request.agent, record.decision and record.decision.by) for record in console.records()} == {
@@ -91,8 +90,7 @@ def test_an_update_while_it_is_open(root: BareRoot, console: Console, configured
     for page in PAGES:
         console.screen.press(f"ctrl+{page}")
     until(lambda: f"Assent was updated to {later}." in console.read("assent.log"))
-    console.screen.press(QUEUE)
-    console.screen.photograph(f"{root.suite}-updated")
+    console.screen.turn_to(QUEUE, f"{root.suite}-updated")
     console.close()
     before = len(console.records())
     console.open()
