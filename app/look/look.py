@@ -14,6 +14,7 @@ from PySide6.QtGui import QAction, QColor, QFont, QFontDatabase, QIcon, QPainter
 from PySide6.QtWidgets import QAbstractButton
 from shiboken6 import isValid
 
+from app.look.drawings import drawing, sheet
 from app.look.tokens import DARK, LIGHT, Tokens
 from runner.system.places import resources
 
@@ -60,7 +61,6 @@ class Look(QObject):
         self._effects = [effect for effect in Qt.UIEffect if app.isEffectEnabled(effect)]
         self._tokens: Tokens | None = None
         self._fonts: dict[tuple[float, bool], QFont] = {}
-        self._drawings: dict[str, str] = {}
         self._pictures: dict[tuple[str, str, int, float], QPixmap] = {}
         self._dressed: WeakKeyDictionary[QAbstractButton | QAction, tuple[str, str, int]] = WeakKeyDictionary()
         for name in FONTS:
@@ -139,13 +139,12 @@ class Look(QObject):
         return self._theme is Theme.DARK
 
     def _sheet(self, tokens: Tokens) -> str:
-        text = (resources() / "themes" / "assent.qss").read_text("utf-8")
         words = {field.name: getattr(tokens, field.name) for field in fields(Tokens)}
         words |= {name: f"{size * self._scale:.2f}pt" for name, size in _SIZES.items()}
         words["theme"] = "dark" if tokens is DARK else "light"
         words["icons"] = (resources() / "themes").as_posix()
         # Hair lines stay one pixel; the folder goes in last, so that nothing in its name is taken for a length.
-        text = re.sub(r"\b([2-9]|\d\d+)px", lambda found: f"{self.px(int(found[1]))}px", text)
+        text = re.sub(r"\b([2-9]|\d\d+)px", lambda found: f"{self.px(int(found[1]))}px", sheet())
         return re.sub(r"@(\w+)", lambda found: str(words[found[1]]), text)
 
     # ---- fonts ----
@@ -208,9 +207,7 @@ class Look(QObject):
     def _draw(self, name: str, color: str, size: int, ratio: float) -> QPixmap:
         from PySide6.QtSvg import QSvgRenderer  # only once something wants an icon
 
-        if name not in self._drawings:
-            self._drawings[name] = (resources() / "icons" / f"{name}.svg").read_text("utf-8")
-        source = self._drawings[name].replace("currentColor", color)
+        source = drawing(name).replace("currentColor", color)
         picture = QPixmap(round(size * ratio), round(size * ratio))
         picture.setDevicePixelRatio(ratio)
         picture.fill(Qt.GlobalColor.transparent)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from app.look import drawings
 from runner.system import installed
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ class Update(QObject):
 
 
 def load_all() -> None:
-    """Import everything in `LATER`; what this system lacks is left out, as it would be later."""
+    """Import everything in `LATER`, and read the drawings; what this system lacks is left out, as it would be later."""
+    drawings.read_all()
     for name in LATER:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)

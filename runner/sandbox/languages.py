@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import marshal
 from pathlib import Path
@@ -12,6 +11,7 @@ from runner.model.bundle import PYTHON_FOLDER
 from runner.model.modules import modules
 from runner.model.request import Language
 from runner.model.variables import NAMES, is_harmless
+from runner.sandbox import programs
 from runner.sandbox.imports import hint
 from runner.sandbox.local.child import as_user
 from runner.sandbox.local.interpreters import SYSTEM
@@ -47,11 +47,13 @@ def files(
             orders = _orders(job, tool, view, report, identity) | installation(job, packages, view.workspace)
             return {"start.pyc": tool.starter, "orders": marshal.dumps(orders, 2)}  # read by any Python 3
         case Language.JAVASCRIPT:
-            given = {"node.cjs": inside("node.cjs").encode(), "context.json": json.dumps(context(job)).encode()}
+            words = json.dumps(context(job)).encode()
+            given = {"node.cjs": programs.inside("node.cjs").encode(), "context.json": words}
             if job.bundle is None:
                 return given
             spec = {"bundle": tarballs(job.bundle), "workspace": view.workspace, "source": packages}
-            return {**given, "unpack.cjs": inside("unpack.cjs").encode(), "bundle.json": json.dumps(spec).encode()}
+            unpack = programs.inside("unpack.cjs").encode()
+            return {**given, "unpack.cjs": unpack, "bundle.json": json.dumps(spec).encode()}
         case Language.SHELL:
             return {}
         case _:
@@ -72,10 +74,10 @@ def installation(job: Job, source: int, workspace: str) -> dict[str, object]:
             ],
             "source": source,
         }
-        found |= {"bundle": spec, "unpacking": inside("unpacking.py")}
+        found |= {"bundle": spec, "unpacking": programs.inside("unpacking.py")}
     if job.packages is not None:
         folder = f"{workspace}/{PYTHON_FOLDER}"
-        found |= {"hashes": dict(job.packages), "packages": folder, "installed": inside("installed.py")}
+        found |= {"hashes": dict(job.packages), "packages": folder, "installed": programs.inside("installed.py")}
     return found
 
 
@@ -86,12 +88,6 @@ def tarballs(bundle: Bundle) -> dict[str, object]:
         for one in bundle.archives
     ]
     return {"folder": bundle.folder, "clean": bundle.clean, "archives": archives}
-
-
-@functools.cache
-def inside(name: str) -> str:
-    """Return the text of a file of the folder `inside`."""
-    return (Path(__file__).with_name("inside") / name).read_text("utf-8")
 
 
 def command(job: Job, tool: Interpreter, view: View, identity: int | None) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from runner.model.events import QuestionAsked
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
-from runner.sandbox import languages
+from runner.sandbox import programs
 from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_known_files import out, refused, request
 from tests.packages.registry import LoopbackRegistry, served
@@ -246,13 +246,13 @@ class Halting:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun = asyncio.Event()
-        original = languages.inside
+        original = programs.inside
 
         def inside(name: str) -> str:
             text = original(name)
             return f"import time\ntime.sleep(60)\n{text}" if name == "unpacking.py" else text
 
-        monkeypatch.setattr(languages, "inside", inside)
+        monkeypatch.setattr(programs, "inside", inside)
         unpack = Installing.unpack
 
         async def watched(installing: Installing, session: Session, *given: object) -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.errands import Errands
-from app.start.update import LATER, Update
+from app.look import drawings
+from app.start.update import LATER, Update, load_all
+from runner.system.places import resources
 
 if TYPE_CHECKING:
+    import pytest
     from pytestqt.qtbot import QtBot
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +56,19 @@ def test_what_is_imported_later_is_loaded_before_an_update_can_come() -> None:
 def test_everything_in_the_list_is_there() -> None:
     for name in LATER:
         importlib.import_module(name)
+
+
+def test_every_drawing_and_the_style_sheet_are_read_before_an_update_can_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    icons = sorted(file.stem for file in (resources() / "icons").glob("*.svg"))
+    drawings.drawing.cache_clear()
+    drawings.sheet.cache_clear()
+    load_all()
+    monkeypatch.setattr(drawings, "resources", lambda: tmp_path)
+    assert len(icons) > 20
+    assert all("<svg" in drawings.drawing(name) for name in icons)
+    assert "QWidget" in drawings.sheet()
 
 
 def test_an_update_is_reported_once(qtbot: QtBot, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -15,6 +16,8 @@ PERSON = "1000"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 MAKE_SECONDS = 600
 STEP_SECONDS = 600
+AGAIN = 'Acquire::Retries "5";'
+"""For apt: a mirror that stumbles once must not cost the whole run."""
 # A root file system of its own and not a chroot: in one of those no sandbox can be made.
 ENTER = r"""
 set -e
@@ -51,6 +54,7 @@ class BareRoot:
         assert self._holder.stdout.readline() == "ready\n", "the root cannot be entered"
         (child,) = Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children").read_text().split()
         self._first = child
+        (folder / "etc/apt/apt.conf.d/80-again").write_text(AGAIN)
         self.run("useradd", "--create-home", "--uid", PERSON, "--shell", "/bin/bash", "person")
 
     def command(self, *words: str, user: str = "root", environment: dict[str, str] | None = None) -> list[str]:
@@ -80,6 +84,13 @@ class BareRoot:
         environment = {"DEBIAN_FRONTEND": "noninteractive"}
         self.run("apt-get", verb, "-q", "-y", "--no-install-recommends", *words, environment=environment)
 
+    def kill(self, mark: str) -> None:
+        """End the processes in it whose command line holds `mark`, as they are ended when a session ends."""
+        line = "$(tr '\\0' ' ' <$p/cmdline)"
+        each = f"[ $p = /proc/$$ ] || case {line} in *'{mark}'*) kill ${{p#/proc/}};; esac"
+        look = f"for p in /proc/[0-9]*; do {each}; done"
+        self.run("sh", "-c", look, check=False)
+
     def close(self) -> None:
         """End everything in it and remove the folder."""
         self._holder.kill()
@@ -107,7 +118,13 @@ def made(suite: str) -> Path:
         ).stdout.split()  # fmt: skip
         source = [f"deb {mirror[0]} {suite} main"] if mirror else []
         subprocess.run(
-            ["mmdebstrap", "--quiet", "--variant=minbase", suite, new, *source], check=True, timeout=MAKE_SECONDS
-        )
+            ["mmdebstrap", "--quiet", "--variant=minbase", f"--aptopt={AGAIN}", suite, new, *source],
+            check=True, timeout=MAKE_SECONDS,
+        )  # fmt: skip
         new.rename(archive)
     return archive
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        made(name)

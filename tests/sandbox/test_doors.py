@@ -115,13 +115,13 @@ def test_a_helper_that_fails_is_reported_and_the_code_does_not_start(
         ("import sys; sys.exit('no such network')", "could not be set up: no such network"),
         ("pass", "too few descriptors"),
     ):
-        monkeypatch.setattr(doors, "_helper", _always(helper))
+        monkeypatch.setattr(doors, "inside", _always(helper))
         with pytest.raises(KnownError, match=words):
             run("print('started')", Gate([]))
 
 
-def _always(text: str) -> Callable[[], str]:
-    return lambda: text
+def _always(text: str) -> Callable[[str], str]:
+    return lambda name: text
 
 
 def test_a_run_without_network_pays_for_no_helper(monkeypatch: pytest.MonkeyPatch) -> None:

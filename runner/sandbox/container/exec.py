@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.container.container import Container
 from runner.sandbox.container.failures import Denied
-from runner.sandbox.container.starter import BASH, command, script
+from runner.sandbox.container.starter import BASH, command
 from runner.sandbox.languages import SUFFIXES
+from runner.sandbox.programs import script
 
 if TYPE_CHECKING:
     from runner.sandbox.container.attached import AttachedStream

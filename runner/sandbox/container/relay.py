@@ -12,8 +12,8 @@ from runner.sandbox.container.exec import start
 from runner.sandbox.container.failures import Denied
 from runner.sandbox.container.frames import Frames
 from runner.sandbox.container.mux import BadFrame, Mux
-from runner.sandbox.container.starter import script
 from runner.sandbox.output import Stream
+from runner.sandbox.programs import script
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:

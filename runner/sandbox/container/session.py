@@ -17,11 +17,11 @@ from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.frames import Frames
 from runner.sandbox.container.run import not_started
 from runner.sandbox.container.shape import config
-from runner.sandbox.container.starter import script
 from runner.sandbox.contract import EntryKind, FileSlice, FolderEntry, FolderListing
 from runner.sandbox.files import MOST_ENTRIES, refusal
 from runner.sandbox.local.session import gone, within
 from runner.sandbox.output import Stream
+from runner.sandbox.programs import script
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from runner.model.request import Isolation
 from runner.model.workspace import WORKSPACE
+from runner.sandbox import programs
 from runner.sandbox.container.starter import ENVIRONMENT, command, watched
-from runner.system.places import resources
 
 if TYPE_CHECKING:
     from runner.model.request import Language, Limits
@@ -144,7 +144,7 @@ def _bounds(shape: Shape) -> dict[str, Any]:
 @functools.cache
 def seccomp() -> str:
     """Our own profile, as the engine takes it."""
-    return json.dumps(json.loads((resources() / "seccomp" / "sandbox.json").read_text("utf-8")), separators=(",", ":"))
+    return json.dumps(json.loads(programs.seccomp("sandbox.json")), separators=(",", ":"))
 
 
 @functools.cache

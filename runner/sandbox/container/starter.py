@@ -6,7 +6,6 @@ import functools
 import json
 import marshal
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
 from runner.model.request import Language
@@ -14,13 +13,13 @@ from runner.model.workspace import WORKSPACE
 from runner.sandbox import languages, networked
 from runner.sandbox.container.frames import MARK
 from runner.sandbox.imports import hint
+from runner.sandbox.programs import inside, script
 
 if TYPE_CHECKING:
     from runner.model.request import Limits
     from runner.sandbox.container.frames import Words
     from runner.sandbox.contract import Bounds, Job
 
-HERE = Path(__file__).with_name("inside")
 BASH = ("bash", "--noprofile", "--norc", "-c")
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -130,7 +129,7 @@ def _archives(job: Job) -> bytes:
 def _bundle(job: Job) -> dict[str, object]:
     if job.bundle is None:
         return {}
-    return {"bundle": languages.tarballs(job.bundle), "unpack": languages.inside("unpack.cjs")}
+    return {"bundle": languages.tarballs(job.bundle), "unpack": inside("unpack.cjs")}
 
 
 def _framed(data: bytes) -> bytes:
@@ -138,20 +137,13 @@ def _framed(data: bytes) -> bytes:
 
 
 @functools.cache
-def script(name: str) -> str:
-    """Return a file of the folder `inside`."""
-    return (HERE / name).read_text("utf-8")
-
-
-@functools.cache
 def _text(language: Language) -> str:
     match language:
         case Language.PYTHON:
-            starter = (HERE.parent.parent / "inside" / "python.py").read_text("utf-8")
-            return starter + (HERE / "waiting.py").read_text("utf-8")
+            return inside("python.py") + script("waiting.py")
         case Language.JAVASCRIPT:
-            return (HERE / "waiting.js").read_text("utf-8")
+            return script("waiting.js")
         case Language.SHELL:
-            return (HERE / "waiting.sh").read_text("utf-8")
+            return script("waiting.sh")
         case _:
             assert_never(language)

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import os
 import socket
 import subprocess
 import sys
 from concurrent.futures import CancelledError
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.network.names import Names
 from runner.sandbox import networked
+from runner.sandbox.programs import inside
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -179,7 +178,7 @@ def _made(process: int, places: list[tuple[str, int]]) -> list[socket.socket]:
         with there:
             words = [str(process), *(f"{host}:{port}" for host, port in places)]
             done = subprocess.run(
-                [sys.executable, "-I", "-S", "-c", _helper(), *words],
+                [sys.executable, "-I", "-S", "-c", inside("listeners.py"), *words],
                 stdin=there.fileno(),
                 capture_output=True,
                 text=True,
@@ -197,8 +196,3 @@ def _made(process: int, places: list[tuple[str, int]]) -> list[socket.socket]:
             each.close()
         raise OSError("too few descriptors are left")
     return made
-
-
-@functools.cache
-def _helper() -> str:
-    return (Path(__file__).parents[1] / "inside" / "listeners.py").read_text("utf-8")

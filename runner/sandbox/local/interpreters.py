@@ -16,6 +16,7 @@ from typing import assert_never
 from runner.model.errors import KnownError
 from runner.model.request import Language
 from runner.sandbox.local import trusted
+from runner.sandbox.programs import inside
 from runner.system import installed
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -75,9 +76,9 @@ def _find_python(given: str) -> Interpreter:
     """
     path = given or _base_python()
     remedy = "Install Python 3.11 or later, or name its path in the settings."
-    source = Path(__file__).parent.with_name("inside") / "python.py"
     with tempfile.TemporaryDirectory(prefix="assent-try-") as scratch:
-        compiled = Path(scratch, "start.pyc")
+        source, compiled = Path(scratch, "start.py"), Path(scratch, "start.pyc")
+        source.write_text(inside("python.py"), "utf-8")
         answer = _ask([path, "-I", "-c", _PYTHON_PROBE, str(source), str(compiled)], "Python", remedy)
         starter = compiled.read_bytes()
     executable, prefix, base, search, version = json.loads(answer)

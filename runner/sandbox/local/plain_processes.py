@@ -16,12 +16,11 @@ from runner.sandbox.local.child import Child, Identities, Program, View, rlimits
 from runner.sandbox.local.collect import Left
 from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.syscalls import FILTERED
+from runner.sandbox.programs import inside
 from runner.sandbox.removal import remove
 
 if TYPE_CHECKING:
     from runner.sandbox.local.interpreters import Interpreter
-
-REAPER = Path(__file__).parent.with_name("inside") / "reaper.py"
 
 
 class PlainProcesses:
@@ -96,7 +95,7 @@ class PlainProcesses:
         bounds = {**rlimits(program.limits), "NPROC": others + program.limits.processes}
         limits = ",".join(f"{name}={value}" for name, value in bounds.items())
         return subprocess.Popen(
-            [self._python.path, "-I", "-S", "-B", str(REAPER), limits, *program.command],
+            [self._python.path, "-I", "-S", "-B", "-c", inside("reaper.py"), limits, *program.command],
             stdin=program.stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -8,7 +8,7 @@ import json
 import platform
 import struct
 
-from runner.system.places import resources
+from runner.sandbox.programs import seccomp
 
 FILTERED = "system calls filtered (seccomp)"
 MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
@@ -63,7 +63,7 @@ def program(machine: str = "") -> bytes:
 
 def _ranges(column: int) -> list[tuple[int, list[Step]]]:
     """Return the ranges of call numbers, each with its first number and the steps for its calls."""
-    table = json.loads((resources() / "seccomp" / "local.json").read_text("utf-8"))
+    table = json.loads(seccomp("local.json"))
     treated = {numbers[column]: [REFUSE] for numbers in table["denied"].values() if numbers[column] is not None}
     # As on a kernel that was built without them: programs then use files in /dev/shm.
     treated |= {numbers[column]: [UNKNOWN] for numbers in table["unbounded"].values()}
