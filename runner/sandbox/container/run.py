@@ -290,6 +290,8 @@ class ContainerRun:
         if self._still is (self._still_since is not None):
             return
         await self._container.pause(self._still)
+        if self._job.gate is not None:
+            self._job.gate.pause(self._still)
         if self._still:
             self._still_since = now
         else:
