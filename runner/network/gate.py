@@ -44,6 +44,10 @@ def _silent(_contact: Contact) -> None:
     """Report to nobody."""
 
 
+def _unheard(_port: int) -> None:
+    """Open no listener: nothing carries connections yet."""
+
+
 class Gate:
     """The only way out of one run. Denies whatever is not allowed; there is no switch that turns this off."""
 
@@ -69,6 +73,7 @@ class Gate:
         self._tell = report
         self._book = ContactBook(self._report)
         self._dialer = dialer or DirectDialer(seconds=caps.connect_seconds, lookups=caps.resolutions)
+        self._opens: Callable[[int], None] = _unheard
         self._visits: dict[Visit, asyncio.Task[None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -105,6 +110,12 @@ class Gate:
         `private` are the addresses of the own network to which it may lead by a person's word, as `listed` writes them.
         """
         self._permissions.allow(destination, Reach.PRIVATE if private else Reach.PUBLIC, members(private))
+        self._on_loop(self._open_port, destination.port)
+
+    def follow(self, opens: Callable[[int], None]) -> None:
+        """Call `opens` with each port that is allowed later on, on this loop, which is the gate's."""
+        self._loop = asyncio.get_running_loop()
+        self._opens = opens
 
     def withdraw(self, destination: Destination) -> None:
         """Allow `destination` no more, and end what is open to it. May be called on any thread."""
@@ -207,6 +218,10 @@ class Gate:
         for visit in list(self._visits):
             self._end(visit, why)
         self._book.flush()
+
+    def _open_port(self, port: int) -> None:
+        if not self.closed:
+            self._opens(port)
 
     def _set_clock(self) -> None:
         (self._clock.pause if self.paused else self._clock.resume)()
