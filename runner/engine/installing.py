@@ -37,6 +37,7 @@ PROBE_SECONDS = 20.0
 UNPACK_SECONDS = 120.0
 """For packages to be unpacked in a kept sandbox; in a run of its own that counts as the run's time."""
 PARTLY = "Packages that were installed before have to be installed again."
+UNTOUCHED = "Nothing was changed."
 NOTHING = {Language.PYTHON: "pass", Language.JAVASCRIPT: ";"}
 """Code that does nothing: what runs when packages are installed in a kept sandbox."""
 HOW = {
@@ -46,6 +47,10 @@ HOW = {
     ),
     Registry.NPM: "Use require() or import in JavaScript code of this sandbox.",
 }
+
+
+def _unheard() -> None:
+    """Take no notice that it begins."""
 
 
 class Installing:
@@ -108,9 +113,23 @@ class Installing:
         return tuple(self._unpacking.copy().values())
 
     async def unpack(
-        self, session: Session, language: Language, request: Request, prepared: Prepared, permit: Callable[[], None]
+        self,
+        session: Session,
+        language: Language,
+        request: Request,
+        prepared: Prepared,
+        permit: Callable[[], None],
+        begins: Callable[[], None] = _unheard,
     ) -> None:
-        """Unpack in a kept sandbox. Raises KnownError; then nothing of it can be imported."""
+        """Unpack in a kept sandbox; `begins` is called before anything changes. Raises KnownError.
+
+        Where that came after `begins`, nothing of it can be imported.
+        """
+
+        def permitted() -> None:
+            self._permit(request.id, permit)
+            begins()
+
         job = Job(
             id=request.id,
             language=language,
@@ -119,9 +138,9 @@ class Installing:
             own_modules=False,
             bundle=prepared.bundle,
             image=request.image,
-            permit=lambda: self._permit(request.id, permit),
+            permit=permitted,
         )
-        job.permit()
+        self._permit(request.id, permit)
         run = self._unpacking[request.id] = await session.start(job, _unmeasured)
         try:
             if why := self._stopped.get(request.id, ""):  # stopped while the sandbox started it
@@ -143,7 +162,7 @@ class Installing:
         """Raise NotPermitted where the approval counts no more, and KnownError where a person has stopped it."""
         permit()
         if why := self._stopped.get(request_id, ""):
-            raise KnownError(f"The installation was stopped: {why}", PARTLY)
+            raise KnownError(f"The installation was stopped: {why}", UNTOUCHED)
 
     def facts(self, request: Request, prepared: Prepared) -> dict[str, object]:
         """Return the agent's answer about installed packages."""

@@ -244,9 +244,12 @@ class KeptSandboxes:
             if (() if one.packages is None else one.packages.titles) != prepared.before:
                 raise NotPermitted("The sandbox has other packages by now.", "Nothing was installed. Ask again.")
             permit()
-            # What is unpacked only in part is not imported, and removed with the next installation.
-            one.packages = None
-            await self._installing.unpack(session, one.kept.language, request, prepared, permit)
+
+            def begins() -> None:
+                # What is unpacked only in part is not imported, and removed with the next installation.
+                one.packages = None
+
+            await self._installing.unpack(session, one.kept.language, request, prepared, permit, begins)
             one.packages = prepared.after
         return self._installing.facts(request, prepared)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from runner.model.network import HTTPS_PORT
@@ -82,7 +81,7 @@ async def direct(visit: Visit, target: str) -> None:
 async def _request(visit: Visit, first: bytes = b"") -> Asked | None:
     """Return the one request of a connection; None where none came. Raises Malformed."""
     try:
-        async with asyncio.timeout(visit.caps.head_seconds):
+        async with visit.clock.timeout(visit.caps.head_seconds):
             head, rest = await read_head(visit.pipe, visit.caps, first)
     except TimeoutError:
         return None
@@ -159,7 +158,7 @@ async def _exchange(visit: Visit, asked: Asked, path: bytes, streams: Streams) -
 
 async def _refuse_direct(visit: Visit, blocked: Blocked, *, secure: bool) -> None:
     """Answer in the language that the program speaks, once it has begun."""
-    async with asyncio.timeout(visit.caps.head_seconds):
+    async with visit.clock.timeout(visit.caps.head_seconds):
         first = await visit.pipe.read()
     if first[:1] == TLS_BYTE or (secure and not first):
         await _say(visit, tls_answer(blocked))

@@ -20,6 +20,7 @@ from runner.network.dialing import DirectDialer
 from runner.network.doors import direct, proxy
 from runner.network.permissions import Permissions
 from runner.network.refusals import unreachable
+from runner.network.run_clock import RunClock
 from runner.network.visit import ENDED_WITHDRAWN, Totals, Visit
 from runner.system.tasks import spawn
 
@@ -43,6 +44,10 @@ def _silent(_contact: Contact) -> None:
     """Report to nobody."""
 
 
+def _unheard(_port: int) -> None:
+    """Open no listener: nothing carries connections yet."""
+
+
 class Gate:
     """The only way out of one run. Denies whatever is not allowed; there is no switch that turns this off."""
 
@@ -62,9 +67,13 @@ class Gate:
         self._permissions = Permissions(allowed, private)
         self._caps = caps
         self._totals = Totals(caps)
+        self._clock = RunClock()
+        self.paused = False
+        """Whether it is to stand still; the clock is set on the gate's loop alone."""
         self._tell = report
         self._book = ContactBook(self._report)
         self._dialer = dialer or DirectDialer(seconds=caps.connect_seconds, lookups=caps.resolutions)
+        self._opens: Callable[[int], None] = _unheard
         self._visits: dict[Visit, asyncio.Task[None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -75,6 +84,7 @@ class Gate:
         `target` is the `name:port` that a program believes to be connected to; empty where it speaks to a proxy.
         """
         self._loop = asyncio.get_running_loop()
+        self._set_clock()
         if self._permissions.closed or len(self._visits) >= 2 * self._caps.connections:
             pipe.close()
             if not self._permissions.closed:
@@ -82,7 +92,7 @@ class Gate:
                 self._book.add(Contact("further connections", 0, None, why))
                 self._watch()
             return
-        visit = Visit(pipe, self._permissions, self._dialer, self._totals, self._book, self._loop.time())
+        visit = Visit(pipe, self._permissions, self._dialer, self._totals, self._book, self._clock)
         # A task of its own: ending a connection must not cancel what its carrier does besides.
         task = spawn("gate: connection", self._serve(visit, target))
         self._visits[visit] = task
@@ -100,11 +110,25 @@ class Gate:
         `private` are the addresses of the own network to which it may lead by a person's word, as `listed` writes them.
         """
         self._permissions.allow(destination, Reach.PRIVATE if private else Reach.PUBLIC, members(private))
+        self._on_loop(self._open_port, destination.port)
+
+    def follow(self, opens: Callable[[int], None]) -> None:
+        """Call `opens` with each port that is allowed later on, on this loop, which is the gate's."""
+        self._loop = asyncio.get_running_loop()
+        self._opens = opens
 
     def withdraw(self, destination: Destination) -> None:
         """Allow `destination` no more, and end what is open to it. May be called on any thread."""
         self._permissions.withdraw(destination)
         self._on_loop(self._end_those_to, destination)
+
+    def pause(self, paused: bool) -> None:
+        """Stop or continue, as the run does; may be called on any thread.
+
+        What is open stays so, but carries nothing besides what was on its way, and no time counts.
+        """
+        self.paused = paused
+        self._on_loop(self._set_clock)
 
     def close(self, why: str = ENDED_CLOSED) -> None:
         """End everything and serve nothing more. May be called on any thread, and more than once.
@@ -195,6 +219,13 @@ class Gate:
             self._end(visit, why)
         self._book.flush()
 
+    def _open_port(self, port: int) -> None:
+        if not self.closed:
+            self._opens(port)
+
+    def _set_clock(self) -> None:
+        (self._clock.pause if self.paused else self._clock.resume)()
+
     def _on_loop(self, work: Callable[..., object], *arguments: object) -> None:
         if self._loop is not None:
             # The loop may have ended, and with it all connections.
@@ -209,10 +240,9 @@ class Gate:
 
     def _tick(self) -> None:
         self._timer = None
-        now = asyncio.get_running_loop().time()
         for visit in list(self._visits):
             visit.settle()
-            if why := visit.overdue(now):
+            if why := visit.overdue:
                 self._end(visit, why)
         self._book.flush()
         self._watch()

@@ -67,7 +67,7 @@ class PlainRequest:
 
     async def _send(self, event: h11.Request | h11.Data | h11.EndOfMessage) -> None:
         if data := self._outside.send(event):
-            self._visit.sending(len(data))
+            await self._visit.sending(len(data))
             self._writer.write(data)
             await self._writer.drain()
 
@@ -114,7 +114,7 @@ class PlainRequest:
 
     async def _read_answer(self) -> bytes:
         data = await self._reader.read(PIECE_BYTES)
-        self._visit.receiving(len(data))
+        await self._visit.receiving(len(data))
         return data
 
 

@@ -29,7 +29,7 @@ async def carry(visit: Visit, streams: Streams, first: bytes = b"", *, checked: 
         if not checked and data[:1] == TLS_BYTE:
             data = await greeting(visit, data)
         while data:
-            visit.sending(len(data))
+            await visit.sending(len(data))
             writer.write(data)
             await writer.drain()
             data = await visit.pipe.read()
@@ -38,7 +38,7 @@ async def carry(visit: Visit, streams: Streams, first: bytes = b"", *, checked: 
 
     async def back() -> None:
         while data := await reader.read(PIECE_BYTES):
-            visit.receiving(len(data))
+            await visit.receiving(len(data))
             await visit.pipe.write(data)
         await visit.pipe.finish()
 
@@ -52,7 +52,7 @@ async def greeting(visit: Visit, first: bytes) -> bytes:
     hello = ClientHello()
     data = bytearray(first)
     try:
-        async with asyncio.timeout(visit.caps.head_seconds):
+        async with visit.clock.timeout(visit.caps.head_seconds):
             complete = hello.feed(first) if first else False
             while not complete:
                 more = await visit.pipe.read()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.network import Contact
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from runner.network.contacts import ContactBook, Key
     from runner.network.dialing import Dialer, Streams
     from runner.network.permissions import Permission, Permissions
+    from runner.network.run_clock import RunClock
 
 ENDED_IDLE = "was ended: nothing moved on the connection for {seconds:.0f} seconds"
 ENDED_TOO_LONG = "was ended: the connection was {seconds:.0f} seconds old"
@@ -70,7 +70,7 @@ class Visit:
     """A connection of the code, from its first byte to its end."""
 
     def __init__(
-        self, pipe: Pipe, permissions: Permissions, dialer: Dialer, totals: Totals, book: ContactBook, now: float
+        self, pipe: Pipe, permissions: Permissions, dialer: Dialer, totals: Totals, book: ContactBook, clock: RunClock
     ) -> None:
         self.pipe = pipe
         self.caps = totals.caps
@@ -78,9 +78,9 @@ class Visit:
         self.port = 0
         self.ended = ""
         """Why the gate ended it; empty while it did not."""
-        self.began = now
-        self.moved = now
-        """When bytes last passed, in the loop's time."""
+        self.clock = clock
+        self.began = self.moved = clock.time()
+        """`moved`: when bytes last passed."""
         self._permissions = permissions
         self._permission: Permission | None = None
         self._dialer = dialer
@@ -88,7 +88,6 @@ class Visit:
         self._book = book
         self._key: Key | None = None
         self._streams: Streams | None = None
-        self._clock = asyncio.get_running_loop().time
         self._sent = 0
         self._received = 0
 
@@ -114,6 +113,7 @@ class Visit:
         # Counted from here: those that are being dialed must not pass the cap together.
         self._totals.open += 1
         try:
+            await self.clock.going()
             self._streams = await self._dialer.open(
                 self.host, self.port, self._permission.reach, self._permission.inside
             )
@@ -129,24 +129,26 @@ class Visit:
         # Of these there are no more than were approved: invented names below a wildcard must not push them out.
         named = self._permissions.names(self.host, self.port)
         self._key = self._book.add(Contact(self.host, self.port, True), always=named)
-        self.moved = self._clock()
+        self.moved = self.clock.time()
 
     def refused(self, blocked: Blocked) -> None:
         """Note that the connection did not go through, or why it did not last."""
         self._totals.refused += 1
         self._book.add(Contact(self.host, self.port, blocked.allowed, blocked.why, private=blocked.address))
 
-    def sending(self, size: int) -> None:
-        """Count bytes that are about to leave. Raises Blocked where the run may send no more."""
+    async def sending(self, size: int) -> None:
+        """Count bytes that are about to leave, once the run is not paused. Raises Blocked where it may send no more."""
+        await self.clock.going()
         self._totals.add(size, 0)
         self._sent += size
-        self.moved = self._clock()
+        self.moved = self.clock.time()
 
-    def receiving(self, size: int) -> None:
-        """Count bytes that are about to arrive. Raises Blocked where the run may receive no more."""
+    async def receiving(self, size: int) -> None:
+        """Count bytes that are about to arrive, as `sending`. Raises Blocked where the run may receive no more."""
+        await self.clock.going()
         self._totals.add(0, size)
         self._received += size
-        self.moved = self._clock()
+        self.moved = self.clock.time()
 
     @property
     def pause(self) -> float:
@@ -159,8 +161,10 @@ class Visit:
             self._book.count(self._key, self._sent, self._received)
             self._sent = self._received = 0
 
-    def overdue(self, now: float) -> str:
-        """Return why it must end now; empty while it need not."""
+    @property
+    def overdue(self) -> str:
+        """Why it must end now; empty while it need not."""
+        now = self.clock.time()
         if now - self.began > self.caps.seconds:
             return ENDED_TOO_LONG.format(seconds=self.caps.seconds)
         if now - self.moved > self.caps.idle_seconds:

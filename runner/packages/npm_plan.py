@@ -50,12 +50,15 @@ class NpmFetching:
 
     def packument(self, name: str) -> Packument:
         """Raises NoPlan, also where the time is over without anything to wait for."""
-        self._deadline.check()
+        self.check()
         self.expect([name])
         found = self._known[name]
         if isinstance(found, NoPlan):
             raise found
         return found
+
+    def check(self) -> bool:
+        return self._deadline.check()
 
     def expect(self, names: Iterable[str]) -> None:
         fresh = [name for name in dict.fromkeys(names) if name not in self._known]

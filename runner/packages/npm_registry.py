@@ -14,10 +14,12 @@ from runner.packages.index import bounded_json, moment, plain
 from runner.packages.semver import SemVer, range_of, version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 ACCEPT = "application/json"
 MOST_VERSIONS = 50_000
+CHECKED_EVERY = 500
+"""Versions looked at between two looks at the time."""
 MOST_NEEDS = 1_000
 LONGEST_RANGE = 300
 LONGEST_NAME = 214
@@ -61,10 +63,18 @@ class Packument:
     latest: str
     first_released_at: float
 
-    def best(self, wanted: str) -> NpmVersion | None:
-        """Return the version that npm would take for a range: that named latest where it fits. Raises NotARange."""
+    def best(self, wanted: str, check: Callable[[], object]) -> NpmVersion | None:
+        """Return the version that npm would take for a range: that named latest where it fits. Raises NotARange.
+
+        `check` is called again and again, and raises where no time is left: a registry may list very many versions.
+        """
         fits = range_of(wanted)
-        found = [one for one in self.versions if fits.allows(one.number)]
+        found = []
+        for at, one in enumerate(self.versions):
+            if at % CHECKED_EVERY == 0:
+                check()
+            if fits.allows(one.number):
+                found.append(one)
         named = [one for one in found if one.text == self.latest]
         current = [one for one in found if not one.deprecated]
         return next(iter((*named, *current, *found)), None)

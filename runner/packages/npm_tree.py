@@ -28,6 +28,10 @@ class NpmSource(Protocol):
 
     def packument(self, name: str) -> Packument: ...
 
+    def check(self) -> bool:
+        """Return True. Raises NoPlan where no time is left."""
+        ...
+
     def expect(self, names: Iterable[str]) -> None:
         """Note what will be asked for next, so that it can be fetched at once."""
         ...
@@ -160,7 +164,7 @@ class Tree:
             if need.optional:
                 return None
             raise
-        version, here = packument.best(need.wanted), self._target
+        version, here = packument.best(need.wanted, self._source.check), self._target
         if version is None and not need.optional:
             who = f" (for {need.by.name})" if need.by is not None else ""
             known = ", ".join(one.text for one in packument.versions[:5]) or "none with a usable hash"

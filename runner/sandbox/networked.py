@@ -87,6 +87,21 @@ def ports(gate: Gate) -> tuple[int, ...]:
     return (*WEB_PORTS, *others[:MOST_PORTS])
 
 
+class OpenPorts:
+    """The ports at which a run has listeners; grows within bounds while it is active."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.first = ports(gate)
+        self._all = {PROXY_PORT, NAME_PORT, *self.first}
+
+    def add(self, port: int) -> bool:
+        """Return whether a listener is to be opened at `port`: there is none, and room for one more."""
+        if port in self._all or len(self._all) >= MOST_PORTS + len(WEB_PORTS) + 2:
+            return False
+        self._all.add(port)
+        return True
+
+
 def failure(why: str) -> KnownError:
     """Return what to say where the way to the gate could not be made."""
     return KnownError(f"The network of this run could not be set up: {why.strip().rstrip('.')}.", WITHOUT)

@@ -52,7 +52,7 @@ def test_whatever_the_end(
 
 def test_a_run_that_a_person_stopped(lab: Lab) -> None:
     result = lab.during("printf new >a; echo; sleep 60", lambda run: run.stop("Enough"), SHELL)
-    assert (result.outcome, result.error, names(result)) == (Outcome.KILLED, "Enough", ["a"])
+    assert (result.outcome, result.error, names(result)) == (Outcome.KILLED, "Enough", ["a"]), result
 
 
 def test_what_is_left_out_is_named(lab: Lab, tmp_path: Path) -> None:

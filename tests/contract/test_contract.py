@@ -13,6 +13,7 @@ import pytest
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.model.result import Outcome
+from runner.network.gate import Gate
 from runner.sandbox.container.run import ContainerRun
 from runner.sandbox.contract import ImportRule
 from tests import container_engine as engine
@@ -375,13 +376,18 @@ def test_pause_and_resume(lab: Lab) -> None:
     assert result.duration < 2.5
 
     async def stopped() -> Result:
-        run = await lab.sandbox.start(job("import time; time.sleep(60)"), lambda _usage: None)
+        gate = Gate(())
+        wanted = job("import time; time.sleep(60)", network=NetworkMode.DOMAINS, gate=gate)
+        run = await lab.sandbox.start(wanted, lambda _usage: None)
         assert isinstance(run, ContainerRun)
         run.pause()
         while not run.paused:
             await asyncio.sleep(0.005)
+        assert gate.paused
         run.stop("Enough")
-        return await run.finished()
+        result = await run.finished()
+        assert not gate.paused
+        return result
 
     assert asyncio.run(stopped()).error == "Enough"
 

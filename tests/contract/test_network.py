@@ -102,6 +102,41 @@ def test_curl_in_a_shell_goes_both_ways_also_to_further_ports(lab: Lab, web: Out
     assert refused(gate) == {EVIL, f"{EVIL}:80"}
 
 
+LATER = f"""
+import socket, time
+taken = socket.create_server(("127.0.0.1", {FURTHER_PORT + 1}))
+def asked():
+    with socket.create_connection(("{GOOD}", {FURTHER_PORT}), 20) as one:
+        one.sendall(b"GET / HTTP/1.0\\r\\nHost: {GOOD}:{FURTHER_PORT}\\r\\n\\r\\n")
+        return one.makefile("rb").read().splitlines()[-1].decode()
+try:
+    print(asked(), flush=True)
+except ConnectionRefusedError:
+    print("refused", flush=True)
+for attempt in range(400):
+    try:
+        print(asked())
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+"""
+
+
+def test_a_port_allowed_while_the_run_is_active_is_opened_for_programs_that_know_no_proxy(
+    lab: Lab, web: Outside
+) -> None:
+    gate = web.gate(GOOD)
+
+    def allow(_run: object) -> None:
+        for port in (FURTHER_PORT + 1, FURTHER_PORT):  # the first one is taken by the code itself
+            gate.allow(Destination(GOOD, port))
+
+    result = lab.during(LATER, allow, network=NetworkMode.DOMAINS, gate=gate)
+    gate.close()
+    assert (result.outcome, result.stdout) == (Outcome.OK, f"refused\n{WELL}\n"), result
+    assert reached(gate) == {f"{GOOD}:{FURTHER_PORT}"}
+
+
 NOTHING_ELSE = """
 import errno, json, socket, sys
 def tried(work):

@@ -11,11 +11,12 @@ import pytest
 from runner.model.errors import KnownError
 from runner.model.request import KnownFile, Language, Limits
 from runner.model.result import Outcome
-from runner.sandbox.contract import EntryKind, FolderEntry, Lasting
+from runner.sandbox.contract import Bounds, Collect, EntryKind, FolderEntry, Lasting
 from tests.contract.conftest import job
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import Path
 
     from runner.model.result import Result
     from runner.sandbox.contract import Session
@@ -241,3 +242,52 @@ def test_two_sandboxes_share_nothing(lab: Lab) -> None:
         await other_body()
 
     within(lab, body)
+
+
+HOSTILE = r"""
+import os
+os.symlink('/etc/passwd', 'link'); os.mkfifo('pipe'); os.mkdir('d'); open('d/in', 'w').write('in')
+open('sparse', 'wb').truncate(1 << 21)
+open(b'\xff\n', 'w').write('odd'); open('-n', 'w').write('dash')
+open('old', 'a').write('+new')
+os.mkdir('.packages'); open('.packages/m.py', 'w').write('x')
+"""
+
+
+def test_what_a_run_created_or_changed_is_handed_out_and_nothing_else(lab: Lab, tmp_path: Path) -> None:
+    collect = Collect(tmp_path, Bounds(10, 1 << 20, 5000))
+
+    async def body(session: Session) -> None:
+        await session.write("written", b"by the agent", executable=False)
+        first = await ran(session, "open('old', 'w').write('old'); open('other', 'w').write('x')", collect=collect)
+        assert [file.path for file in first.files] == ["old", "other"], first
+        hostile = await ran(session, HOSTILE, collect=collect)
+        texts = {file.path: (tmp_path / file.sha256).read_bytes() for file in hostile.files}
+        assert texts == {"d/in": b"in", "\\xff\\n": b"odd", "-n": b"dash", "old": b"old+new"}, hostile
+        for words in (
+            "links: link",
+            "not ordinary files: pipe",
+            "larger than 1 MB: sparse (2 MB)",
+            "folders of packages",
+        ):
+            assert words in hostile.files_left_out
+        many = "for n in range(30): open(f'f{n}', 'w').close()\nimport subprocess\n"
+        many += "subprocess.Popen('while :; do echo >> f0; done', shell=True)\n1/0"
+        ended = await ran(session, many, collect=collect)
+        assert (ended.exit_code, len(ended.files)) == (1, 10), ended
+        assert "more than 10 files" in ended.files_left_out
+        nothing = await ran(session, "true", Language.SHELL, collect=collect)
+        assert (nothing.files, nothing.stderr) == ((), ""), nothing
+        stopped = await session.start(job("printf 1 >mine; echo; sleep 60", Language.SHELL, collect=collect), _unread)
+        while not stopped.transcript.total:
+            await asyncio.sleep(0.005)
+        stopped.stop("enough")
+        assert [file.path for file in (await stopped.finished()).files] == ["mine"]
+        kept = [one.name for one in (await session.files(".")).entries]
+        assert not [name for name in kept if name.startswith(".") and name != ".packages"]
+
+    within(lab, body)
+
+
+def _unread(_usage: object) -> None:
+    """Take a reading and do nothing with it."""

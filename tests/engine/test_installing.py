@@ -297,6 +297,7 @@ async def test_stop_ends_an_installation_before_it_unpacks(
     house: House, registry: LoopbackRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     id = await house.create()
+    assert (await install(house, id, "beta")).facts is not None
     prepared = Installing.prepared
 
     async def stopping(installing: Installing, asked: Request, before: PackageSet | None) -> Prepared:
@@ -307,3 +308,7 @@ async def test_stop_ends_an_installation_before_it_unpacks(
         patched.setattr(Installing, "prepared", stopping)
         answer = await install(house, id, "alpha")
     assert "The installation was stopped: enough" in answer.problem, answer
+    assert "Nothing was changed" in answer.problem
+    # What was installed before counts as it did. Else an import would be CRITICAL, which nobody can approve here.
+    ran = await run(house, "import beta\nprint(beta.VERSION)", id)
+    assert (house.level(ran.request_id), out(ran)) == (Level.HIGH, "3.0\n")

@@ -162,6 +162,12 @@ class Stage:
                 await self.reported.wait()
         return hits[-1]
 
+    async def busy(self) -> None:
+        """Wait until a connection is on its way."""
+        async with asyncio.timeout(PATIENCE):
+            while not self.gate.connections:
+                await asyncio.sleep(0.005)
+
     async def idle(self) -> None:
         """Wait until nothing is open."""
         async with asyncio.timeout(PATIENCE):

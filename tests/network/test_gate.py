@@ -110,3 +110,35 @@ async def test_over_the_bytes_a_run_may_send_its_connections_end() -> None:
         assert "1,000 bytes that it may send" in ended.why
         async with stage.code() as code:
             assert b" 403 " in await code.connected(GOOD, 7000)
+
+
+async def test_a_paused_gate_carries_nothing_and_no_time_counts() -> None:
+    caps = replace(STANDARD, idle_seconds=1.5, seconds=1.5, head_seconds=1.5)
+    async with staged(f"{GOOD}:7000", caps=caps) as stage:
+        stage.hosts.ports[7000] = await stage.server(echo)
+        async with stage.code() as open_one, stage.code() as greeting:
+            await open_one.connected(GOOD, 7000)
+            await greeting.say("CONNECT ")
+            stage.gate.pause(True)
+            await asyncio.sleep(0)
+            await open_one.say(b"while paused")
+            await asyncio.sleep(2)  # longer than each of the three
+            assert (stage.gate.sent, stage.gate.connections) == (0, 1)
+            stage.gate.pause(False)
+            assert await open_one.reader.readexactly(12) == b"while paused"
+            await greeting.say(f"{GOOD}:7000 HTTP/1.1\r\nHost: {GOOD}:7000\r\n\r\n")
+            assert b" 200 " in await greeting.head()
+            # From then on all of it counts again.
+            assert await open_one.rest() == b"" == await greeting.rest()
+
+
+async def test_a_gate_that_is_paused_before_anything_came_dials_nobody() -> None:
+    async with staged(f"{GOOD}:7000") as stage:
+        stage.hosts.ports[7000] = await stage.server(echo)
+        stage.gate.pause(True)
+        async with stage.code() as code:
+            await code.say(f"CONNECT {GOOD}:7000 HTTP/1.1\r\nHost: {GOOD}:7000\r\n\r\n")
+            await stage.busy()
+            assert stage.hosts.dialed == []
+            stage.gate.pause(False)
+            assert b" 200 " in await code.head()

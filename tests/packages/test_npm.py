@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +13,7 @@ from runner.model.plan import Plan, Registry
 from runner.packages.failures import NoPlan
 from runner.packages.installing import PackageSet
 from runner.packages.limits import PlanLimits
+from runner.packages.npm_registry import CHECKED_EVERY, read
 from runner.packages.planner import PackageQuestion, Planner
 from runner.packages.target import NodeTarget
 
@@ -133,3 +136,20 @@ async def test_a_second_plan_regards_what_is_installed(registry: LoopbackRegistr
         "other": "1.0.0",
         "other/node_modules/lib": "2.0.0",
     }
+
+
+async def test_choosing_among_very_many_versions_ends_with_the_time() -> None:
+    """A registry may list so many, and a package ask by so long a range, that comparing alone takes seconds."""
+    listed = {"name": "lib", "dist": {"integrity": f"sha512-{b64encode(bytes(64)).decode()}", "tarball": "lib.tgz"}}
+    page = {"versions": {f"1.0.{number}": listed for number in range(2 * CHECKED_EVERY)}}
+    packument = read(json.dumps(page).encode(), "lib", "http://registry.example/lib")
+    looks: list[int] = []
+
+    def check() -> None:
+        looks.append(1)
+        if len(looks) == 2:
+            raise NoPlan("The registry did not answer in time.", "")
+
+    with pytest.raises(NoPlan, match="in time"):
+        packument.best("2.0.0", check)
+    assert len(looks) == 2

@@ -22,7 +22,7 @@ from runner.sandbox.contract import Job
 from runner.sandbox.local import doors
 from runner.sandbox.local.doors import LocalDoors
 from runner.sandbox.local.sandbox import LocalSandbox
-from runner.sandbox.networked import bundle, ports
+from runner.sandbox.networked import MOST_PORTS, OpenPorts, bundle, ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,6 +144,13 @@ def test_listeners_are_those_of_the_web_and_of_what_is_allowed_within_bounds() -
     allowed = [Destination("a.example", port) for port in (443, 22, 53, 3128, *range(5000, 5100))]
     found = ports(Gate(allowed))
     assert found[:3] == (80, 443, 22) and not {53, 3128} & {*found} and len(found) == 32
+
+
+def test_ports_that_are_allowed_later_are_opened_within_the_same_bounds() -> None:
+    opened = OpenPorts(Gate([Destination("a.example", 22)]))
+    assert opened.first == (80, 443, 22)
+    assert [opened.add(port) for port in (22, 53, 3128, 443)] == [False] * 4
+    assert sum(opened.add(port) for port in range(5000, 5100)) == MOST_PORTS - 1
 
 
 def test_certificates_are_those_that_programs_here_are_configured_with(tmp_path: Path) -> None:

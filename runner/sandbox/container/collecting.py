@@ -7,12 +7,16 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from runner.model.result import Outcome
+from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.unpack import Spool
+from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from runner.model.result import Result
     from runner.sandbox.container.container import Container
-    from runner.sandbox.contract import Job
+    from runner.sandbox.container.exec import ExecContainer
+    from runner.sandbox.contract import Collect, Job
 
 ASKED_SECONDS = 2.0
 """Time for the keeper inside to end everything and begin to send."""
@@ -33,12 +37,16 @@ class Collecting:
         """When the interpreter had ended and files began to come (monotonic)."""
         if job.collect is None or container.shape.bounds is None:
             return
+        if spool := self._opened(job.collect):
+            container.give_files_to(spool.write)
+
+    def _opened(self, collect: Collect) -> Spool | None:
+        """Return the place for the files; None where there is none, which is noted."""
         try:
-            self._spool = Spool(job.collect)
+            self._spool = Spool(collect)
         except OSError as error:
             self._trouble = f"everything, as files could not be stored: {error.strerror}"
-        else:
-            container.give_files_to(self._spool.write)
+        return self._spool
 
     def news(self) -> bool:
         """Return whether files have begun to arrive, or exceed their limit."""
@@ -72,10 +80,47 @@ class Collecting:
         if self._spool is None or self.begun is None:
             why = NOT_HANDED_OUT if cut and self._asked else self._trouble
             return replace(result, files_left_out=why) if why else result
-        collector = await asyncio.to_thread(self._spool.unpack)
-        return replace(result, files=collector.files, files_left_out=collector.left_out)
+        return await _unpacked(self._spool, result)
+
+    def stop(self) -> None:
+        """Note that a person wants the run to end now; one whose files are awaited is ended by the run itself."""
 
     def close(self) -> None:
         if self._spool is not None:
             self._spool.close()
             self._spool = None
+
+
+class LaterCollecting(Collecting):
+    """The same for a run in a kept container: asked for when the run has ended, so nothing of it speaks any more."""
+
+    def __init__(self, job: Job, container: ExecContainer) -> None:
+        super().__init__(job, container)
+        self._collect = job.collect
+        self._exec = container
+        self._handing: asyncio.Task[None] | None = None
+
+    async def added_to(self, result: Result, *, cut: bool) -> Result:
+        if self._collect is None or result.outcome is Outcome.ENGINE_LOST:
+            return result
+        if (spool := self._opened(self._collect)) is None:
+            return await super().added_to(result, cut=cut)
+        self._handing = spawn("hand out files", self._exec.hand_out(self._collect.bounds, spool.write))
+        try:
+            await asyncio.wait({self._handing}, timeout=SECONDS)
+        finally:
+            self._handing.cancel()
+            (end,) = await asyncio.gather(self._handing, return_exceptions=True)
+        if isinstance(end, (asyncio.CancelledError, Denied, EngineGone, OSError)):
+            return replace(result, files_left_out=NOT_HANDED_OUT)
+        return await _unpacked(spool, result)
+
+    def stop(self) -> None:
+        """End the handing out, where it has begun."""
+        if self._handing is not None:
+            self._handing.cancel()
+
+
+async def _unpacked(spool: Spool, result: Result) -> Result:
+    collector = await asyncio.to_thread(spool.unpack)
+    return replace(result, files=collector.files, files_left_out=collector.left_out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.container.container import Container
 from runner.sandbox.container.failures import Denied
-from runner.sandbox.container.starter import BASH, command
+from runner.sandbox.container.frames import Frames
+from runner.sandbox.container.starter import BASH, command, handing_out
 from runner.sandbox.languages import SUFFIXES
+from runner.sandbox.output import Stream
 from runner.sandbox.programs import script
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runner.sandbox.container.attached import AttachedStream
     from runner.sandbox.container.client import EngineClient
     from runner.sandbox.container.shape import Shape
+    from runner.sandbox.contract import Bounds
 
 KILLED = 128 + 9
 LOST = 128
@@ -28,6 +34,10 @@ LOOK_SECONDS = 0.005
 """Between two looks at whether a process has ended: the engine has no call that waits for it."""
 SIGNALS = {"SIGTERM": "SIGUSR1", "SIGKILL": "SIGUSR2"}
 """To the first process, which passes them on to all others."""
+BEGUN = re.compile(rb"(?:([0-9]{1,12})[.,]([0-9]{6}))?\n")
+"""What `once.sh` says first."""
+CLOCK_STEP = 20_000
+"""Microseconds by which the times of files may lag behind the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +78,48 @@ class ExecContainer(Container):
         super().__init__(client, shape)
         self.id = container
         self._exec = ""
+        self._since = "0"
 
     async def open(self) -> None:
         """Start the interpreter. Raises EngineGone and Denied."""
-        stem = f".{self.name}"
-        main = f"{WORKSPACE}/{stem}.{SUFFIXES[self.shape.language]}"
-        words = command(self.shape.language, self.shape.limits, stem)
-        started = await start(self._client, self.id, [*BASH, script("once.sh"), "once", main, *words])
+        words = command(self.shape.language, self.shape.limits, f".{self.name}")
+        once = [*BASH, script("once.sh"), "once", f"{WORKSPACE}/{self._main}", *words]
+        started = await start(self._client, self.id, once)
         self._exec, self._attached = started.id, started.attached
         await self._introduce(keeper=False)
+
+    @property
+    def _main(self) -> str:
+        """Name of the program in the workspace."""
+        return f".{self.name}.{SUFFIXES[self.shape.language]}"
+
+    async def ready(self) -> list[tuple[Stream, bytes]]:
+        """As that of a container; takes out when the run began, which comes before anything of the code."""
+        early = await super().ready()
+        said = b"".join(piece for stream, piece in early if stream is Stream.ERR)
+        if found := BEGUN.match(said):
+            self._since = _earlier(found)
+            said = said[found.end() :]
+        return [one for one in early if one[0] is not Stream.ERR] + ([(Stream.ERR, said)] if said else [])
+
+    async def hand_out(self, bounds: Bounds, take: Callable[[bytes], None]) -> None:
+        """Give `take` what the ended run has created or changed, as a keeper hands it out; ends all that still runs.
+
+        A process of its own, started when none of the code is left, so nothing can speak in its place.
+        Raises EngineGone, Denied and OSError.
+        """
+        started = await start(self._client, self.id, handing_out(self._main, bounds, self._since))
+        frames = Frames()
+        try:
+            while data := await started.attached.read():
+                for stream, piece in frames.feed(data):
+                    if stream is Stream.OUT:
+                        take(piece)
+        except BaseException:
+            self.kill_now()
+            raise
+        finally:
+            started.attached.close()
 
     async def signal(self, name: str) -> None:
         await super().signal(SIGNALS[name])
@@ -110,3 +153,11 @@ class ExecContainer(Container):
         if self._attached is not None:
             self._attached.close()
         return True
+
+
+def _earlier(said: re.Match[bytes]) -> str:
+    """Return the time that `once.sh` said, less what the times of files may lag; 0 where it knows none."""
+    if said[1] is None:
+        return "0"
+    seconds, micros = divmod(max(0, int(said[1] + said[2]) - CLOCK_STEP), 1_000_000)
+    return f"{seconds}.{micros:06d}"

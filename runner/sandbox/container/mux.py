@@ -178,6 +178,10 @@ class Mux:
             # Only now: what the relay may open is bounded by what is being served here.
             self._pipes.pop(number, None)
 
+    async def listen(self, port: int) -> None:
+        """Have the relay open one more listener. Raises OSError."""
+        await self.send(READY_STREAM, b"l", COUNT.pack(port))
+
     async def send(self, number: int, kind: bytes, data: bytes | memoryview = b"") -> None:
         """Send a frame. Raises OSError."""
         frame = b"".join((HEAD.pack(number, kind, len(data)), data))

@@ -17,8 +17,6 @@ from runner.sandbox.programs import script
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from runner.network.gate import Gate
     from runner.network.loop import NetworkLoop
     from runner.sandbox.container.attached import AttachedStream
@@ -54,11 +52,11 @@ class ContainerRelay:
         self._over = asyncio.Event()
         """Set on the network's loop once the run is ending, and its relay may end."""
 
-    async def open(self, certificates: bytes, ports: Iterable[int]) -> None:
+    async def open(self, certificates: bytes) -> None:
         """Start the relay and return when its doors are open. On any loop. Raises KnownError, EngineGone and Denied."""
         self._network.start()
         try:
-            await asyncio.wrap_future(self._network.submit(self._open(certificates, ports)))
+            await asyncio.wrap_future(self._network.submit(self._open(certificates)))
         except BaseException:
             await self.close()
             raise
@@ -83,8 +81,9 @@ class ContainerRelay:
 
     # ---- on the thread of the network ----
 
-    async def _open(self, certificates: bytes, ports: Iterable[int]) -> None:
-        words = ["sh", "-c", START, "relay", script("relay.py"), CERTIFICATES, *map(str, ports)]
+    async def _open(self, certificates: bytes) -> None:
+        ports = networked.OpenPorts(self._gate)
+        words = ["sh", "-c", START, "relay", script("relay.py"), CERTIFICATES, *map(str, ports.first)]
         attached = (await start(self._client, self._container, words)).attached
         mux = Mux(self._gate.serve, attached.write)
         self._work = spawn("relay", self._carry(attached, mux))
@@ -96,6 +95,13 @@ class ContainerRelay:
         finally:
             opening.cancel()
             await asyncio.gather(opening, return_exceptions=True)
+        self._gate.follow(lambda port: self._listen(mux, ports, port))
+        for port in self._gate.ports:  # one may have been allowed meanwhile
+            self._listen(mux, ports, port)
+
+    def _listen(self, mux: Mux, ports: networked.OpenPorts, port: int) -> None:
+        if ports.add(port):
+            spawn("relay's listener", _listening(mux, port))
 
     async def _opened(self, attached: AttachedStream, mux: Mux, certificates: bytes) -> None:
         with contextlib.suppress(OSError):  # one that has ended at once says why when it is read from
@@ -141,6 +147,11 @@ class ContainerRelay:
         return networked.failure(said)
 
 
+async def _listening(mux: Mux, port: int) -> None:
+    with contextlib.suppress(OSError):  # the relay has ended
+        await mux.listen(port)
+
+
 async def relayed(
     job: Job, client: EngineClient, container: Container, network: NetworkLoop, certificates: bytes
 ) -> ContainerRelay | None:
@@ -149,7 +160,7 @@ async def relayed(
         return None
     relay = ContainerRelay(client, container.id, job.gate, network)
     try:
-        await relay.open(certificates, networked.ports(job.gate))
+        await relay.open(certificates)
     except Denied as error:
         raise networked.failure(error.message) from error
     return relay

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from runner.model.errors import KnownError
 from runner.model.result import Outcome
 from runner.sandbox import verdict
-from runner.sandbox.container.collecting import Collecting
+from runner.sandbox.container.collecting import Collecting, LaterCollecting
 from runner.sandbox.container.container import LAST_GRACE
+from runner.sandbox.container.exec import ExecContainer
 from runner.sandbox.container.failures import Denied, EngineGone
 from runner.sandbox.container.gauge import ContainerGauge
 from runner.sandbox.contract import NotPermitted
@@ -61,7 +62,7 @@ class ContainerRun:
         self._removed = removed
         self._loop = asyncio.get_running_loop()
         self._transcript = Transcript(job.limits.output_bytes, budget=job.budget)
-        self._collecting = Collecting(job, container)
+        self._collecting = _collecting(job, container)
         self._relay = relay
         self._gauge = ContainerGauge(client, container, self._measure, relayed=relay is not None)
         self._measured = measured
@@ -289,6 +290,8 @@ class ContainerRun:
         if self._still is (self._still_since is not None):
             return
         await self._container.pause(self._still)
+        if self._job.gate is not None:
+            self._job.gate.pause(self._still)
         if self._still:
             self._still_since = now
         else:
@@ -297,6 +300,7 @@ class ContainerRun:
             self._still_since = None
 
     def _ask_to_stop(self, why: str) -> None:
+        self._collecting.stop()
         if self._asked is None:
             self._asked = why
             self._changed.set()
@@ -343,6 +347,10 @@ class SettledRun:
 
     def stop(self, why: str) -> None:
         """Do nothing: the run is over."""
+
+
+def _collecting(job: Job, container: Container) -> Collecting:
+    return LaterCollecting(job, container) if isinstance(container, ExecContainer) else Collecting(job, container)
 
 
 def not_started(error: Denied, image: str) -> KnownError:

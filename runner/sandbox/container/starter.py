@@ -62,8 +62,14 @@ def watched(words: list[str], language: Language, bounds: Bounds, *, private: bo
     """
     numbers = map(str, (bounds.files, bounds.file_bytes, bounds.all_bytes))
     mark, main = MARK.decode(), f"main.{languages.SUFFIXES[language]}"
-    keeper = [*BASH, script("keeper.sh"), "keeper", mark, main, *numbers, *words]
+    keeper = [*BASH, script("handing.sh") + script("keeper.sh"), "keeper", mark, main, *numbers, *words]
     return [*BASH, script("private.sh"), *keeper] if private else keeper
+
+
+def handing_out(main: str, bounds: Bounds, since: str) -> list[str]:
+    """Return the command that writes the files changed since then, when a run in a kept container has ended."""
+    numbers = map(str, (bounds.files, bounds.file_bytes, bounds.all_bytes))
+    return [*BASH, script("handing.sh") + script("later.sh"), "later", main, *numbers, since]
 
 
 def introduction(words: Words, *, keeper: bool) -> bytes:

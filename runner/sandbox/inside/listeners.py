@@ -1,8 +1,8 @@
 """Makes sockets in the network of another process and hands them over; run by a fresh interpreter with `-I -S -c`.
 
-Usage: listeners.py PROCESS HOST:PORT ...; a PORT of 53 is for datagrams. Standard input is a socket that gets them all
-in one message. A socket belongs to the network it was made in, whoever accepts on it. Only a process with one thread
-may enter a user namespace, so the console cannot do this itself.
+Usage: listeners.py NETWORK HOST:PORT ...; NETWORK is a descriptor of that network, a PORT of 53 is for datagrams.
+Standard input is a socket that gets them all in one message. A socket belongs to the network it was made in, whoever
+accepts on it. Only a process with one thread may enter a user namespace, so the console cannot do this itself.
 """
 
 import ctypes
@@ -18,8 +18,7 @@ NAME_PORT = 53
 BACKLOG = 64
 
 
-def main(process: int, places: list[str]) -> None:
-    network = os.open(f"/proc/{process}/ns/net", os.O_RDONLY)
+def main(network: int, places: list[str]) -> None:
     # Not that of the process: bubblewrap makes a second one, which has no power over the network.
     owner = fcntl.ioctl(network, NS_GET_USERNS)
     if not os.path.samestat(os.fstat(owner), os.stat("/proc/self/ns/user")):

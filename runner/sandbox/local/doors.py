@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import socket
 import subprocess
@@ -76,14 +77,19 @@ class LocalDoors:
         self._room = asyncio.Semaphore(MOST_STREAMS)
         self._tasks: set[asyncio.Task[None]] = set()
         self._sockets: list[socket.socket] = []
+        self._space = -1
+        """Descriptor of the network that they are in."""
+        self._ports = networked.OpenPorts(gate)
+        self._making: set[asyncio.Future[list[socket.socket]]] = set()
         self._closed = False
 
     def open(self, process: int) -> None:
         """Listen in the network that `process` is in. Raises KnownError."""
-        ports = (networked.PROXY_PORT, networked.NAME_PORT, *networked.ports(self._gate))
         local = (networked.PROXY_PORT, networked.NAME_PORT)
+        places = [*(("127.0.0.1", port) for port in local), *(("0.0.0.0", port) for port in self._ports.first)]
         try:
-            made = _made(process, [("127.0.0.1" if port in local else "0.0.0.0", port) for port in ports])
+            self._space = os.open(f"/proc/{process}/ns/net", os.O_RDONLY)
+            made = _made(self._space, places)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise networked.failure(str(error)) from error
         self._sockets = made
@@ -102,6 +108,10 @@ class LocalDoors:
         # Not before: a loop must not look at descriptors that mean something else by now.
         for each in self._sockets:
             each.close()
+        self._sockets.clear()
+        if self._space >= 0:
+            os.close(self._space)
+            self._space = -1
 
     # ---- on the thread of the network ----
 
@@ -115,9 +125,36 @@ class LocalDoors:
         self._spawn("proxy", self._accept(proxy, 0))
         for each in others:
             self._spawn("listener", self._accept(each, each.getsockname()[1]))
+        self._gate.follow(self._open_port)
+        for port in self._gate.ports:  # one may have been allowed meanwhile
+            self._open_port(port)
+
+    def _open_port(self, port: int) -> None:
+        """Listen on one more port, a moment later; not where the code has taken it itself."""
+        if self._closed or not self._ports.add(port):
+            return
+        space = os.dup(self._space)
+        work = functools.partial(_made_and_closed, space, [("0.0.0.0", port)])
+        making = asyncio.get_running_loop().run_in_executor(None, work)
+        self._making.add(making)
+        making.add_done_callback(self._take)
+
+    def _take(self, making: asyncio.Future[list[socket.socket]]) -> None:
+        self._making.discard(making)
+        if making.cancelled() or making.exception() is not None:
+            return
+        for each in making.result():
+            if self._closed:
+                each.close()
+                continue
+            each.setblocking(False)
+            self._sockets.append(each)
+            self._spawn("listener", self._accept(each, each.getsockname()[1]))
 
     async def _end(self) -> None:
         self._closed = True
+        if self._making:
+            await asyncio.wait(self._making)
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -171,15 +208,24 @@ class LocalDoors:
             await asyncio.sleep(0)
 
 
-def _made(process: int, places: list[tuple[str, int]]) -> list[socket.socket]:
-    """Return sockets bound in the network of `process`. Raises OSError and TimeoutExpired."""
+def _made_and_closed(space: int, places: list[tuple[str, int]]) -> list[socket.socket]:
+    """As `_made`; closes the descriptor."""
+    try:
+        return _made(space, places)
+    finally:
+        os.close(space)
+
+
+def _made(space: int, places: list[tuple[str, int]]) -> list[socket.socket]:
+    """Return sockets bound in the network that `space` is a descriptor of. Raises OSError and TimeoutExpired."""
     here, there = socket.socketpair()
     with here:
         with there:
-            words = [str(process), *(f"{host}:{port}" for host, port in places)]
+            words = [str(space), *(f"{host}:{port}" for host, port in places)]
             done = subprocess.run(
                 [sys.executable, "-I", "-S", "-c", inside("listeners.py"), *words],
                 stdin=there.fileno(),
+                pass_fds=(space,),
                 capture_output=True,
                 text=True,
                 env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"},

@@ -1,7 +1,9 @@
 # Starts the interpreter of one run in a sandbox that is kept; when it has ended, ends all else and takes the code away.
+# First of all it says when (in seconds since 1970), as what has not changed since then is no file of this run.
 # Usage: once.sh MAIN COMMAND ... ; signals reach every process through the first one (keeping.sh).
 main=$1
 shift
+printf '%s\n' "${EPOCHREALTIME-}" >&2
 trap 'again=1' TERM
 # Without job control the child would be deaf to SIGINT.
 set -m

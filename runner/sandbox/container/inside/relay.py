@@ -7,7 +7,8 @@ PORTs of all of them. Not trusted: the code runs as the same user and may be any
 
 A frame is a stream (4 bytes), a kind (1), a length (4) and data. Kinds: `o` opens (data: name and port, or nothing for
 the proxy; stream 0 says that all is ready), `d` data, `e` no more data, `w` so many bytes were taken (4 bytes),
-`c` closed. A stream's number is used once; its place is free when both sides have sent `c`.
+`c` closed, and for stream 0 `l`: one more port to listen on (4 bytes). A stream's number is used once; its place is
+free when both sides have sent `c`.
 """
 
 from __future__ import annotations
@@ -267,12 +268,23 @@ class Relay:
             end = at + HEAD.size + size
             if len(self._buffer) < end:
                 break
-            if stream := self._streams.get(number):
+            if kind == b"l":
+                self._listen(*COUNT.unpack(self._buffer[at + HEAD.size : end]))
+            elif stream := self._streams.get(number):
                 stream.take(kind, bytes(self._buffer[at + HEAD.size : end]))
                 if kind == b"c":
                     self._free(number, stream)
             at = end
         del self._buffer[:at]
+
+    def _listen(self, port: int) -> None:
+        """Open one more listener, where the code has taken no such port itself."""
+        try:
+            door = Listener(self, "0.0.0.0", port, port)
+        except OSError:
+            return
+        self._doors.append(door)
+        door.open(len(self._streams) < MOST_STREAMS)
 
     def _free(self, number: int, stream: CarriedStream) -> None:
         """Give the place of a stream to another; one that still writes needs none."""
