@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from app.review.buttons import DecisionButton
+from app.review.holding import Repetition
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
@@ -24,17 +25,20 @@ class AllowButton(DecisionButton):
 
     def __init__(self, text: str, guard: ClickGuard, parent: QWidget | None = None) -> None:
         super().__init__(text, guard, parent)
+        self._repetition = Repetition()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Space and not self.mouse_only:
-            if not event.isAutoRepeat():
+            if not self._repetition.repeats(event):
                 self._turn = self._guard.press()
-            QPushButton.keyPressEvent(self, event)
+                QPushButton.keyPressEvent(self, event)
+            event.accept()
         else:
             event.ignore()
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         super().keyReleaseEvent(event)
         if not event.isAutoRepeat():
+            self._repetition.note_release(event)
             self._turn = None

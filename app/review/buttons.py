@@ -86,13 +86,27 @@ class ApproveButton(DecisionButton):
         """Held from now on, by mouse or by key."""
         if self.mouse_only and self._turn is None:
             return
-        self._held_turn = self._guard.press()
-        if self._holding and self._held_turn and self.isEnabled() and self.isVisible():
+        turn = self._guard.press()
+        if self._holding and turn and self.isEnabled() and self.isVisible():
+            self._held_turn = turn
             self._since.start()
             self._frames.start()
 
+    @Slot()
+    def pause_hold(self) -> None:
+        """Decide nothing for now: the key came up, and may only have been repeated."""
+        self._frames.stop()
+
+    @Slot()
+    def resume_hold(self) -> None:
+        """Take the key for held all the time, unless the hold has ended meanwhile."""
+        if self._held_turn:
+            self._frames.start()
+
+    @Slot()
     def release_hold(self) -> None:
         """Let go before the time was over: nothing happens."""
+        self._held_turn = 0
         self._frames.stop()
         self.update()
 

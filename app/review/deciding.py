@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from app.page_tasks import PageTasks
 from app.parts.fold import Folding, in_sight, reveal
 from app.queue.panel import QueuePanel
+from app.review.holding import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
 from runner.model.errors import KnownError
@@ -63,6 +64,12 @@ class Deciding(QWidget):
         cases.happened.connect(self._take)
         self.keystrokes = Keystrokes(self)
         self.keystrokes.swallowed.connect(self._swallowed)
+        self._hold = KeyHold(self)
+        approve = self.review.page.foot.approve
+        self._hold.begun.connect(self._begin_hold)
+        self._hold.paused.connect(approve.pause_hold)
+        self._hold.resumed.connect(approve.resume_hold)
+        self._hold.ended.connect(approve.release_hold)
         self._too_quick = ""
         """The key that was ignored last, by its letter."""
         self._key("A", lambda: self._answer(self._press_approve))
@@ -168,18 +175,21 @@ class Deciding(QWidget):
 
     # ---- holding Approve by keyboard ----
 
+    @Slot()
+    def _begin_hold(self) -> None:
+        if in_sight(self.review.page.foot.approve):
+            self.review.page.foot.approve.press_hold()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if _is_hold(event):
-            if not event.isAutoRepeat() and in_sight(self.review.page.foot.approve):
-                self.review.page.foot.approve.press_hold()
+            self._hold.press(event)
             event.accept()
         else:
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        held = (Qt.Key.Key_A, Qt.Key.Key_Control, Qt.Key.Key_Shift)
-        if event.key() in held and not event.isAutoRepeat():
-            self.review.page.foot.approve.release_hold()
+        if event.key() in (Qt.Key.Key_A, Qt.Key.Key_Control, Qt.Key.Key_Shift):
+            self._hold.release(event, Qt.Key.Key_A)
         super().keyReleaseEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 
 from app.allowing.buttons import ALWAYS, FOR_RUN
@@ -172,6 +173,18 @@ def test_only_space_on_the_button_allows_and_no_letter_or_enter(run: Run) -> Non
     assert run.calls == []
     run.desk.qtbot.keyClick(button, Qt.Key.Key_Space)
     assert len(run.calls) == 1
+
+
+def test_space_that_is_held_counts_once_it_is_let_go_and_never_as_a_repetition(run: Run) -> None:
+    """On X11 a repetition that Qt did not recognize is a release and a press of one time."""
+    run.contacted(refused("blocked.example"))
+    button = run.rows[0].allow
+    button.setFocus(Qt.FocusReason.TabFocusReason)
+    for kind, time in ((QEvent.Type.KeyRelease, 700), (QEvent.Type.KeyPress, 700), (QEvent.Type.KeyRelease, 740)):
+        event = QKeyEvent(kind, Qt.Key.Key_Space, Qt.KeyboardModifier.NoModifier)
+        event.setTimestamp(time)
+        QApplication.sendEvent(button, event)
+    assert run.calls == [], "it was pressed before the button had the focus"
 
 
 def test_the_mouse_alone_counts_where_a_person_has_chosen_so(run: Run) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication
 
 from app.parts.notice import Tone
@@ -317,6 +317,44 @@ def test_a_critical_request_can_be_held_by_keyboard(desk: Desk) -> None:
     with desk.qtbot.waitSignal(desk.page.foot.approve.decided):
         desk.qtbot.keyPress(desk.page.reading.code, Qt.Key.Key_A, both)
     assert [call[0] for call in desk.answers] == ["approve"]
+
+
+def held_key(desk: Desk, kind: QEvent.Type, time: int) -> None:
+    """One event of Ctrl+Shift+A at `time`, in milliseconds of the screen, not marked as a repetition."""
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    event = QKeyEvent(kind, Qt.Key.Key_A, both)
+    event.setTimestamp(time)
+    QApplication.sendEvent(desk.page.reading.code, event)
+
+
+def test_a_hold_outlasts_repetitions_that_qt_did_not_recognize(desk: Desk) -> None:
+    """On X11 a repetition is a release and a press of one time; handled one by one, neither is marked as one."""
+    critical(desk)
+    button = desk.page.foot.approve
+    held_key(desk, QEvent.Type.KeyPress, 1)
+    begun = button._since.msecsSinceReference()
+    for moment in (700, 740):
+        held_key(desk, QEvent.Type.KeyRelease, moment)
+        assert not button._frames.isActive(), "nothing is decided before it is known whether this was a repetition"
+        held_key(desk, QEvent.Type.KeyPress, moment)
+        assert button._frames.isActive() and button._since.msecsSinceReference() == begun
+    with desk.qtbot.waitSignal(button.decided):
+        pass
+    assert [call[0] for call in desk.answers] == ["approve"]
+
+
+def test_a_key_pressed_again_begins_its_hold_again(desk: Desk) -> None:
+    critical(desk)
+    button = desk.page.foot.approve
+    held_key(desk, QEvent.Type.KeyPress, 1)
+    begun = button._since.msecsSinceReference()
+    held_key(desk, QEvent.Type.KeyRelease, 700)
+    desk.qtbot.waitUntil(lambda: not button._held_turn)
+    held_key(desk, QEvent.Type.KeyPress, 700)
+    assert not button._frames.isActive(), "it came too late to be a repetition"
+    held_key(desk, QEvent.Type.KeyRelease, 701)
+    held_key(desk, QEvent.Type.KeyPress, 702)
+    assert button._frames.isActive() and button._since.msecsSinceReference() > begun
 
 
 # ---- what cannot be approved ----

@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, cast
 
 import httpx2
@@ -24,7 +24,7 @@ from runner.identity.agents import Agents
 from runner.system.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from runner.audit.search import CaseRecord
@@ -99,6 +99,15 @@ class Desktop:
     def press(self, key: str) -> None:
         """A real key event. The window is given the focus first, as a window manager would do."""
         self._hand("windowfocus", "key", key)
+
+    @contextmanager
+    def holding(self, *keys: str) -> Iterator[None]:
+        """Real keys held down; the X server repeats the last as a keyboard does."""
+        self._hand("windowfocus", *(word for key in keys for word in ("keydown", key)))
+        try:
+            yield
+        finally:
+            self._hand(*(word for key in reversed(keys) for word in ("keyup", key)))
 
     def type(self, text: str) -> None:
         """Real keys, as fast as a person types who does not look."""
