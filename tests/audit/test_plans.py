@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -21,14 +22,13 @@ from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.result import Outcome
 from tests.audit.formats import restore
-from tests.audit.story import KEY, approved, denied, opening, request, tell
+from tests.audit.story import KEY, approved, denied, opening, request, tamper, tell
 
 AUDIT = Path(formats.__file__).parent
 VERBS = ("SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE")
 WHOLE = {
     search._CONTAINS: "a text can be anywhere",
-    "SELECT min(seq) FROM bodies WHERE NOT EXISTS": "verify reads everything",
-    "SELECT id FROM requests WHERE NOT EXISTS": "verify reads everything",
+    "SELECT id FROM requests WHERE NOT EXISTS": "only where verify counted too many, and it has read everything",
     "FROM sqlite_schema": "the tables themselves, which are few",
     "SELECT seq, hash, key, signature FROM head": "it has one row",
     "SELECT key FROM head": "it has one row",
@@ -39,6 +39,10 @@ WHOLE = {
 }
 """What may read a table from its beginning, and why."""
 
+A_STRAY = (
+    "INSERT INTO requests (seq, id, agent, tool, title, digest, phase, arrived_at, rule)"
+    " SELECT 99, 'stray', agent, tool, title, digest, phase, arrived_at, rule FROM requests WHERE id = 'r7'"
+)
 Values = Sequence[Any] | Mapping[str, Any]
 
 
@@ -75,6 +79,11 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         asyncio.run(session(path))
         read(path)
         assert verify(path).ok
+        suspicious = shutil.copy(path, path.with_name("suspicious.sqlite3"))
+        tamper(suspicious, "UPDATE requests SET title = 'Other' WHERE id = 'r7'")
+        assert not verify(suspicious).ok
+        tamper(suspicious, "UPDATE requests SET title = 'Say hello' WHERE id = 'r7'", A_STRAY)
+        assert "never arrived" in verify(suspicious).what
         with closing(connect_to_read(path)) as connection:
             assert broken_tail(connection, path, 5) == ""
         assert anchor.difference(path, anchor.Anchor("another", 2, "")) is not None
