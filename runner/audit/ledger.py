@@ -72,6 +72,8 @@ class Ledger:
         self._queueing = threading.Lock()
         """Held from the look at `_closing` until the request is queued: nothing is queued behind the end."""
         self._signed: Callable[[Anchor], None] = lambda _anchor: None
+        self.grown: Callable[[], None] = lambda: None
+        """Called after entries have become durable, in the writer's thread; must not block."""
         (self.id,) = connection.execute("SELECT hash FROM entries WHERE seq = 1").fetchone()
         """Hash of the first entry, which holds a random number: it tells this ledger from any other."""
         # A daemon, so that a crash elsewhere can end the process: what was acknowledged is on disk anyway.
@@ -189,6 +191,7 @@ class Ledger:
         try:
             outcomes = self._chain.write(drafts)
             self._report_signed()
+            self.grown()
             return outcomes
         except Exception as error:  # the callers get it; the thread must continue
             return [self._translated(error)] * len(drafts)

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import sqlite3
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.entry import Entry, stored_entry
-from runner.audit.row import COLUMNS, Row, advance, from_columns
+from runner.audit.filter import ANYTHING, Filter
+from runner.audit.finding import ROW, Interrupted, Search, UnreadableRow, line_of
+from runner.audit.index import NO_FILE, IndexUnusable, SearchIndex, discard, identity, path_of
+from runner.audit.row import Row, advance
 from runner.audit.tables import DAMAGE, connect_to_read, explained
-from runner.model.assessment import Assessment, Level
+from runner.model.assessment import Assessment
 from runner.model.codec import decode
-from runner.model.decision import Decision, Verdict
+from runner.model.decision import Decision
 from runner.model.errors import KnownError
 from runner.model.lifecycle import IllegalMove, Phase
 from runner.model.request import Request
-from runner.model.result import Outcome, Result
+from runner.model.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+__all__ = ["ANYTHING", "CaseRecord", "CaseStep", "Filter", "History", "Interrupted", "LeftOpen", "UnreadableRow"]
+
+log = logging.getLogger("assent.index")
 
 DECIDED = (Phase.APPROVED, Phase.DENIED, Phase.EXPIRED, Phase.WITHDRAWN)
 
-_ROW = f"SELECT {', '.join(COLUMNS)} FROM requests"
 _BEGINNING = (
     "SELECT seq, CASE WHEN json_valid(data) THEN coalesce(substr(data ->> '$.code', 1, ?), '') ELSE '' END FROM bodies"
 )
@@ -34,25 +41,6 @@ _ENTRIES = (
     "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
     " FROM entries LEFT JOIN bodies USING (seq) WHERE request_id = ? ORDER BY seq"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A filter for requests; fields that are not set have no effect."""
-
-    agent: str = ""
-    level: Level | None = None
-    verdict: Verdict | None = None
-    outcome: Outcome | None = None
-    text: str = ""
-    """Somewhere in title, code, output or error. Case does not matter for the letters a to z."""
-    since: float | None = None
-    """Seconds since the epoch, inclusive."""
-    until: float | None = None
-    """Seconds since the epoch, exclusive."""
-
-
-ANYTHING = Filter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +65,6 @@ class CaseRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadableRow:
-    """A request in the list that is damaged, or that a newer version wrote."""
-
-    seq: int
-    id: str
-    """Where that is damaged, the entry with which it arrived."""
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class LeftOpen:
     """The requests that were not closed, oldest first."""
 
@@ -104,8 +82,10 @@ class History:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection = connect_to_read(path)
+        self._index: SearchIndex | None = None
         self._lock = threading.Lock()
         self._closed = False
+        self._interrupts = 0
 
     def close(self) -> None:
         """End a running query and release the file."""
@@ -114,12 +94,16 @@ class History:
         with self._lock:
             self._closed = True
             self._connection.close()
+            self._drop_index()
 
     def interrupt(self) -> None:
         """Make the query that runs in another thread end at once, with Interrupted."""
+        self._interrupts += 1
         # Another thread may have closed it just now.
         with contextlib.suppress(sqlite3.ProgrammingError):
             self._connection.interrupt()
+        if (index := self._index) is not None:
+            index.interrupt()
 
     def page(self, wanted: Filter = ANYTHING, before: int | None = None, limit: int = 200) -> list[Row]:
         """Return the readable ones of `lines`."""
@@ -132,9 +116,30 @@ class History:
 
         `before` is the `seq` of the last line of the page above.
         """
-        where, values = _where(wanted, before)
-        found = self._all(f"{_ROW}{where} ORDER BY seq DESC LIMIT ?", (*values, limit))
-        return [_line(columns) for columns in found]
+        return self._searched(wanted, before, limit)
+
+    def fitting(self, wanted: Filter, names: Iterable[str]) -> dict[str, Row | UnreadableRow]:
+        """Return those of the requests called `names` that fit, by name. Asks for each, and for nothing else."""
+        with self._reading() as connection:
+            search = Search(connection, wanted)
+            found = ((name, search.line(name)) for name in names)
+            return {name: line for name, line in found if line is not None}
+
+    def choices(self, name: str) -> tuple[str, ...]:
+        """Return the values that a facet of `Filter` has had, most frequent first, as far as they are indexed."""
+        with self._reading() as connection:
+            index = self._fresh_index(connection)
+            return () if index is None else index.choices(name)
+
+    def indexed(self) -> tuple[int, int]:
+        """Return the number of the entry up to which the history is indexed, and that of the last one."""
+        with self._reading() as connection:
+            index = self._fresh_index(connection)
+            (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM entries").fetchone()
+            if index is None:
+                return 0, last
+            with index.reading():
+                return min(index.seq, last), last
 
     def newest_cases(self, limit: int) -> list[CaseRecord]:
         """Return the newest requests as values; those that cannot be read are left out."""
@@ -152,14 +157,12 @@ class History:
 
     def count(self, wanted: Filter = ANYTHING) -> int:
         """Return how many requests fit."""
-        where, values = _where(wanted, None)
-        ((number,),) = self._all(f"SELECT count(*) FROM requests{where}", values)
-        return int(number)
+        return len(self._searched(wanted, None, None))
 
     def line(self, request_id: str) -> Row | UnreadableRow | None:
         """Return the line of one request, None where it never arrived."""
-        found = self._all(f"{_ROW} WHERE id = ?", (request_id,))
-        return _line(found[0]) if found else None
+        found = self._all(f"{ROW} WHERE id = ?", (request_id,))
+        return line_of(found[0]) if found else None
 
     def row(self, request_id: str) -> Row | None:
         """Return the row of one request, None where it never arrived."""
@@ -175,8 +178,8 @@ class History:
 
     def open_cases(self) -> LeftOpen:
         """Return the requests that were not closed: those that the previous session left."""
-        found = self._all(f"{_ROW} WHERE phase <> 'closed' ORDER BY seq", ())
-        lines = [_line(columns) for columns in found]
+        found = self._all(f"{ROW} WHERE phase <> 'closed' ORDER BY seq", ())
+        lines = [line_of(columns) for columns in found]
         read = [line if isinstance(line, UnreadableRow) else self._readable(line, whole=True) for line in lines]
         return LeftOpen(
             tuple(one for one in read if isinstance(one, CaseRecord)),
@@ -214,28 +217,56 @@ class History:
             steps=steps,
         )
 
+    def _searched(self, wanted: Filter, before: int | None, limit: int | None) -> list[Row | UnreadableRow]:
+        with self._reading() as connection:
+            index = self._fresh_index(connection) if wanted.narrows else None
+            before_it = self._interrupts
+            search = Search(connection, wanted, before, stopped=lambda: self._interrupts != before_it)
+            if index is not None:
+                try:
+                    return search.with_index(index, limit)
+                except IndexUnusable:
+                    self._give_up_index()
+            return search.without_index(limit)
+
+    def _fresh_index(self, connection: sqlite3.Connection) -> SearchIndex | None:
+        """Return the index as it is now, None where there is none that fits."""
+        file = identity(path_of(self.path))
+        if self._index is not None and self._index.file != file:
+            self._drop_index()
+        if self._index is None and file != NO_FILE:
+            with contextlib.suppress(IndexUnusable):
+                self._index = SearchIndex(self.path, connection)
+        return self._index
+
+    def _drop_index(self) -> None:
+        index, self._index = self._index, None
+        if index is not None:
+            index.close()
+
+    def _give_up_index(self) -> None:
+        """Remove a damaged index, so that it is made again."""
+        self._drop_index()
+        log.warning("The search index is damaged. It is made again.")
+        with contextlib.suppress(OSError):
+            discard(self.path)
+
     def _all(self, statement: str, values: Iterable[object]) -> list[tuple[Any, ...]]:
+        with self._reading() as connection:
+            return connection.execute(statement, tuple(values)).fetchall()
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection to one thread at a time, and explain its errors."""
         with self._lock:
             try:
-                return self._connection.execute(statement, tuple(values)).fetchall()
+                yield self._connection
             except sqlite3.ProgrammingError as error:
                 raise Interrupted("The history was closed.", "Open it again.") from error
             except DAMAGE as error:
                 if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
                     raise Interrupted("The search was stopped.") from error
                 raise explained(error, self.path) from error
-
-
-class Interrupted(KnownError):
-    """A query was ended by `interrupt` or `close`."""
-
-
-def _line(columns: tuple[Any, ...]) -> Row | UnreadableRow:
-    try:
-        return from_columns(columns)
-    except KnownError as error:
-        seq, name, *_ = columns
-        return UnreadableRow(seq, name if isinstance(name, str) and name else f"entry {seq}", error.what)
 
 
 def _replayed(record: CaseRecord) -> Row | None:
@@ -254,44 +285,3 @@ def _body(data: str | bytes | None, seq: int) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise KnownError(f"The body of entry {seq} is missing or damaged.", "Run `assent verify`.")
     return body
-
-
-def _where(wanted: Filter, before: int | None) -> tuple[str, list[object]]:
-    """Return the WHERE clause and its values."""
-    tests: list[tuple[str, object]] = [
-        ("seq < ?", before),
-        ("agent = ?", wanted.agent or None),
-        ("level = ?", None if wanted.level is None else int(wanted.level)),
-        ("verdict = ?", wanted.verdict),
-        ("outcome = ?", wanted.outcome),
-        ("arrived_at >= ?", wanted.since),
-        # By number as well: the list is sorted by it, and nearly all outside of a period is then not looked at.
-        ("seq >= (SELECT min(seq) FROM requests WHERE arrived_at >= ?)", wanted.since),
-        ("arrived_at < ?", wanted.until),
-        ("seq <= (SELECT max(seq) FROM requests WHERE arrived_at < ?)", wanted.until),
-    ]
-    kept = [(clause, value) for clause, value in tests if value is not None]
-    clauses = [clause for clause, _ in kept]
-    values = [value for _, value in kept]
-    if wanted.text:
-        clauses.append(_CONTAINS)
-        rough, exact = _like(json.dumps(wanted.text)[1:-1]), _like(wanted.text)
-        values += [exact, rough, exact, rough, exact, exact, exact]
-    return (f" WHERE {' AND '.join(clauses)}" if clauses else ""), values
-
-
-# The body is JSON: its raw text is searched first, as that is cheap, and only then parsed.
-_CONTAINS = (
-    "(title LIKE ? ESCAPE '\\'"
-    " OR EXISTS (SELECT 1 FROM bodies WHERE bodies.seq = requests.seq AND data LIKE ? ESCAPE '\\'"
-    " AND data ->> '$.code' LIKE ? ESCAPE '\\')"
-    " OR EXISTS (SELECT 1 FROM bodies WHERE bodies.seq = requests.finished_seq AND data LIKE ? ESCAPE '\\'"
-    " AND (data ->> '$.stdout' LIKE ? ESCAPE '\\' OR data ->> '$.stderr' LIKE ? ESCAPE '\\'"
-    " OR data ->> '$.error' LIKE ? ESCAPE '\\')))"
-)
-
-
-def _like(text: str) -> str:
-    for special in ("\\", "%", "_"):
-        text = text.replace(special, "\\" + special)
-    return f"%{text}%"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from hashlib import sha256
+from json.encoder import encode_basestring_ascii as quoted
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from runner.audit.chain import stored_row
 from runner.audit.entry import (
     GENESIS,
     KEY,
@@ -19,12 +19,12 @@ from runner.audit.entry import (
     fingerprint,
     stored_entry,
 )
+from runner.audit.following import Broken, Following, parsed
 from runner.audit.formats import altered
-from runner.audit.row import COLUMNS, PHASES, Row, advance
+from runner.audit.row import PHASES
 from runner.audit.seal import genuine
 from runner.audit.tables import DAMAGE, connect_to_read, explained
-from runner.model.errors import KnownError
-from runner.model.lifecycle import IllegalMove, Phase
+from runner.model.lifecycle import Phase
 
 if TYPE_CHECKING:
     import sqlite3
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from runner.audit.evidence import Evidence
 
 PROGRESS_EVERY = 1000
+CACHE_KIB = 32 * 1024
+"""Memory for pages of the file, so that the integrity check does not read each many times."""
 UNSIGNED_AT_MOST = 1000
 """Most entries that a session may have written without a signature: those between two seals."""
 SESSION = "opened"
@@ -50,11 +52,14 @@ _ALL = (
     "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
     " FROM entries LEFT JOIN bodies USING (seq) WHERE seq > ? ORDER BY seq"
 )
-_STRAY_BODY = "SELECT min(seq) FROM bodies WHERE NOT EXISTS (SELECT 1 FROM entries WHERE entries.seq = bodies.seq)"
+# The entries have every number from 1 to the last, so that any other body has none.
+_BODY_BEFORE = "SELECT min(seq) FROM bodies WHERE seq < 1"
+_BODY_AFTER = "SELECT min(seq) FROM bodies WHERE seq > ?"
 _STRAY_ROW = (
     "SELECT id FROM requests WHERE NOT EXISTS (SELECT 1 FROM entries"
     " WHERE entries.seq = requests.seq AND kind = 'arrived' AND request_id = id) LIMIT 1"
 )
+_PHASES = frozenset(phase.value for phase in PHASES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,27 +100,33 @@ def verify(
     and then; it may raise to stop. Raises KnownError where there is no ledger to be read at all.
     """
     connection = connect_to_read(path)
+    # Damaged text is an error here, whose entry is known: it is the next one.
+    connection.text_factory = str
     walk = _Walk(own=public_key, anchor=anchor, evidence=evidence)
+    following = Following(connection)
     try:
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.execute("BEGIN")
         if difference := altered(connection):
-            raise _Broken(None, f"The ledger's tables were altered: {difference}.")
-        for entry, body in walk.chain(connection):
-            walk.take_in(connection, entry, body)
-            if entry.seq % PROGRESS_EVERY == 0:
-                progress(entry.seq)
+            raise Broken(None, f"The ledger's tables were altered: {difference}.")
+        for seq, at, kind, request_id, data in walk.chain(connection):
+            if kind in _PHASES:
+                following.step(kind, seq, at, request_id, data)
+            walk.take_in(seq, kind, data)
+            if seq % PROGRESS_EVERY == 0:
+                progress(seq)
         walk.check_end(connection)
-        walk.check_rest(connection)
+        walk.check_rest(connection, following)
         walk.check_signed()
-    except _Broken as broken:
+    except Broken as broken:
         return walk.verdict(broken)
     except DamagedEntry as damaged:
-        return walk.verdict(_Broken(walk.last_seq + 1, damaged.what))
+        return walk.verdict(Broken(walk.last_seq + 1, damaged.what))
     except DAMAGE as error:
-        return walk.verdict(_Broken(walk.last_seq + 1, explained(error, path).what))
+        return walk.verdict(Broken(walk.last_seq + 1, explained(error, path).what))
     except FORGED as error:
         first = walk.last_seq + 1
-        return walk.verdict(_Broken(first, f"Entry {first} cannot be read ({type(error).__name__}): it was altered."))
+        return walk.verdict(Broken(first, f"Entry {first} cannot be read ({type(error).__name__}): it was altered."))
     finally:
         connection.close()
     return walk.verdict(None)
@@ -134,7 +145,7 @@ def broken_tail(connection: sqlite3.Connection, path: Path, count: int) -> str:
         for _ in walk.chain(connection):
             pass
         walk.check_end(connection)
-    except (_Broken, DamagedEntry) as broken:
+    except (Broken, DamagedEntry) as broken:
         return broken.what
     except FORGED as error:
         return f"Entry {walk.last_seq + 1} is damaged ({type(error).__name__})."
@@ -143,25 +154,15 @@ def broken_tail(connection: sqlite3.Connection, path: Path, count: int) -> str:
     return ""
 
 
-class _Broken(Exception):
-    """The ledger is broken at an entry; verification ends."""
-
-    def __init__(self, seq: int | None, what: str) -> None:
-        super().__init__(what)
-        self.seq = seq
-        self.what = what
-
-
 @dataclass(slots=True)
 class _Walk:
-    """The state of a verification. Only open requests are held, so memory stays small."""
+    """The state of a verification, apart from the requests."""
 
     last_seq: int = 0
     last_hash: str = NOTHING_BEFORE
     seals: int = 0
     signed_to: int = 0
     keys: list[str] = field(default_factory=list)
-    rows: dict[str, Row] = field(default_factory=dict)
     own: str = ""
     """The public key of this installation; without it every recorded key counts."""
     anchor: Anchor | None = None
@@ -174,7 +175,7 @@ class _Walk:
     """Kind of the first entry after those covered by a signature or the anchor."""
     last_kind: str = ""
 
-    def verdict(self, broken: _Broken | None) -> Verification:
+    def verdict(self, broken: Broken | None) -> Verification:
         good = self.last_seq
         if broken and broken.seq is not None:
             good = min(good, broken.seq - 1)
@@ -194,7 +195,7 @@ class _Walk:
     def _altered(self) -> str:
         return self.evidence.summary if self.evidence else ""
 
-    def _what(self, broken: _Broken | None) -> str:
+    def _what(self, broken: Broken | None) -> str:
         if broken:
             return broken.what
         whole = f"All {self.last_seq:,} entries are as they were written."
@@ -215,74 +216,88 @@ class _Walk:
             " had its signing key since, or somebody else wrote these entries."
         )
 
-    def chain(self, connection: sqlite3.Connection) -> Iterator[tuple[Entry, dict[str, Any]]]:
-        """Each entry with its body, once it is known to be whole and to follow from the one before."""
-        for *columns, data in connection.execute(_ALL, (self.last_seq,)):
-            entry = stored_entry(columns)
-            self._check_link(entry)
-            self._check_anchor(entry)
-            body = _body(entry, data)
-            yield entry, body
-            self.last_seq, self.last_hash = entry.seq, entry.hash
+    def chain(self, connection: sqlite3.Connection) -> Iterator[tuple[int, int, str, str, str]]:
+        """Number, time, kind, request and body of each entry, once it is known to be whole and to follow the last."""
+        anchored = {1, self.anchor.seq} if self.anchor else ()
+        for found in connection.execute(_ALL, (self.last_seq,)):
+            seq, at, kind, request_id, body_sha256, prev, own, data = found
+            if (
+                seq != self.last_seq + 1
+                or prev != self.last_hash
+                or type(data) is not str
+                or sha256(data.encode("utf-8", "replace")).hexdigest() != body_sha256
+                or own != _fingerprint(seq, at, kind, request_id, body_sha256, prev)
+            ):
+                self._refuse(stored_entry(found[:-1]), data)
+            if seq in anchored:
+                self._check_anchor(seq, own)
+            yield seq, at, kind, request_id, data
+            self.last_seq, self.last_hash = seq, own
 
-    def _check_link(self, entry: Entry) -> None:
+    def _refuse(self, entry: Entry, data: object) -> NoReturn:
+        """Raise Broken for an entry that is not whole, or does not follow from the one before."""
         wanted = self.last_seq + 1
         if entry.seq != wanted:
-            raise _Broken(wanted, f"Entry {wanted} is missing; the next one is {entry.seq}.")
+            raise Broken(wanted, f"Entry {wanted} is missing; the next one is {entry.seq}.")
         own = fingerprint(entry.seq, entry.at, entry.kind, entry.request_id, entry.body_sha256, entry.prev)
         if entry.hash != own:
-            raise _Broken(wanted, f"Entry {wanted} was changed: its hash does not fit what it says.")
-        if entry.prev == self.last_hash:
-            return
-        if wanted == 1:
-            raise _Broken(1, "Entry 1 is not the first: it names another before it.")
-        # This entry is whole and remembers another hash of the one before, so it is that one that was rewritten.
-        raise _Broken(self.last_seq, f"Entry {self.last_seq} was replaced: entry {wanted} follows from another one.")
+            raise Broken(wanted, f"Entry {wanted} was changed: its hash does not fit what it says.")
+        if entry.prev != self.last_hash and wanted == 1:
+            raise Broken(1, "Entry 1 is not the first: it names another before it.")
+        if entry.prev != self.last_hash:
+            # This entry is whole and remembers another hash of the one before, so it is that one that was rewritten.
+            raise Broken(self.last_seq, f"Entry {self.last_seq} was replaced: entry {wanted} follows from another one.")
+        if data is None:
+            raise Broken(wanted, f"The body of entry {wanted} is missing.")
+        how = "changed" if type(data) is str else "damaged"
+        raise Broken(wanted, f"The body of entry {wanted} was {how}.")
 
-    def take_in(self, connection: sqlite3.Connection, entry: Entry, body: dict[str, Any]) -> None:
-        """Check the content of `entry`: the beginning, a key, a seal, or a step of a request."""
-        if (entry.kind == GENESIS) != (entry.seq == 1):
-            raise _Broken(entry.seq, f"Entry {entry.seq} is not where a {entry.kind} entry belongs.")
-        if entry.kind == KEY:
+    def take_in(self, seq: int, kind: str, data: str) -> None:
+        """Check what an entry says about the ledger itself, and the files of a run."""
+        if (kind == GENESIS) != (seq == 1):
+            raise Broken(seq, f"Entry {seq} is not where a {kind} entry belongs.")
+        if kind in _PHASES:
+            if kind == Phase.FINISHED and self.evidence:
+                self.evidence.check(seq, parsed(data))
+        else:
+            self._take_in_own(seq, kind, _body(seq, data))
+        self.last_kind = kind
+        if seq == self.vouched + 1:
+            self.tail_kind = kind
+
+    def _take_in_own(self, seq: int, kind: str, body: dict[str, Any]) -> None:
+        if kind == KEY:
             self.keys.append(str(body.get("public", "")))
             self.in_session = self.keys[-1] == self.own
-        elif entry.kind == SEALED:
-            self._check_seal(entry, body)
-        elif entry.kind in PHASES:
-            self._follow(connection, entry, body)
-            if entry.kind == Phase.FINISHED and self.evidence:
-                self.evidence.check(entry.seq, body)
-        if entry.kind in (SESSION, UPGRADED):
+        elif kind == SEALED:
+            self._check_seal(seq, body)
+        elif kind in (SESSION, UPGRADED):
             self.in_session = False
-        self.last_kind = entry.kind
-        if entry.seq == self.vouched + 1:
-            self.tail_kind = entry.kind
 
-    def _check_anchor(self, entry: Entry) -> None:
-        """Raise _Broken unless the anchor beside the key is in the ledger."""
-        if self.anchor is None:
+    def _check_anchor(self, seq: int, own: str) -> None:
+        """Raise Broken unless the entry is the one that the anchor beside the key names."""
+        assert self.anchor is not None
+        if seq == 1 and own != self.anchor.ledger:
+            raise Broken(1, "This is not the history that Assent last signed here: that one was removed or replaced.")
+        if seq != self.anchor.seq:
             return
-        if entry.seq == 1 and entry.hash != self.anchor.ledger:
-            raise _Broken(1, "This is not the history that Assent last signed here: that one was removed or replaced.")
-        if entry.seq != self.anchor.seq:
-            return
-        if entry.hash != self.anchor.hash:
+        if own != self.anchor.hash:
             first = self.vouched + 1
-            what = f"Entry {entry.seq:,} is not the one that Assent signed: the history was rewritten."
-            raise _Broken(first, f"{what} Entry {first:,} is the first that cannot be vouched for.")
-        self.vouched = max(self.vouched, entry.seq)
+            what = f"Entry {seq:,} is not the one that Assent signed: the history was rewritten."
+            raise Broken(first, f"{what} Entry {first:,} is the first that cannot be vouched for.")
+        self.vouched = max(self.vouched, seq)
 
-    def _check_seal(self, entry: Entry, body: dict[str, Any]) -> None:
+    def _check_seal(self, seq: int, body: dict[str, Any]) -> None:
         key, signature = str(body.get("key", "")), str(body.get("signature", ""))
         if not self.keys or key != self.keys[-1]:
-            raise _Broken(entry.seq, f"Entry {entry.seq} is a seal by a key that was not recorded before.")
+            raise Broken(seq, f"Entry {seq} is a seal by a key that was not recorded before.")
         if not genuine(key, self.last_seq, self.last_hash, signature):
-            raise _Broken(entry.seq, f"Entry {entry.seq} is a seal that does not fit the entries before it.")
+            raise Broken(seq, f"Entry {seq} is a seal that does not fit the entries before it.")
         self.seals += 1
         self._signed(key, self.last_seq)
         if key == self.own:
             # Its own signature is in it, and what it signs is the entry before.
-            self.vouched = entry.seq
+            self.vouched = seq
             self.in_session = True
 
     def _signed(self, key: str, seq: int) -> None:
@@ -290,109 +305,86 @@ class _Walk:
             self.signed_to = seq
             self.vouched = max(self.vouched, seq)
 
-    def _follow(self, connection: sqlite3.Connection, entry: Entry, body: dict[str, Any]) -> None:
-        try:
-            row = advance(self.rows.get(entry.request_id), entry, body)
-        except IllegalMove as error:
-            raise _Broken(entry.seq, f"Entry {entry.seq} is a step that cannot be: {error}.") from error
-        except (ValueError, KnownError) as error:
-            raise _Broken(entry.seq, f"Entry {entry.seq} makes no sense: {error}") from error
-        assert row is not None, "every phase has a row"
-        if row.phase is Phase.CLOSED:
-            self.rows.pop(entry.request_id, None)
-            _compare(connection, row)
-        else:
-            self.rows[entry.request_id] = row
-
     def check_end(self, connection: sqlite3.Connection) -> None:
-        """Raise _Broken unless the last entry is the one that was written last."""
+        """Raise Broken unless the last entry is the one that was written last."""
         found = connection.execute("SELECT seq, hash, key, signature FROM head").fetchone()
         if found is None:
-            raise _Broken(None, "The note of the last entry is missing.")
+            raise Broken(None, "The note of the last entry is missing.")
         seq, head, key, signature = found
         if type(seq) is not int or not all(type(text) is str for text in (head, key, signature)):
-            raise _Broken(None, "The note of the last entry is damaged.")
+            raise Broken(None, "The note of the last entry is damaged.")
         if seq > self.last_seq:
-            raise _Broken(self.last_seq + 1, f"Entry {self.last_seq + 1} is missing: {seq:,} were written.")
+            raise Broken(self.last_seq + 1, f"Entry {self.last_seq + 1} is missing: {seq:,} were written.")
         if seq < self.last_seq:
-            raise _Broken(seq + 1, f"Entry {seq + 1} was not written by Assent.")
+            raise Broken(seq + 1, f"Entry {seq + 1} was not written by Assent.")
         if head != self.last_hash:
-            raise _Broken(seq, f"Entry {seq} was replaced: its hash is not the one that was noted.")
+            raise Broken(seq, f"Entry {seq} was replaced: its hash is not the one that was noted.")
         if key:
             if not genuine(key, seq, head, signature):
-                raise _Broken(seq, f"Entry {seq}, the last, has a signature that does not fit.")
+                raise Broken(seq, f"Entry {seq}, the last, has a signature that does not fit.")
             self._signed(key, seq)
 
-    def check_rest(self, connection: sqlite3.Connection) -> None:
+    def check_rest(self, connection: sqlite3.Connection, following: Following) -> None:
         """Check open requests, rows without an entry, the file's integrity, and the signatures."""
-        for row in self.rows.values():
-            _compare(connection, row)
-        (stray,) = connection.execute(_STRAY_BODY).fetchone()
-        if stray is not None:
-            raise _Broken(stray, f"There is a body for entry {stray}, but no such entry.")
-        if found := connection.execute(_STRAY_ROW).fetchone():
-            raise _Broken(None, f"The list of requests names {found[0]}, which never arrived.")
+        following.compare_open(self.last_seq)
+        strays = [
+            connection.execute(_BODY_BEFORE).fetchone(),
+            connection.execute(_BODY_AFTER, (self.last_seq,)).fetchone(),
+        ]
+        for (stray,) in strays:
+            if stray is not None:
+                raise Broken(stray, f"There is a body for entry {stray}, but no such entry.")
+        (listed,) = connection.execute("SELECT count(*) FROM requests").fetchone()
+        if listed != following.arrived and (found := connection.execute(_STRAY_ROW).fetchone()):
+            raise Broken(None, f"The list of requests names {found[0]}, which never arrived.")
         (order,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if order != "ok":
-            raise _Broken(None, f"The file is damaged beside the entries: {order}.")
+            raise Broken(None, f"The file is damaged beside the entries: {order}.")
         (key,) = connection.execute("SELECT key FROM head").fetchone()
         if key and key not in self.keys:
-            raise _Broken(self.last_seq, f"Entry {self.last_seq}, the last, is signed by a key that was not recorded.")
+            raise Broken(self.last_seq, f"Entry {self.last_seq}, the last, is signed by a key that was not recorded.")
 
     def check_signed(self) -> None:
-        """With a key, raise _Broken where entries are unsigned that the key was available to sign."""
+        """With a key, raise Broken where entries are unsigned that the key was available to sign."""
         if not self.own:
             return
         if self.anchor is not None and self.last_seq < self.anchor.seq:
             first = self.last_seq + 1
             what = f"Entry {first:,} is missing: entries up to {self.anchor.seq:,} were signed."
-            raise _Broken(first, f"{what} This is an older copy, or its end was removed.")
+            raise Broken(first, f"{what} This is an older copy, or its end was removed.")
         first = self.vouched + 1
         begin = f"Entry {first:,} is the first that cannot be vouched for"
         if not self.keys or self.keys[-1] != self.own:
             # The two cases cannot be distinguished here.
             what = f"{begin}: from there on another key signed than the key of this installation"
-            raise _Broken(first, f"{what}. It was rewritten, or Assent was last started while its keyring was locked.")
+            raise Broken(first, f"{what}. It was rewritten, or Assent was last started while its keyring was locked.")
         unsigned = self.last_seq - self.vouched
         # A console that was killed while it recorded its key: earlier versions signed from the next entry on.
         must_sign = self.in_session and self.last_kind != KEY
         if unsigned and (must_sign or unsigned >= UNSIGNED_AT_MOST or not self._may_be_unsigned()):
-            raise _Broken(first, f"{begin}: signatures that must be there are missing, so it was rewritten or added.")
+            raise Broken(first, f"{begin}: signatures that must be there are missing, so it was rewritten or added.")
 
     def _may_be_unsigned(self) -> bool:
         """Return whether the entries after the last signature begin as a session does before its key is available."""
         return self.tail_kind in (SESSION, UPGRADED, GENESIS)
 
 
-def _body(entry: Entry, data: object) -> dict[str, Any]:
-    if data is None:
-        raise _Broken(entry.seq, f"The body of entry {entry.seq} is missing.")
-    if type(data) is not str:
-        raise _Broken(entry.seq, f"The body of entry {entry.seq} is damaged.")
-    if hashlib.sha256(data.encode("utf-8", "replace")).hexdigest() != entry.body_sha256:
-        raise _Broken(entry.seq, f"The body of entry {entry.seq} was changed.")
+def _fingerprint(seq: int, at: int, kind: str, request_id: str, body_sha256: str, prev: str) -> str:
+    """Return what `fingerprint` does, in a third of the time, where the two hashes are known to be such."""
+    if type(seq) is not int or type(at) is not int:
+        return ""
+    fields = (
+        f'{{"at":{at},"body_sha256":"{body_sha256}","kind":{quoted(kind)},"prev":"{prev}",'
+        f'"request_id":{quoted(request_id)},"seq":{seq}}}'
+    )
+    return sha256(fields.encode()).hexdigest()
+
+
+def _body(seq: int, data: str) -> dict[str, Any]:
     try:
         body = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise _Broken(entry.seq, f"The body of entry {entry.seq} is not JSON.") from error
+        raise Broken(seq, f"The body of entry {seq} is not JSON.") from error
     if not isinstance(body, dict):
-        raise _Broken(entry.seq, f"The body of entry {entry.seq} is not a JSON object.")
+        raise Broken(seq, f"The body of entry {seq} is not a JSON object.")
     return body
-
-
-def _compare(connection: sqlite3.Connection, row: Row) -> None:
-    """Raise _Broken where the list of requests differs from the entries."""
-    try:
-        listed = stored_row(connection, row.id)
-    except KnownError as error:
-        raise _Broken(row.seq, f"The list of requests is wrong about entry {row.seq}: {error.what}") from error
-    if listed is None:
-        raise _Broken(row.seq, f"The list of requests lacks {row.id}, which arrived with entry {row.seq}.")
-    for name in COLUMNS:
-        says, meant = getattr(listed, name), getattr(row, name)
-        if says != meant:
-            raise _Broken(
-                row.seq,
-                f"The list of requests was changed: it gives {name} {says} for {row.id} (entry {row.seq}),"
-                f" the entries give {meant}.",
-            )

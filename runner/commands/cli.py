@@ -222,14 +222,16 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
         print(NONE_YET)
         return 0
     if own:
-        verdict, doubt = check_ledger(places, known), known.problem
+        verdict, doubt = check_ledger(places, known, _count), known.problem
     else:
-        verdict = verify(path)
+        verdict = verify(path, progress=_count)
         if known.public_key in verdict.keys:
             # A ledger moved aside, or a copy: the key can verify it, but there is no anchor for its last entry.
-            verdict, doubt = verify(path, known.public_key), ELSEWHERE.format("the key of this installation")
+            verdict, doubt = verify(path, known.public_key, _count), ELSEWHERE.format("the key of this installation")
         else:
             doubt = ELSEWHERE.format("the keys that it names itself")
+    if sys.stderr.isatty():
+        print(end="\r\x1b[K", file=sys.stderr)
     print(verdict.what)
     if verdict.signed_to:
         print(f"Entries up to {verdict.signed_to:,} are signed.")
@@ -240,6 +242,12 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
     for words in filter(None, (verdict.unsure, doubt)):
         print(words)
     return 2 if verdict.unsure or doubt else 0
+
+
+def _count(entries: int) -> None:
+    """Show how many entries are good so far, where somebody can see it."""
+    if sys.stderr.isatty():
+        print(f"\r{entries:,} entries are good so far.", end="", file=sys.stderr, flush=True)
 
 
 def _self_test(_arguments: argparse.Namespace, _places: Places) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from runner.audit import anchor
 from runner.audit.anchor import AnchorKeeper
+from runner.audit.indexing import Indexer
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
 from runner.audit.search import History, LeftOpen
 from runner.audit.tables import LedgerDamaged
@@ -32,6 +33,7 @@ class OpenLedger:
         self._secrets = secrets
         self._ledger: Ledger | None = None
         self._anchors: AnchorKeeper | None = None
+        self._indexer: Indexer | None = None
         self._changing = asyncio.Lock()
         """Held while the ledger is opened, renewed or closed."""
         self._over = False
@@ -80,6 +82,8 @@ class OpenLedger:
             await ledger.close()
             raise
         self._ledger = ledger
+        self._indexer = Indexer(self._places.ledger)
+        ledger.grown = self._indexer.wake
         if ledger.id != self._id:
             self._id = ledger.id
             self.number += 1
@@ -168,6 +172,9 @@ class OpenLedger:
             await self._close()
 
     async def _close(self) -> None:
+        if self._indexer is not None:
+            indexer, self._indexer = self._indexer, None
+            await asyncio.to_thread(indexer.close)
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()

@@ -122,6 +122,24 @@ CODE, VARIABLES, INPUT, PACKAGES, HOSTS = "Code", "Variables", "Input", "Package
 MOST_HOSTS_BESIDE = 8
 """Hosts that are shown beside the parts; more of them are a part, so that none goes unseen."""
 
+BESIDE_THE_DIGEST = ("id", "received_at", "title")
+"""Fields of a request that the digest does not cover."""
+# Left out where they say nothing, so that requests of before these fields keep their digests.
+ONLY_WHERE_SET = frozenset(
+    {
+        "sandbox",
+        "executable",
+        "offset",
+        "most_bytes",
+        "protections",
+        "known",
+        "installed",
+        "plan",
+        "granted",
+    }
+)
+"""Fields that the digest covers only where they say something."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -204,21 +222,9 @@ class Request:
     def deciding(self) -> dict[str, object]:
         """Return all values that the digest covers, by name."""
         whole = asdict(self)
-        for outside in ("id", "received_at", "title"):
-            del whole[outside]
-        # Left out where they say nothing, so that requests of before these fields keep their digests.
-        later = (
-            "sandbox",
-            "executable",
-            "offset",
-            "most_bytes",
-            "protections",
-            "known",
-            "installed",
-            "plan",
-            "granted",
-        )
-        for name in later:
+        for name in BESIDE_THE_DIGEST:
+            del whole[name]
+        for name in ONLY_WHERE_SET:
             if not whole[name]:
                 del whole[name]
         return whole

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -12,33 +13,42 @@ from typing import Any
 
 import pytest
 
-from runner.audit import anchor, formats, search
+from runner.audit import anchor, finding, formats
+from runner.audit.indexing import Indexing
 from runner.audit.ledger import Ledger
 from runner.audit.search import Filter, History
 from runner.audit.tables import connect_to_read
 from runner.audit.verify import broken_tail, verify
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
+from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
 from tests.audit.formats import restore
-from tests.audit.story import KEY, approved, denied, opening, request, tell
+from tests.audit.story import KEY, approved, denied, opening, request, tamper, tell
 
 AUDIT = Path(formats.__file__).parent
 VERBS = ("SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE")
 WHOLE = {
-    search._CONTAINS: "a text can be anywhere",
-    "SELECT min(seq) FROM bodies WHERE NOT EXISTS": "verify reads everything",
-    "SELECT id FROM requests WHERE NOT EXISTS": "verify reads everything",
+    "data LIKE": "a text can be anywhere; only without an index",
+    "language = ?": "has no index of its own; only without the search index",
+    "texts MATCH": "the index itself: SQLite names what it looks up a scan",
+    "FROM state": "it has one row",
+    "FROM pending ORDER BY": "it holds open requests only",
+    "SELECT id FROM requests WHERE NOT EXISTS": "only where verify counted too many, and it has read everything",
     "FROM sqlite_schema": "the tables themselves, which are few",
     "SELECT seq, hash, key, signature FROM head": "it has one row",
     "SELECT key FROM head": "it has one row",
     "SELECT count(*) FROM requests": "counts them all",
-    f"{search._ROW} ORDER BY seq DESC LIMIT ?": "ends with the page",
+    f"{finding.ROW} ORDER BY seq DESC LIMIT ?": "ends with the page",
     "FROM entries ORDER BY seq DESC LIMIT 1": "ends with the first",
     "FROM requests WHERE phase <> 'closed'": "the index holds open ones only",
 }
 """What may read a table from its beginning, and why."""
 
+A_STRAY = (
+    "INSERT INTO requests (seq, id, agent, tool, title, digest, phase, arrived_at, rule)"
+    " SELECT 99, 'stray', agent, tool, title, digest, phase, arrived_at, rule FROM requests WHERE id = 'r7'"
+)
 Values = Sequence[Any] | Mapping[str, Any]
 
 
@@ -74,7 +84,17 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         patch.setattr(sqlite3, "connect", lambda *given, **options: connect(*given, **options, factory=factory))
         asyncio.run(session(path))
         read(path)
+        with closing(Indexing(path)) as indexing:
+            assert indexing.advance(12)
+            read(path)
+            assert indexing.advance()
+        read(path)
         assert verify(path).ok
+        suspicious = shutil.copy(path, path.with_name("suspicious.sqlite3"))
+        tamper(suspicious, "UPDATE requests SET title = 'Other' WHERE id = 'r7'")
+        assert not verify(suspicious).ok
+        tamper(suspicious, "UPDATE requests SET title = 'Say hello' WHERE id = 'r7'", A_STRAY)
+        assert "never arrived" in verify(suspicious).what
         with closing(connect_to_read(path)) as connection:
             assert broken_tail(connection, path, 5) == ""
         assert anchor.difference(path, anchor.Anchor("another", 2, "")) is not None
@@ -101,6 +121,8 @@ def read(path: Path) -> None:
         Filter(until=1.0),
         Filter(since=1.0, until=2.0, agent="claude"),
         Filter(text="hello"),
+        Filter(language=Language.PYTHON),
+        Filter(text="he", host="example.org", sandbox=Isolation.LOCAL, since=1.0),
     ]
     with closing(History(path)) as history:
         for wanted in filters:
@@ -108,6 +130,9 @@ def read(path: Path) -> None:
             history.page(wanted, before=20)
             history.count(wanted)
         history.beginnings((3, 4))
+        assert history.fitting(Filter(text="hello"), ["r7", "r8", "r10"])
+        history.choices("finding")
+        history.indexed()
         assert history.case("r7") is not None
         assert history.open_cases().cases
 

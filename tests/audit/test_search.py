@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit import search
+from runner.audit.indexing import Indexing
 from runner.audit.search import Filter, History, Interrupted
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase
+from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
 from tests.audit.story import ASSESSMENT, RESULT, approved, denied, opening, request, tamper, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 FAILED = replace(RESULT, outcome=Outcome.FAILED, exit_code=3, stdout="", stderr="50% off: caf\u00e9 \\ C:\\x")
 
@@ -32,7 +34,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *approved(request("r1", title="First")),
         *denied(request("r2", agent="codex", code="import shutil\nshutil.rmtree('/')")),
         *approved(request("r3", agent="codex"), FAILED, Level.CRITICAL),
-        *opening(request("r4")),
+        *opening(request("r4", title="\u00dcber stra\u00dfe")),
         ("parked", "r4", {}),
         *opening(request("r5"))[:1],
     ]
@@ -40,9 +42,21 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module", params=["without", "half", "whole"])
+def indexed(request: pytest.FixtureRequest, path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The ledger without an index, with one that has come half the way, and with a whole one."""
+    copy = Path(shutil.copy(path, tmp_path_factory.mktemp("indexed") / path.name))
+    if request.param != "without":
+        with closing(Indexing(copy)) as indexing:
+            assert indexing.advance(9)
+            while request.param == "whole" and indexing.advance():
+                pass
+    return copy
+
+
 @pytest.fixture
-def history(path: Path) -> Iterator[History]:
-    with closing(History(path)) as opened:
+def history(indexed: Path) -> Iterator[History]:
+    with closing(History(indexed)) as opened:
         yield opened
 
 
@@ -65,7 +79,29 @@ def ids(history: History, **wanted: object) -> list[str]:
         ({"text": "rmtree('/')"}, ["r2"]),
         ({"text": "import shutil\nshutil"}, ["r2"]),
         ({"text": "hello"}, ["r5", "r4", "r3", "r2", "r1"]),
-        ({"text": "HELLO\n"}, ["r1"]),
+        ({"text": " hello  "}, ["r5", "r4", "r3", "r2", "r1"]),
+        ({"text": '"HELLO\n"'}, ["r1"]),
+        ({"text": '"print hello"'}, []),
+        ({"text": "hello print"}, ["r5", "r4", "r3", "r1"]),
+        ({"text": "rm"}, ["r2"]),
+        ({"text": "zq"}, []),
+        ({"text": "\u00e9"}, ["r3"]),
+        ({"text": "\u00dc"}, ["r4"]),
+        ({"text": "STRASSE"}, ["r4"]),
+        ({"text": "\\"}, ["r3"]),
+        ({"text": '"'}, []),
+        ({"text": "('"}, ["r5", "r4", "r3", "r2", "r1"]),
+        ({"text": "example.org"}, ["r5", "r4", "r3", "r2", "r1"][1:]),
+        ({"host": "example.org"}, ["r4", "r3", "r2", "r1"]),
+        ({"host": "Example.ORG:443", "agent": "codex"}, ["r3", "r2"]),
+        ({"host": "example.or"}, []),
+        ({"finding": "python.subprocess", "level": Level.HIGH}, ["r4", "r1"]),
+        ({"language": Language.PYTHON, "agent": "claude"}, ["r5", "r4", "r1"]),
+        ({"language": Language.SHELL}, []),
+        ({"sandbox": Isolation.LOCAL, "outcome": Outcome.FAILED}, ["r3"]),
+        ({"sandbox": Isolation.GVISOR}, []),
+        ({"agent": "codex", "since": 1.0, "until": 4e9, "text": "shutil"}, ["r2"]),
+        ({"agent": "codex", "until": 1.0, "text": "shutil"}, []),
         ({"text": "50%"}, ["r3"]),
         ({"text": "5_%"}, []),
         ({"text": "caf\u00e9 \\ C:\\x"}, ["r3"]),
@@ -78,13 +114,20 @@ def test_filters(history: History, wanted: dict[str, object], found: list[str]) 
     assert history.count(Filter(**wanted)) == len(found)  # type: ignore[arg-type]
 
 
-def test_pages_join_without_gap_or_repeat(history: History) -> None:
+@pytest.mark.parametrize("wanted", [Filter(), Filter(text="hello"), Filter(host="example.org", agent="codex")])
+def test_pages_join_without_gap_or_repeat(history: History, wanted: Filter) -> None:
     seen: list[str] = []
     before: int | None = None
-    while page := history.page(before=before, limit=2):
+    while page := history.page(wanted, before=before, limit=2):
         seen += [row.id for row in page]
         before = page[-1].seq
-    assert seen == ["r5", "r4", "r3", "r2", "r1"]
+    assert seen == [row.id for row in history.page(wanted)]
+    assert seen
+
+
+def test_which_of_some_requests_fit(history: History) -> None:
+    found = history.fitting(Filter(text="shutil"), ["r1", "r2", "r5", "r77"])
+    assert list(found) == ["r2"]
 
 
 def test_a_row_tells_how_it_went(history: History) -> None:
@@ -132,14 +175,6 @@ def test_a_tool_that_only_reads_finishes_without_a_result(tmp_path: Path) -> Non
     assert record is not None
     assert (record.result, record.row.outcome) == (None, None)
     assert record.steps[5].body["facts"] == {"languages": ["python"]}
-
-
-def test_pages_use_an_index_and_never_sort(history: History) -> None:
-    for wanted in ({}, {"agent": "codex"}, {"level": Level.LOW}, {"verdict": Verdict.DENIED}, {"outcome": Outcome.OK}):
-        where, values = search._where(Filter(**wanted), None)
-        steps = history._all(f"EXPLAIN QUERY PLAN {search._ROW}{where} ORDER BY seq DESC LIMIT 200", values)
-        plan = "; ".join(step[3] for step in steps)
-        assert "TEMP B-TREE" not in plan, plan
 
 
 def test_a_long_search_is_stopped_from_another_thread(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 import pytest_asyncio
 
 from runner.assembly import build, open_engine
+from runner.commands import cli
 from runner.commands.run import _told
 from runner.gateway import snippets
 from runner.identity.agents import Agents
@@ -285,3 +286,12 @@ def test_a_command_with_blanks_in_its_path_stays_one_word(monkeypatch: pytest.Mo
     assert len(texts) == 2
     assert json.loads(texts[0])["mcpServers"]["assent"]["command"] == "/opt/a folder/assent"
     assert 'command = "/opt/a folder/assent"' in texts[1]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_verify_counts_where_somebody_can_see_it(
+    terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    cli._count(12_000)
+    assert ("12,000 entries" in capsys.readouterr().err) is terminal

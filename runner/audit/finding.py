@@ -1,0 +1,196 @@
+"""Finds the requests that fit a filter, newest first: by the search index as far as that reaches, else one by one."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.audit.filter import KINDS, content_of
+from runner.audit.row import COLUMNS, Row, from_columns
+from runner.audit.terms import SoughtWords
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable, Iterator
+
+    from runner.audit.filter import Filter
+    from runner.audit.index import SearchIndex
+
+CHUNK = 50
+"""Candidates that are read together."""
+ROW = f"SELECT {', '.join(COLUMNS)} FROM requests"
+_ENDLESS = 1 << 62
+_BODIES = (
+    "SELECT kind, data FROM entries JOIN bodies USING (seq)"
+    f" WHERE request_id = ? AND kind IN ({', '.join('?' * len(KINDS))}) ORDER BY seq"
+)
+# The bodies are JSON: their raw text is compared first, as that is cheap, and only then parsed. Other letters than
+# those of ASCII are escaped there, and some of them are one of ASCII but for the case.
+_ROUGHLY = (
+    "EXISTS (SELECT 1 FROM entries JOIN bodies USING (seq) WHERE request_id = requests.id"
+    " AND (data LIKE ? ESCAPE '\\' OR instr(data, '\\u')))"
+)
+
+
+class Interrupted(KnownError):
+    """A query was ended by `interrupt` or `close`."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRow:
+    """A request in the list that is damaged, or that a newer version wrote."""
+
+    seq: int
+    id: str
+    """Where that is damaged, the entry with which it arrived."""
+    why: str
+
+
+Line = Row | UnreadableRow
+
+
+class Search:
+    """One look through the history, over one connection."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        wanted: Filter,
+        before: int | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`before` bounds the entry with which a request arrived. `stopped` says that nobody waits any more."""
+        self._connection = connection
+        self._wanted = wanted
+        self._before = _ENDLESS if before is None else before
+        self._stopped = stopped
+
+    def without_index(self, limit: int | None) -> list[Line]:
+        """Return at most `limit` requests that fit. Raises sqlite3.Error, Interrupted."""
+        where, values = self._where()
+        found = self._connection.execute(f"{ROW}{where} ORDER BY seq DESC LIMIT ?", (*values, self._most(limit)))
+        lines = (line_of(columns) for columns in found)
+        return list(itertools.islice((line for line in lines if self._fits(line)), limit))
+
+    def with_index(self, index: SearchIndex, limit: int | None) -> list[Line]:
+        """Return what `without_index` does, in a time that does not grow with the history. Raises IndexUnusable."""
+        with index.reading():
+            seqs = heapq.merge(self._outside(index), self._inside(index), reverse=True)
+            each_once = (seq for seq, _ in itertools.groupby(seqs))
+            return list(itertools.islice(self._fitting(each_once), limit))
+
+    def line(self, name: str) -> Line | None:
+        """Return the line of one request if it fits."""
+        found = self._connection.execute(f"{ROW} WHERE id = ?", (name,)).fetchone()
+        if found is None:
+            return None
+        line = line_of(found)
+        return line if self._fits(line) else None
+
+    def _fitting(self, seqs: Iterator[int]) -> Iterator[Line]:
+        while chunk := list(itertools.islice(seqs, CHUNK)):
+            marks = ", ".join("?" * len(chunk))
+            rows = self._connection.execute(f"{ROW} WHERE seq IN ({marks}) ORDER BY seq DESC", chunk).fetchall()
+            yield from (line for line in map(line_of, rows) if self._fits(line))
+
+    def _fits(self, line: Line) -> bool:
+        if self._stopped():
+            raise Interrupted("The search was stopped.")
+        if isinstance(line, UnreadableRow):
+            # Nobody knows what it holds: it stands among all, and no search finds it.
+            return not self._wanted.needs_content
+        if not self._wanted.fits_row(line):
+            return False
+        if not self._wanted.needs_content:
+            return True
+        return self._wanted.fits_content(content_of(self._connection.execute(_BODIES, (line.id, *KINDS)).fetchall()))
+
+    def _inside(self, index: SearchIndex) -> Iterator[int]:
+        """Yield the candidates that the index knows."""
+        facets = index.condition(self._wanted.facets)
+        if facets is None:
+            return iter(())
+        expression = " AND ".join(filter(None, (facets, SoughtWords(self._wanted.text).expression)))
+        lowest, highest = self._bounds()
+        seqs: Iterable[int]
+        if expression:
+            seqs = index.candidates(expression, min(self._before, highest + 1))
+        else:
+            seqs = self._listed("seq <= ?", index.seq)
+        return itertools.takewhile(lambda seq: seq >= lowest, seqs)
+
+    def _outside(self, index: SearchIndex) -> Iterator[int]:
+        """Yield the requests that the index does not have yet: newer ones, and those that were open."""
+        pending = index.pending
+        return heapq.merge(
+            self._listed("seq > ?", index.seq),
+            self._listed(f"seq IN ({', '.join('?' * len(pending))})", *pending) if pending else iter(()),
+            reverse=True,
+        )
+
+    def _listed(self, condition: str, *values: object) -> Iterator[int]:
+        where, others = self._where(condition)
+        for (seq,) in self._connection.execute(
+            f"SELECT seq FROM requests{where} ORDER BY seq DESC", (*others, *values)
+        ):
+            yield seq
+
+    def _bounds(self) -> tuple[int, int]:
+        """Return the first and last entry with which requests of the period arrived."""
+        lowest, highest = 0, _ENDLESS - 1
+        if self._wanted.since is not None:
+            (first,) = self._connection.execute(_FIRST_SINCE, (self._wanted.since,)).fetchone()
+            lowest = _ENDLESS if first is None else first
+        if self._wanted.until is not None:
+            (last,) = self._connection.execute(_LAST_BEFORE, (self._wanted.until,)).fetchone()
+            highest = -1 if last is None else last
+        return lowest, highest
+
+    def _most(self, limit: int | None) -> int:
+        """Return the limit for SQLite, which does not know all conditions."""
+        return -1 if limit is None or self._wanted.needs_content else limit
+
+    def _where(self, condition: str = "") -> tuple[str, list[object]]:
+        """Return the conditions that SQLite can test, with `condition` last, and their values."""
+        wanted = self._wanted
+        lowest, highest = self._bounds()
+        tests: list[tuple[str, object]] = [
+            ("seq < ?", None if self._before == _ENDLESS else self._before),
+            ("agent = ?", wanted.agent or None),
+            ("level = ?", None if wanted.level is None else int(wanted.level)),
+            ("verdict = ?", wanted.verdict),
+            ("outcome = ?", wanted.outcome),
+            ("language = ?", wanted.language),
+            # By number as well: the list is sorted by it, and nearly all outside of a period is then not looked at.
+            ("arrived_at >= ?", wanted.since),
+            ("seq >= ?", None if wanted.since is None else lowest),
+            ("arrived_at < ?", wanted.until),
+            ("seq <= ?", None if wanted.until is None else highest),
+        ]
+        tests += [(_ROUGHLY, _like(json.dumps(word)[1:-1])) for word in SoughtWords(wanted.text).all if word.isascii()]
+        kept = [(clause, value) for clause, value in tests if value is not None]
+        clauses = [clause for clause, _ in kept] + [condition] * bool(condition)
+        return (f" WHERE {' AND '.join(clauses)}" if clauses else ""), [value for _, value in kept]
+
+
+_FIRST_SINCE = "SELECT min(seq) FROM requests WHERE arrived_at >= ?"
+_LAST_BEFORE = "SELECT max(seq) FROM requests WHERE arrived_at < ?"
+
+
+def line_of(columns: tuple[Any, ...]) -> Line:
+    """Return the request of a row of the list, or why it cannot be read."""
+    try:
+        return from_columns(columns)
+    except KnownError as error:
+        seq, name, *_ = columns
+        return UnreadableRow(seq, name if isinstance(name, str) and name else f"entry {seq}", error.what)
+
+
+def _like(text: str) -> str:
+    for special in ("\\", "%", "_"):
+        text = text.replace(special, "\\" + special)
+    return f"%{text}%"

@@ -1,0 +1,204 @@
+"""Brings the search index up to the ledger, in the background and in batches, from where it was left."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from runner.audit.filter import KINDS, content_of, facets_of
+from runner.audit.index import (
+    MOST_FACETS,
+    IndexUnusable,
+    begin,
+    connect,
+    facet_group,
+    identity,
+    path_of,
+    up_to,
+)
+from runner.audit.row import COLUMNS, from_columns
+from runner.audit.tables import DAMAGE, connect_to_read
+from runner.audit.terms import folded
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from runner.audit.filter import Facet
+    from runner.audit.row import Row
+
+log = logging.getLogger("assent.index")
+
+BATCH = 4000
+"""Entries in one transaction: what a kill loses, and what a search holds memory for."""
+MOST_HELD = 8_000_000
+"""Most characters of texts that are held before they are put down."""
+REST = 1.0
+"""Seconds between being woken and beginning, so that a request is indexed once and not at each of its steps."""
+PAUSE = 60.0
+"""Seconds before the next attempt after a failure, a full disk mostly."""
+
+_NEXT = "SELECT seq, kind, request_id, hash FROM entries WHERE seq > ? ORDER BY seq LIMIT ?"
+_ROW = f"SELECT {', '.join(COLUMNS)} FROM requests WHERE id = ?"
+_BODIES = (
+    "SELECT kind, data FROM entries JOIN bodies USING (seq)"
+    f" WHERE request_id = ? AND kind IN ({', '.join('?' * len(KINDS))}) ORDER BY seq"
+)
+_FACET = (
+    "INSERT INTO facets (name, value, requests) VALUES (?, ?, 1)"
+    " ON CONFLICT (name, value) DO UPDATE SET requests = requests + 1 RETURNING number"
+)
+
+
+class Indexing:
+    """The writer of the index of one ledger, on one thread; the ledger's lock keeps other processes away."""
+
+    def __init__(self, ledger: Path) -> None:
+        """Open the index, or begin it. Raises KnownError where the ledger cannot be read, sqlite3.Error, OSError."""
+        self._path = path_of(ledger)
+        self._ledger = connect_to_read(ledger)
+        try:
+            self._index = self._opened(ledger)
+            self._file = identity(self._path)
+        except BaseException:
+            self._ledger.close()
+            raise
+
+    def _opened(self, ledger: Path) -> sqlite3.Connection:
+        try:
+            index = connect(self._path, write=True)
+            try:
+                self.seq = up_to(index, self._ledger)
+            except BaseException:
+                index.close()
+                raise
+            self._path.chmod(0o600)
+            return index
+        except (IndexUnusable, *DAMAGE):
+            (name,) = self._ledger.execute("SELECT hash FROM entries WHERE seq = 1").fetchone()
+            begin(ledger, name)
+            self.seq = 0
+            return connect(self._path, write=True)
+
+    def close(self) -> None:
+        self._index.close()
+        self._ledger.close()
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file was removed or replaced since it was opened."""
+        return identity(self._path) != self._file
+
+    def advance(self, most: int = BATCH, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Take in the next entries, in one transaction; return whether there were any. Raises sqlite3.Error."""
+        found = self._ledger.execute(_NEXT, (self.seq, most)).fetchall()
+        if not found:
+            return False
+        self._index.execute("BEGIN IMMEDIATE")
+        try:
+            arrived = [(seq, name) for seq, kind, name, _ in found if kind == "arrived"]
+            self._index.executemany("INSERT OR REPLACE INTO pending (seq, id) VALUES (?, ?)", arrived)
+            self._add([name for _, kind, name, _ in found if kind == "closed"], stop)
+            last, *_, final = found[-1]
+            self._index.execute("UPDATE state SET seq = ?, hash = ? WHERE one = 1", (last, final))
+            self._index.execute("COMMIT")
+        except BaseException:
+            if self._index.in_transaction:
+                self._index.execute("ROLLBACK")
+            raise
+        self.seq = last
+        return True
+
+    def _add(self, names: Iterable[str], stop: Callable[[], bool]) -> None:
+        """Add closed requests to the index."""
+        documents: list[tuple[int, str]] = []
+        length = 0
+        for name in names:
+            if stop():
+                raise Stopped
+            self._index.execute("DELETE FROM pending WHERE id = ?", (name,))
+            columns = self._ledger.execute(_ROW, (name,)).fetchone()
+            if columns is not None and (document := self._document(columns)) is not None:
+                documents.append(document)
+                length += len(document[1])
+            if length > MOST_HELD:
+                self._put_down(documents)
+                documents, length = [], 0
+        self._put_down(documents)
+
+    def _put_down(self, documents: list[tuple[int, str]]) -> None:
+        # In their own order: the index would write a segment of its own for each one that comes out of turn.
+        self._index.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", sorted(documents))
+
+    def _document(self, columns: tuple[object, ...]) -> tuple[int, str] | None:
+        try:
+            row: Row = from_columns(columns)
+        except KnownError:
+            # Damaged, or of a newer version: the list shows it, and no search finds it.
+            return None
+        content = content_of(self._ledger.execute(_BODIES, (row.id, *KINDS)).fetchall())
+        groups = "".join(map(self._group, (*facets_of(row), *sorted(content.facets))))
+        return row.seq, f"{folded(content.texts)}{groups}"
+
+    def _group(self, facet: Facet) -> str:
+        (number,) = self._index.execute(_FACET, facet).fetchone()
+        return facet_group(number) if number < MOST_FACETS else ""
+
+
+class Stopped(Exception):
+    """Indexing was asked to end in the middle of a batch, which is then not written."""
+
+
+class Indexer:
+    """A thread that indexes whenever the ledger has grown; it works at most half of the time."""
+
+    def __init__(self, ledger: Path, rest: float = REST) -> None:
+        self._ledger = ledger
+        self._rest = rest
+        self._grown = threading.Event()
+        self._grown.set()
+        self._closing = threading.Event()
+        # A daemon: what is not indexed when the process ends is indexed by the next one.
+        self._thread = threading.Thread(target=self._run, name="search-index", daemon=True)
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Index what is new, soon. May be called on any thread."""
+        self._grown.set()
+
+    def close(self) -> None:
+        """End; blocks for some milliseconds. The batch under way is given up."""
+        self._closing.set()
+        self._grown.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            self._grown.wait()
+            self._closing.wait(self._rest)
+            self._grown.clear()
+            try:
+                self._catch_up()
+            except Stopped:
+                return
+            except (KnownError, OSError, *DAMAGE) as error:
+                # Searching works without, only slower.
+                log.warning("The search index could not be written: %s", error)
+                self._closing.wait(PAUSE)
+
+    def _catch_up(self) -> None:
+        if self._closing.is_set():
+            return
+        with closing(Indexing(self._ledger)) as indexing:
+            while not self._closing.is_set() and not indexing.replaced:
+                began = time.monotonic()
+                if not indexing.advance(stop=self._closing.is_set):
+                    return
+                self._closing.wait(time.monotonic() - began)
+        # The file was removed while it was written: from the beginning.
+        self._grown.set()

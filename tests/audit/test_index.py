@@ -1,0 +1,261 @@
+"""The search index: finds what a search without it finds, and can be lost, cut, damaged or killed at any time."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.audit import indexing
+from runner.audit.index import IndexUnusable, SearchIndex, discard, facet_group, path_of
+from runner.audit.indexing import Indexer, Indexing
+from runner.audit.ledger import Ledger
+from runner.audit.search import Filter, History
+from runner.audit.terms import SoughtWords, folded
+from runner.model.assessment import Level
+from runner.model.request import Language
+from tests.audit.story import RESULT, approved, denied, opening, request, tamper, tell, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+PIECES = ("ab", "Ba", "_x", "é", "中文", "\t", "\n", '"', "'", "%", "ß", "K", " ", "a", "\x00", "\udce9", "🙂", "\\")
+"""Few and odd, so that there are many near misses."""
+COUNT = 60
+
+
+def life(chance: random.Random, number: int) -> list[tuple[str, str, dict[str, object]]]:
+    def text() -> str:
+        return "".join(chance.choices(PIECES, k=chance.randrange(12)))
+
+    agent, language = chance.choice(("claude", "codex")), chance.choice((Language.PYTHON, Language.SHELL))
+    asked = replace(request(f"r{number}", agent, text(), text()), language=language)
+    level = chance.choice(list(Level))
+    if chance.random() < 0.2:
+        return denied(asked, level) if chance.random() < 0.5 else opening(asked, level)
+    return approved(asked, replace(RESULT, stdout=text(), stderr=text()), level)
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger whose index has come to two thirds of it."""
+    path = tmp_path_factory.mktemp("original") / "ledger.sqlite3"
+    chance = random.Random(5)
+    write(path, [step for number in range(COUNT) for step in life(chance, number)])
+    with closing(Indexing(path)) as writer:
+        while writer.seq < 4 * COUNT:
+            assert writer.advance(50)
+    return path
+
+
+@pytest.fixture
+def path(original: Path, tmp_path: Path) -> Path:
+    for file in (original, path_of(original)):
+        shutil.copy(file, tmp_path / file.name)
+    return tmp_path / original.name
+
+
+def finish(path: Path) -> int:
+    with closing(Indexing(path)) as writer:
+        while writer.advance():
+            pass
+        return writer.seq
+
+
+async def all_indexed(history: History) -> None:
+    while len(set(history.indexed())) > 1:
+        await asyncio.sleep(0.01)
+
+
+def found(path: Path, wanted: Filter) -> list[str]:
+    with closing(History(path)) as history:
+        return [row.id for row in history.page(wanted, limit=1000)]
+
+
+def indexed(path: Path) -> int:
+    with closing(History(path)) as history:
+        return history.indexed()[0]
+
+
+def test_a_search_finds_the_same_with_an_index_and_without(path: Path) -> None:
+    chance = random.Random(6)
+    bare = path.with_name("bare") / path.name
+    bare.parent.mkdir()
+    shutil.copy(path, bare)
+    wanted = [
+        Filter(
+            text="".join(chance.choices(PIECES, k=chance.randrange(1, 4))),
+            agent=chance.choice(("", "", "codex")),
+            level=chance.choice((None, None, Level.HIGH)),
+            language=chance.choice((None, None, Language.SHELL)),
+        )
+        for _ in range(60)
+    ]
+    with closing(History(bare)) as slow, closing(History(path)) as quick:
+        expected = [[row.id for row in slow.page(one, limit=1000)] for one in wanted]
+        assert slow.indexed()[0] == 0
+        assert [[row.id for row in quick.page(one, limit=1000)] for one in wanted] == expected
+        assert 0 < quick.indexed()[0] < quick.indexed()[1]
+        finish(path)
+        assert [[row.id for row in quick.page(one, limit=1000)] for one in wanted] == expected
+        assert quick.indexed()[0] == quick.indexed()[1]
+    assert sum(map(bool, expected)) > 20
+
+
+def test_it_holds_the_groups_of_every_word() -> None:
+    words = SoughtWords('print( "a b" x')
+    assert words.all == ("print(", "a b", "x")
+    assert words.expression.startswith('"pri" AND "rin" AND "int" AND "nt("')
+    assert not SoughtWords("  ").expression
+    assert SoughtWords("ab").expression.count(" OR ") > 100
+    assert len(folded(["é"])) == len("  é") + 2 + 1
+    assert not set(facet_group(5)) & set(folded(map(chr, range(0x250))))
+
+
+def test_a_killed_writer_goes_on_where_it_was(path: Path) -> None:
+    discard(path)
+    program = (
+        "import sys; from pathlib import Path; from runner.audit.indexing import Indexing\n"
+        "writer = Indexing(Path(sys.argv[1]))\n"
+        "while writer.advance(20): print(writer.seq, flush=True)\n"
+        "sys.stdin.read()"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for _ in range(3):
+            come_to = int(process.stdout.readline())
+        process.send_signal(signal.SIGKILL)
+    assert come_to <= indexed(path) < 4 * COUNT
+    with closing(Indexing(path)) as writer:
+        assert writer.seq >= come_to, "it did not begin again"
+    finish(path)
+    assert found(path, Filter(text="ab", agent="codex"))
+
+
+def test_what_is_not_committed_is_not_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = indexed(path)
+    with closing(Indexing(path)) as writer:
+        with pytest.raises(indexing.Stopped):
+            writer.advance(stop=lambda: True)
+        assert writer.seq == before
+    assert indexed(path) == before
+    monkeypatch.setattr(indexing, "MOST_HELD", 10)
+    finish(path)
+    discard(path)
+
+
+def rewritten(path: Path) -> None:
+    other = path.with_name("other.sqlite3")
+    write(other, [step for number in range(COUNT) for step in denied(request(f"x{number}"))])
+    other.replace(path)
+
+
+def rolled_back(path: Path) -> None:
+    tamper(path, f"DELETE FROM entries WHERE seq > {COUNT}", f"DELETE FROM bodies WHERE seq > {COUNT}")
+
+
+def overwritten(path: Path) -> None:
+    with path_of(path).open("r+b") as file:
+        file.write(b"not a database at all")
+
+
+def of_another_form(path: Path) -> None:
+    with closing(sqlite3.connect(path_of(path))) as connection:
+        connection.execute("PRAGMA user_version = 77")
+
+
+def with_a_trigger(path: Path) -> None:
+    with closing(sqlite3.connect(path_of(path))) as connection:
+        connection.execute("CREATE TRIGGER more AFTER UPDATE ON state BEGIN DELETE FROM pending; END")
+
+
+def without_state(path: Path) -> None:
+    with closing(sqlite3.connect(path_of(path), isolation_level=None)) as connection:
+        connection.execute("DELETE FROM state")
+
+
+@pytest.mark.parametrize(
+    "harm", [rewritten, rolled_back, overwritten, of_another_form, with_a_trigger, without_state, discard]
+)
+def test_an_index_that_does_not_fit_is_not_used_and_made_again(path: Path, harm: Callable[[Path], None]) -> None:
+    harm(path)
+    with closing(History(path)) as history:
+        assert history.indexed()[0] == 0
+        history.page(Filter(text="ab"))
+        with pytest.raises((IndexUnusable, OSError)):
+            SearchIndex(path, history._connection)
+    last = finish(path)
+    assert indexed(path) == last > 0
+
+
+def test_damage_that_a_search_meets_removes_the_index(path: Path) -> None:
+    finish(path)
+    expected = found(path, Filter(text="ab"))
+    with closing(sqlite3.connect(path_of(path), isolation_level=None)) as connection:
+        connection.execute("UPDATE texts_data SET block = x'0102' WHERE id > 10")
+    with closing(History(path)) as history:
+        assert [row.id for row in history.page(Filter(text="ab"), limit=1000)] == expected
+    assert not path_of(path).exists()
+
+
+def test_only_its_owner_may_read_it_and_it_holds_no_text(path: Path) -> None:
+    discard(path)
+    secret = "correct horse battery staple"
+    write(path, approved(request("r9999", code=f"login('{secret}')")))
+    with closing(Indexing(path)) as writer:
+        assert writer.advance(10_000)
+        files = list(path.parent.glob(f"{path_of(path).name}*"))
+        assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+        assert not any(b"horse" in file.read_bytes() for file in files)
+    assert found(path, Filter(text="horse")) == ["r9999"]
+
+
+def test_what_the_ledger_does_not_have_is_never_found(path: Path) -> None:
+    write(path, approved(request("r9999", code="removed_later")))
+    finish(path)
+    assert found(path, Filter(text="removed_later")) == ["r9999"]
+    tamper(path, "UPDATE bodies SET data = '{}' WHERE data LIKE '%removed_later%'")
+    assert found(path, Filter(text="removed_later")) == []
+
+
+@pytest.mark.asyncio
+async def test_the_index_grows_with_the_ledger(path: Path) -> None:
+    ledger = Ledger.open(path)
+    indexer = Indexer(path, rest=0.0)
+    ledger.grown = indexer.wake
+    try:
+        await tell(ledger, approved(request("r9999", code="quite_new")))
+        with closing(History(path)) as history:
+            await all_indexed(history)
+            assert [row.id for row in history.page(Filter(text="quite_new"))] == ["r9999"]
+            assert history.choices("agent")[0] == "claude"
+            discard(path)
+            await tell(ledger, denied(request("r10000")))
+            await all_indexed(history)
+    finally:
+        indexer.close()
+        await ledger.close()
+
+
+def test_an_index_that_cannot_be_written_stops_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(_ledger: Path) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(indexing, "Indexing", full)
+    indexer = Indexer(path, rest=0.0)
+    while not caplog.messages:
+        indexer.wake()
+    indexer.close()
+    assert "could not be written" in caplog.text
