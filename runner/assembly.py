@@ -17,6 +17,7 @@ from runner.approval.hosts import Hosts
 from runner.approval.late_approval import LateApprovals
 from runner.approval.modes import Modes
 from runner.approval.remembering import Remembering
+from runner.engine.building import PackageBuilder
 from runner.engine.bulletin import Bulletin
 from runner.engine.closing import Closing
 from runner.engine.engine import Engine
@@ -75,13 +76,16 @@ class Assembly:
         self.membership = Membership(parts.agents, self.recorder, self.withdraw_all, self.forget)
         self.circumstances = self.make_circumstances()
         self.approvals = self.make_approvals()
-        self.installing = Installing(parts.places, parts.sandboxes, self.settings)
+        self.networking = self.make_networking()
+        self.builder = PackageBuilder(parts.places, self.settings, self.networking, self.recorder)
+        self.installing = Installing(parts.places, parts.sandboxes, self.settings, self.builder)
         self.sandboxes = KeptSandboxes(
             self.recorder, parts.sandboxes, self.settings, self.installing, self.forget_sandbox
         )
-        self.networking = self.make_networking()
         self.runs = Runs(parts, self.recorder, self.approvals.door, self.sandboxes, self.installing, self.networking)
-        self.path = Path(parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.assess)
+        self.path = Path(
+            parts, self.recorder, self.cases, self.approvals, self.runs, self.sandboxes, self.builder, self.assess
+        )
         self.engine = self.make_engine()
         parts.pin.listen(lambda kind, body: spawn("record the PIN", self.recorder.keep_noting(kind, "", body)))
 

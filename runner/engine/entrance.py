@@ -12,7 +12,7 @@ from runner.engine.installing import registry_of, with_defaults
 from runner.model.errors import KnownError, Refused
 from runner.model.events import RequestArrived
 from runner.model.lifecycle import Phase
-from runner.model.request import NEW_PLACE, Language, Tool
+from runner.model.request import NEW_PLACE, Language, NetworkMode, Tool
 from runner.requests import intake
 from runner.requests.case import Case
 from runner.requests.network import Offered
@@ -122,6 +122,8 @@ class Entrance:
                 raise Refused("packages are for a run in a sandbox of its own.", "Call code_install_package before.")
             before = self._sandboxes.packages(request.sandbox)
             request = await self._installing.planned(request, language, before)
+            if request.tool is Tool.CODE_INSTALL_PACKAGE and not request.builds:
+                request = replace(request, network=NetworkMode.NONE, domains=(), granted=())  # nothing would use it
             self._check_open(submission.tool)
             self._kept(submission)
         if request.tool is Tool.CODE_EXECUTE and (found := self._sandboxes.packages(request.sandbox)) is not None:

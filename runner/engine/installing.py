@@ -13,6 +13,7 @@ from runner.model.request import Language, Limits, Tool
 from runner.model.result import Outcome
 from runner.model.workspace import WORKSPACE
 from runner.network.registries import of_this_machine
+from runner.packages.building import PlanBuild
 from runner.packages.cache import FileCache
 from runner.packages.client import Access
 from runner.packages.failures import NoPlan
@@ -25,11 +26,13 @@ from runner.sandbox.contract import Job
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from runner.engine.building import PackageBuilder
     from runner.engine.sandbox_choice import SandboxChoice
+    from runner.model.plan import Plan
     from runner.model.request import Isolation, Request
-    from runner.model.result import Usage
-    from runner.packages.installing import Prepared
-    from runner.sandbox.contract import Run, Session
+    from runner.model.result import Result, Usage
+    from runner.packages.installing import Built, Prepared
+    from runner.sandbox.contract import Run, Sandbox, Session
     from runner.settings.loading import Settings
     from runner.system.places import Places
 
@@ -40,6 +43,7 @@ PARTLY = "Packages that were installed before have to be installed again."
 UNTOUCHED = "Nothing was changed."
 NOTHING = {Language.PYTHON: "pass", Language.JAVASCRIPT: ";"}
 """Code that does nothing: what runs when packages are installed in a kept sandbox."""
+LANGUAGES = {Registry.PYPI: Language.PYTHON, Registry.NPM: Language.JAVASCRIPT}
 HOW = {
     Registry.PYPI: (
         f"Import them in Python code. Their commands are in {WORKSPACE}/{PYTHON_FOLDER}/bin. They are not found by "
@@ -56,8 +60,11 @@ def _unheard() -> None:
 class Installing:
     """Plans and unpacks packages. Every method is called on the engine's loop."""
 
-    def __init__(self, places: Places, chosen: SandboxChoice, settings: Callable[[], Settings]) -> None:
+    def __init__(
+        self, places: Places, chosen: SandboxChoice, settings: Callable[[], Settings], builder: PackageBuilder
+    ) -> None:
         self._chosen = chosen
+        self._builder = builder
         self._settings = settings
         cache = FileCache(places.packages, settings().package_cache_mb << 20)
         self.planner = Planner(cache, self._access, self._limits)
@@ -81,10 +88,43 @@ class Installing:
             raise NoPlan("All of it is installed already.", "Use it.")
         return replace(request, plan=plan)
 
-    async def prepared(self, request: Request, before: PackageSet | None) -> Prepared:
-        """Return what the approved plan of `request` installs, held against its hashes. Raises KnownError."""
-        assert request.plan is not None
-        return await self.planner.prepare(request.agent, request.plan, before or PackageSet(request.plan.registry))
+    async def prepared(self, request: Request, before: PackageSet | None, permit: Callable[[], None]) -> Prepared:
+        """Return what the approved plan of `request` installs, held against its hashes, and built where it has to be.
+
+        Call it inside `stoppable`. `permit` is called before anything is run. Raises KnownError.
+        """
+        plan = request.plan
+        assert plan is not None
+        before = before or PackageSet(plan.registry)
+        built = await self._built(request, plan, before, permit) if plan.built else None
+        return await self.planner.prepare(request.agent, plan, before, built)
+
+    async def _built(
+        self, request: Request, plan: Plan, before: PackageSet, permit: Callable[[], None]
+    ) -> dict[str, Built]:
+        """Build what has to be built, in sandboxes that hold nothing of the agent's. Raises KnownError."""
+        files = await self.planner.files(request.agent, plan, before)
+        target = await self._target(request, LANGUAGES[plan.registry])
+
+        async def run(job: Job) -> Result:
+            sandbox = self._sandbox(request)
+            return await self._ran(request, sandbox, replace(job, permit=lambda: self._permit(request.id, permit)))
+
+        return await self._builder.build(request, PlanBuild(plan, before, files), target, run)
+
+    async def _ran(self, request: Request, place: Sandbox | Session, job: Job) -> Result:
+        """Run a job so that `stop` reaches it. Raises KnownError, also where it was stopped."""
+        run = self._unpacking[request.id] = await place.start(job, _unmeasured)
+        try:
+            if why := self._stopped.get(request.id, ""):  # stopped while the sandbox started it
+                run.stop(why)
+            result = await run.finished()
+        finally:
+            del self._unpacking[request.id]
+            run.transcript.release()
+        if why := self._stopped.get(request.id, ""):
+            raise KnownError(f"The installation was stopped: {why}", PARTLY)
+        return result
 
     @contextmanager
     def stoppable(self, request: Request) -> Iterator[None]:
@@ -141,16 +181,7 @@ class Installing:
             permit=permitted,
         )
         self._permit(request.id, permit)
-        run = self._unpacking[request.id] = await session.start(job, _unmeasured)
-        try:
-            if why := self._stopped.get(request.id, ""):  # stopped while the sandbox started it
-                run.stop(why)
-            result = await run.finished()
-        finally:
-            del self._unpacking[request.id]
-            run.transcript.release()
-        if why := self._stopped.get(request.id, ""):
-            raise KnownError(f"The installation was stopped: {why}", PARTLY)
+        result = await self._ran(request, session, job)
         if result.outcome is not Outcome.OK:
             said = " ".join(result.stderr.split())[-300:] or result.error
             raise KnownError(
@@ -173,6 +204,8 @@ class Installing:
             "import_names": list(prepared.after.names),
             "how_to_use": HOW[request.plan.registry],
         }
+        if built := [package.title for package in request.plan.built]:
+            found["built"] = built
         return {**found, "left_out": list(prepared.left_out[:20])} if prepared.left_out else found
 
     def close(self) -> None:
@@ -183,11 +216,7 @@ class Installing:
         assert language is not None
         key = request.isolation, request.image, language
         if key not in self._targets:
-            sandbox = self._chosen.sandbox
-            if sandbox.isolation is not request.isolation:
-                raise KnownError(
-                    "Code runs in another kind of sandbox by now than this one.", "Create a new sandbox and ask again."
-                )
+            sandbox = self._sandbox(request)
             code = PROBE if language is Language.PYTHON else NODE_PROBE
             job = Job("probe", language, code, Limits(seconds=PROBE_SECONDS), image=request.image)
             result = await (await sandbox.start(job, _unmeasured)).finished()
@@ -196,6 +225,15 @@ class Installing:
             read = PythonTarget.read if language is Language.PYTHON else NodeTarget.read
             self._targets[key] = read(result.stdout)
         return self._targets[key]
+
+    def _sandbox(self, request: Request) -> Sandbox:
+        """Return the sandbox for what runs beside a request. Raises KnownError where it is of another kind."""
+        sandbox = self._chosen.sandbox
+        if sandbox.isolation is not request.isolation:
+            raise KnownError(
+                "Code runs in another kind of sandbox by now than this one.", "Create a new sandbox and ask again."
+            )
+        return sandbox
 
     def _limits(self) -> PlanLimits:
         settings = self._settings()

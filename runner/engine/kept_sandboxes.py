@@ -238,7 +238,7 @@ class KeptSandboxes:
 
     async def _install(self, request: Request, permit: Callable[[], None]) -> dict[str, object]:
         """Install what was approved and return the agent's answer. Raises KnownError."""
-        prepared = await self._installing.prepared(request, self.packages(request.sandbox))
+        prepared = await self._installing.prepared(request, self.packages(request.sandbox), permit)
         async with self.used(request) as session:
             one = self._open[request.sandbox]
             if (() if one.packages is None else one.packages.titles) != prepared.before:
@@ -288,7 +288,7 @@ class KeptSandboxes:
         if not isinstance(sandbox, Lasting) or sandbox.isolation is not request.isolation:
             raise KnownError("No sandbox can be kept here.", "Send code_execute without sandbox_id.")
         assert request.language is not None
-        prepared = None if request.plan is None else await self._installing.prepared(request, None)
+        prepared = None if request.plan is None else await self._installing.prepared(request, None, permit)
         session = await sandbox.open(request.language, request.limits, request.image)
         # Checked again: since the await there may have been a lockdown or a Stop all, the agent may have been revoked
         # or have disconnected, or the console be closing.

@@ -73,8 +73,20 @@ class Networking:
 
         Its use of grants is recorded. What may change meanwhile is the caller's to check again.
         """
-        if request.network is NetworkMode.NONE:
-            return None
+        return None if request.network is NetworkMode.NONE else await self._opened(request)
+
+    async def open_to_build(self, request: Request) -> Gate:
+        """Return the gate for the builds of a request: that of its run, else one at which every host is refused.
+
+        Without it nobody would see which hosts a build wants, and nobody could allow one.
+        """
+        none = request.network is NetworkMode.NONE
+        return await self._opened(replace(request, network=NetworkMode.DOMAINS) if none else request)
+
+    async def _opened(self, request: Request) -> Gate:
+        """Return the gate of a request; it has one, whatever it is opened for."""
+        if (there := self._open.get(request.id)) is not None:
+            return there.gate
         configured = await self._configured()
         grants = await self._use(request)
         # No await from here on: a grant that is revoked later is withdrawn from the gate.

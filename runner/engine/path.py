@@ -14,17 +14,19 @@ from runner.model.codec import encode
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.difference import as_text, difference
 from runner.model.errors import KnownError
-from runner.model.events import RequestAssessed, RequestClosed, RequestDecided, RequestEdited, RunFinished
+from runner.model.events import RequestAssessed, RequestClosed, RequestDecided, RequestEdited, RunFinished, RunStarted
 from runner.model.lifecycle import Phase
 from runner.model.recorded import record_of
-from runner.model.request import Tool
+from runner.model.request import NetworkMode, Tool
 from runner.requests import bounds
+from runner.requests.network import through_gate
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from runner.approval.approvals import Approvals
+    from runner.engine.building import PackageBuilder
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.parts import Parts
     from runner.engine.recorder import Recorder
@@ -53,6 +55,7 @@ class Path:
         approvals: Approvals,
         runs: Runs,
         sandboxes: KeptSandboxes,
+        builder: PackageBuilder,
         assess: Callable[[Request], Coroutine[None, None, Assessment]],
     ) -> None:
         self._parts = parts
@@ -63,6 +66,7 @@ class Path:
         self._deciders = approvals.deciders
         self._runs = runs
         self._sandboxes = sandboxes
+        self._builder = builder
         self._assess = assess
         self._reading: dict[str, asyncio.Task[Assessment]] = {}
         """Requests that are being assessed or queue for it."""
@@ -167,12 +171,32 @@ class Path:
         facts: dict[str, object] | None = None
         problem = ""
         try:
+            if case.approved.builds:
+                await self._begin_build(case, decision)
             facts = await self._facts(case, decision)
         except KnownError as error:
             problem = str(error)
         recorded = {name: value for name, value in (facts or {}).items() if name != CONTENT}
-        await self._record.persist(case, Phase.FINISHED, {"facts": recorded, "problem": problem}, None)
+        body: dict[str, object] = {"facts": recorded, "problem": problem}
+        event = None
+        if case.phase is Phase.RUNNING:
+            built = self._builder.taken(case.request.id) or not_run(case.approved, KnownError(problem))
+            limit = self._parts.configuration.settings.history_output_bytes
+            shown, left_out = await asyncio.to_thread(record_of, built, limit)
+            case.result = shown
+            body |= {**encode(shown), **left_out}
+            event = RunFinished(case.request.id, shown)
+        await self._record.persist(case, Phase.FINISHED, body, event)
         return facts, problem
+
+    async def _begin_build(self, case: Case, decision: Decision) -> None:
+        """Say that programs of packages run from now on. Raises KnownError, and NotPermitted as `_facts` does."""
+        self._door.require(case, decision)
+        chosen = self._parts.sandboxes
+        ready = await chosen.sandbox.check()
+        protections = through_gate(ready.protections, NetworkMode.DOMAINS)
+        body = {"protections": list(protections), "chosen": chosen.why}
+        await case.advance(Phase.RUNNING, body, RunStarted(case.request.id, protections))
 
     async def _facts(self, case: Case, decision: Decision) -> dict[str, object]:
         """Raises KnownError, and NotPermitted where the approval counts no more."""

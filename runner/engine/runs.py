@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from runner.engine.building import BuildFailed
 from runner.model.errors import KnownError
 from runner.model.events import RunHeld, RunMeasured, RunStarted
 from runner.model.lifecycle import Phase
@@ -76,6 +77,8 @@ class Runs:
             return await self._run_in(case, decision, sandbox, (await sandbox.check()).protections, why)
         except NotPermitted as refusal:
             return not_run(request, refusal, Outcome.KILLED)
+        except BuildFailed as failure:
+            return failure.result
         except KnownError as error:
             return not_run(request, error)
         finally:
@@ -160,7 +163,8 @@ class Runs:
         """
         found, bundle = self._sandboxes.packages(request.sandbox), None
         if request.plan is not None:
-            prepared = await self._installing.prepared(request, None)
+            with self._installing.stoppable(request):
+                prepared = await self._installing.prepared(request, None, job.permit)
             found, bundle = prepared.after, prepared.bundle
         if found is None:
             return job

@@ -127,6 +127,8 @@ def submission(agent: str, tool: Tool, given: Mapping[str, object] | None) -> Su
                 sandbox_id=arguments.required("sandbox_id"),
                 packages=(arguments.required("package"),),
                 registry=arguments.text("registry") or "",
+                network_enabled=arguments.flag("network_enabled"),
+                allowed_domains=_domains(arguments),
             )
         case Tool.CODE_LIST_FILES:
             return _file(agent, tool, arguments, arguments.text("path") or WORKSPACE)

@@ -231,9 +231,9 @@ TOOLS: list[dict[str, Any]] = [
         CODE_INSTALL_PACKAGE,
         "Install a package after approval",
         "Install a package of PyPI or npm, and what it needs, in a sandbox of yours. "
-        "Only ready files are installed (wheels, npm tarballs); nothing is built and no install script runs. The "
-        "sandbox needs no network. Import Python packages in Python code; their commands are in "
-        "/workspace/.packages/bin, and shell code finds neither by itself.",
+        "The sandbox needs no network. What has no wheel is built, and install scripts of npm run, in a sandbox of "
+        "their own without network: CRITICAL, and slower, so prefer versions with wheels. Import Python packages in "
+        "Python code; their commands are in /workspace/.packages/bin, and shell code finds neither by itself.",
         {
             "sandbox_id": SANDBOX_ID,
             "package": {
@@ -244,6 +244,15 @@ TOOLS: list[dict[str, Any]] = [
                 "type": "string",
                 "enum": ["pypi", "npm"],
                 "description": "Default: that of the sandbox's language.",
+            },
+            "network_enabled": {
+                "type": "boolean",
+                "description": "Let a build reach allowed_domains, or without them the package registries.",
+            },
+            "allowed_domains": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "The only hosts that a build may reach; needs network_enabled.",
             },
             "title": TITLE,
         },

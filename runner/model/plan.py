@@ -15,6 +15,52 @@ class Registry(StrEnum):
     NPM = "npm"
 
 
+class ProgramKind(StrEnum):
+    """What the text of a program is."""
+
+    PYTHON = "python"
+    JAVASCRIPT = "javascript"
+    SHELL = "shell"
+    TEXT = "text"
+
+
+SHORT_PROGRAM = 300
+"""Characters of a program's text that stands in its package's row."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProgram:
+    """A program of a package that runs while the package is installed."""
+
+    name: str
+    """What it is, e.g. `postinstall` or `setup.py`."""
+    text: str
+    """What runs: a shell line of package.json, a file of the package, or what names a program of another package."""
+    kind: ProgramKind = ProgramKind.TEXT
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it is shown in its package's row; a longer one is a part of the request by itself."""
+        return len(self.text) <= SHORT_PROGRAM and "\n" not in self.text
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFile:
+    """One package that a build needs: the file it comes from."""
+
+    name: str
+    version: str
+    file: str
+    sha256: str
+    size: int
+    url: str
+
+    @property
+    def title(self) -> str:
+        """Name and version."""
+        return f"{self.name} {self.version}"
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedPackage:
     """One package at one version: the file it comes from and what a person is shown of it."""
@@ -42,13 +88,24 @@ class PlannedPackage:
     yanked: str = ""
     """Why this version was withdrawn by its authors; empty where it was not."""
     scripts: tuple[str, ...] = ()
-    """Install scripts (npm), by name. They are not run."""
+    """Install scripts (npm), by name; only those among `programs` are run."""
     mistaken_for: str = ""
     """A much used package whose name looks like this one's."""
     deprecated: str = ""
     """Why its authors advise against it (npm); empty where they do not."""
     index: str = ""
     """Host of the index that was asked, where this machine has several: the first that has the name."""
+    programs: tuple[OwnProgram, ...] = ()
+    """What of it runs while it is installed, in that order; nothing for a package that is only unpacked."""
+    build_files: tuple[BuildFile, ...] = ()
+    """The files that its build uses and that are gone afterwards: the only packages that the build finds."""
+    optional: bool = False
+    """npm: whether those that need it work without it, so that it may fail to be built."""
+
+    @property
+    def builds(self) -> bool:
+        """Whether programs of its own run while it is installed."""
+        return bool(self.programs)
 
     @property
     def title(self) -> str:
@@ -73,12 +130,21 @@ class Plan:
     @property
     def size(self) -> int:
         """Bytes of all files."""
-        return sum(package.size for package in self.packages)
+        return sum(package.size + sum(one.size for one in package.build_files) for package in self.packages)
+
+    @property
+    def built(self) -> tuple[PlannedPackage, ...]:
+        """The packages of which programs run while they are installed."""
+        return tuple(package for package in self.packages if package.builds)
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 (hex) over the files and where they go: equal for plans that install the same."""
-        parts = [(one.name, one.version, one.file, one.sha256, one.place) for one in self.packages]
+        parts = [
+            (one.name, one.version, one.file, one.sha256, one.place)
+            + ((one.programs, one.build_files) if one.builds else ())
+            for one in self.packages
+        ]
         return hashlib.sha256(repr((self.registry.value, parts)).encode()).hexdigest()
 
     @property
@@ -104,8 +170,13 @@ def _described(package: PlannedPackage) -> list[str]:
         lines.append(f"  ! withdrawn by its authors: {package.yanked}")
     if package.deprecated:
         lines.append(f"  ! its authors advise against it: {package.deprecated}")
-    if package.scripts:
+    if package.scripts and not package.builds:
         lines.append(f"  ! has install scripts, which are not run: {', '.join(package.scripts)}")
+    for program in package.programs:
+        shown = program.text if program.is_short else f"shown as {part_name(package, program)}"
+        lines.append(f"  ! runs its own program while it is installed: {program.name}: {shown}")
+    for file in package.build_files:
+        lines.append(f"  built with {file.title}: {file.file}, {file.size:,} bytes, sha256 {file.sha256}")
     released = f"released {day(package.released_at)}" if package.released_at else "release date unknown"
     first = f" since {day(package.first_released_at)}" if package.first_released_at else ""
     known = f", one of {package.versions} versions{first}" if package.versions else ""
@@ -119,6 +190,11 @@ def _described(package: PlannedPackage) -> list[str]:
     if package.summary:
         lines.append(f"  {package.summary}")
     return lines
+
+
+def part_name(package: PlannedPackage, program: OwnProgram) -> str:
+    """Return the name of the part of a request that holds the text of a program."""
+    return f"{program.name} of {package.place or package.name}"
 
 
 def day(at: float) -> str:

@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from runner.model.bundle import Installed  # noqa: TC001 - the codec resolves the annotations
-from runner.model.plan import Plan  # noqa: TC001 - the codec resolves the annotations
+from runner.model.plan import Plan, part_name
 from runner.model.shown import cut_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 
 class Tool(StrEnum):
@@ -202,8 +202,17 @@ class Request:
         plan = "" if self.plan is None else self.plan.text
         hosts = "\n".join(self.domains) if len(self.domains) > MOST_HOSTS_BESIDE else ""
         handed = ((VARIABLES, variables), (INPUT, self.stdin))
-        named = ((CODE, self.code), *handed, *files, (PACKAGES, plan), (HOSTS, hosts))
+        named = ((CODE, self.code), *handed, *files, (PACKAGES, plan), *self._programs(), (HOSTS, hosts))
         return tuple(Part(name, text) for name, text in named if text)
+
+    @property
+    def builds(self) -> bool:
+        """Whether programs of packages run while these are installed."""
+        return self.plan is not None and bool(self.plan.built)
+
+    def _programs(self) -> Iterator[tuple[str, str]]:
+        for package in () if self.plan is None else self.plan.built:
+            yield from ((part_name(package, one), one.text) for one in package.programs if not one.is_short)
 
     @property
     def beside(self) -> tuple[Part, ...]:
@@ -227,6 +236,10 @@ class Request:
         for name in ONLY_WHERE_SET:
             if not whole[name]:
                 del whole[name]
+        for package in whole.get("plan", {}).get("packages", ()):
+            for name in ("programs", "build_files", "optional"):
+                if not package[name]:
+                    del package[name]
         return whole
 
 

@@ -72,20 +72,41 @@ class Prepared:
     """Files of the packages that are not installed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What the build of a package has made: a wheel, or the tarball of npm after its scripts have run."""
+
+    file: str
+    data: bytes
+    sha256: str
+
+
+def place_of(package: PlannedPackage) -> str:
+    """Return what tells a package from the others of its plan."""
+    return package.place or package.name
+
+
 class Stale(KnownError):
     """The sandbox has other packages than when the plan was made."""
 
 
-def prepare(plan: Plan, before: PackageSet, load: Callable[[PlannedPackage], bytes]) -> Prepared:
+def prepare(
+    plan: Plan,
+    before: PackageSet,
+    load: Callable[[PlannedPackage], bytes],
+    built: Mapping[str, Built] | None = None,
+) -> Prepared:
     """Return what `plan` installs beside what is there `before`. `load` returns the file of a package.
 
-    Blocks. Raises Stale, and Unusable for a file that is not what was planned.
+    `built` is installed in place of the files of packages that had to be built. Blocks. Raises Stale, and Unusable for
+    a file that is not what was planned.
     """
     if plan.installed != before.titles:
         raise Stale("The sandbox has other packages by now than when this was planned.", "Ask again.")
     work = _Preparing(before)
     for package in plan.packages:
-        work.add(package, load(package), plan.registry)
+        made = (built or {}).get(place_of(package))
+        work.add(package, made or _approved(package, load(package)), plan.registry)
     after = PackageSet(
         plan.registry,
         (*before.packages, *plan.packages),
@@ -96,6 +117,13 @@ def prepare(plan: Plan, before: PackageSet, load: Callable[[PlannedPackage], byt
     folder = PYTHON_FOLDER if plan.registry is Registry.PYPI else NODE_FOLDER
     bundle = Bundle(folder, tuple(work.archives), tuple(work.commands), not before.packages, after.modules)
     return Prepared(bundle, after, before.titles, tuple(work.left_out))
+
+
+def _approved(package: PlannedPackage, data: bytes) -> Built:
+    """Return the file of a package as it was approved. Raises Unusable for another one."""
+    if hashlib.sha256(data).hexdigest() != package.sha256:
+        raise Unusable(f"{package.file} has not the hash that was approved")
+    return Built(package.file, data, package.sha256)
 
 
 class _Preparing:
@@ -110,18 +138,16 @@ class _Preparing:
         for place in before.files:
             self._taken.take(place)
 
-    def add(self, package: PlannedPackage, data: bytes, registry: Registry) -> None:
+    def add(self, package: PlannedPackage, file: Built, registry: Registry) -> None:
         """Raises Unusable."""
-        if hashlib.sha256(data).hexdigest() != package.sha256:
-            raise Unusable(f"{package.file} has not the hash that was approved")
         try:
-            members = self._python(package, data) if registry is Registry.PYPI else self._npm(package, data)
+            members = self._python(package, file) if registry is Registry.PYPI else self._npm(package, file.data)
         except Unusable as error:
-            raise Unusable(f"{package.file} is not installed: {error}") from error
-        self.archives.append(Archive(data, package.sha256, members))
+            raise Unusable(f"{file.file} is not installed: {error}") from error
+        self.archives.append(Archive(file.data, file.sha256, members))
 
-    def _python(self, package: PlannedPackage, data: bytes) -> tuple[Member, ...]:
-        wheel = Wheel(package.file, data)
+    def _python(self, package: PlannedPackage, file: Built) -> tuple[Member, ...]:
+        wheel = Wheel(file.file, file.data)
         contents = wheel.contents()
         self.needs[package.name] = wheel.metadata().needs
         self.names += contents.modules

@@ -11,6 +11,7 @@ from runner.packages import npm_registry
 from runner.packages.client import origin_of
 from runner.packages.failures import NoPlan, Unusable
 from runner.packages.fetching import PlanFetching, together
+from runner.packages.npm_scripts import programs
 from runner.packages.npm_tree import Tree
 from runner.packages.tarball import Tarball
 from runner.risk.rules.packages import mistaken_for
@@ -132,10 +133,9 @@ def _planned(node: PackageFolder, source: NpmFetching, files: dict[str, bytes]) 
         if (said.get("name"), said.get("version")) != (version.name, version.text):
             raise Unusable("it says that it is another package than the registry does")
         tarball.members(node.place)
+        own = programs(tarball, said)
     except Unusable as error:
         raise NoPlan(f"{version.name} {version.text} is not used: {error}.", "Nothing was installed.") from error
-    scripts = said.get("scripts")
-    own = tuple(one for one in npm_registry.SCRIPTS if isinstance(scripts, dict) and one in scripts)
     known = source.packument(version.name)
     return PlannedPackage(
         name=version.name,
@@ -151,6 +151,10 @@ def _planned(node: PackageFolder, source: NpmFetching, files: dict[str, bytes]) 
         versions=len(known.versions),
         summary=version.summary,
         deprecated=version.deprecated,
-        scripts=tuple(dict.fromkeys((*version.scripts, *own))),
+        scripts=tuple(
+            dict.fromkeys((*version.scripts, *(one.name for one in own if one.name in npm_registry.SCRIPTS)))
+        ),
+        programs=own,
+        optional=not node.required,
         mistaken_for=mistaken_for(version.name, "javascript"),
     )

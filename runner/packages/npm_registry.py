@@ -26,7 +26,7 @@ LONGEST_NAME = 214
 """Characters of a name, as npm has it."""
 NAME = re.compile(r"(?:@[A-Za-z0-9~_-][A-Za-z0-9._~-]*/)?[A-Za-z0-9~_-][A-Za-z0-9._~-]*")
 SCRIPTS = ("preinstall", "install", "postinstall")
-"""Scripts that npm would run when it installs; none is run here."""
+"""Scripts that run when a package is installed, in this order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,8 @@ class PackageFolder:
     below: dict[str, PackageFolder] = field(default_factory=dict)
     wanted_by: set[str] = field(default_factory=set)
     asked: bool = False
+    required: bool = False
+    """Whether somebody does not work without it."""
 
     @property
     def place(self) -> str:
@@ -135,6 +137,7 @@ class Tree:
 
     def _note(self, need: _Need, there: PackageFolder) -> None:
         self._found.setdefault(need.name, []).append((need.node, there))
+        there.required = there.required or not need.optional
         if need.by is not None:
             there.wanted_by.add(need.by.name)
 

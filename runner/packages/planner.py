@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from runner.model.errors import KnownError
+from runner.model.plan import Registry
 from runner.packages import npm_plan
 from runner.packages.client import RegistryClient
 from runner.packages.deadline import PlanDeadline
@@ -23,13 +24,16 @@ from runner.packages.target import NodeTarget, PythonTarget
 from runner.system.tasks import in_daemon
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from runner.model.plan import Plan, PlannedPackage, Registry
+    from runner.model.plan import BuildFile, Plan, PlannedPackage
     from runner.network.dialing import Dialer
     from runner.packages.cache import FileCache
     from runner.packages.client import Access
+    from runner.packages.installing import Built
     from runner.packages.limits import PlanLimits
+
+    Load = Callable[[PlannedPackage | BuildFile], bytes]
 
 T = TypeVar("T")
 PLANS_AT_ONCE = 4
@@ -88,12 +92,25 @@ class Planner:
                 self._plans.popitem(last=False)
             return plan
 
-    async def prepare(self, agent: str, plan: Plan, before: PackageSet) -> Prepared:
-        """Return what an approved plan installs. Raises KnownError."""
+    async def prepare(
+        self, agent: str, plan: Plan, before: PackageSet, built: Mapping[str, Built] | None = None
+    ) -> Prepared:
+        """Return what an approved plan installs, with what was `built` for it. Raises KnownError."""
+        return await self._with_files(agent, plan.registry, lambda load: prepare(plan, before, load, built))
+
+    async def files(self, agent: str, plan: Plan, before: PackageSet) -> dict[str, bytes]:
+        """Return the files that the builds of an approved plan use, by their hashes. Raises KnownError."""
+        wanted: list[PlannedPackage | BuildFile] = [one for package in plan.built for one in package.build_files]
+        # What is unpacked only needs to be there for scripts, which may use any of it.
+        wanted += plan.built if plan.registry is Registry.PYPI else (*before.packages, *plan.packages)
+        return await self._with_files(agent, plan.registry, lambda load: {one.sha256: load(one) for one in wanted})
+
+    async def _with_files(self, agent: str, registry: Registry, use: Callable[[Load], T]) -> T:
+        """Return what `use` makes of approved files, on a thread. Raises KnownError."""
         async with self._turn(agent):
             limits, deadline = self._limits(), self._deadline()
             try:
-                return await self._aside(lambda: self._prepared(plan, before, limits, deadline), deadline)
+                return await self._aside(lambda: self._loading(registry, use, limits, deadline), deadline)
             except Unusable as error:
                 raise KnownError(f"The packages were not installed: {error}.", "Ask again.") from error
             finally:
@@ -163,17 +180,17 @@ class Planner:
             finally:
                 runner.run(client.close())
 
-    def _prepared(self, plan: Plan, before: PackageSet, limits: PlanLimits, deadline: PlanDeadline) -> Prepared:
+    def _loading(self, registry: Registry, use: Callable[[Load], T], limits: PlanLimits, deadline: PlanDeadline) -> T:
         with asyncio.Runner() as runner:
-            client = self._client(self._access(plan.registry))
+            client = self._client(self._access(registry))
 
-            def load(package: PlannedPackage) -> bytes:
+            def load(package: PlannedPackage | BuildFile) -> bytes:
                 if (data := self._cache.find(package.sha256)) is not None:
                     return data
                 return runner.run(_within(deadline, _fetched(client, package, limits)))
 
             try:
-                return prepare(plan, before, load)
+                return use(load)
             finally:
                 runner.run(client.close())
 
@@ -186,7 +203,7 @@ async def _within(deadline: PlanDeadline, work: Awaitable[bytes]) -> bytes:
         return await work
 
 
-async def _fetched(client: RegistryClient, package: PlannedPackage, limits: PlanLimits) -> bytes:
+async def _fetched(client: RegistryClient, package: PlannedPackage | BuildFile, limits: PlanLimits) -> bytes:
     """Fetch the file of a package again, which must be the one that was approved. Raises Unusable."""
     page = await client.get(package.url, most=min(package.size, limits.file_bytes))
     if page is None or hashlib.sha256(page.data).hexdigest() != package.sha256:

@@ -1,4 +1,4 @@
-"""Makes the plan for Python packages: resolves, fetches and looks into every wheel that would be installed."""
+"""Makes the plan for Python packages: resolves, fetches and looks into every file that would be installed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from packaging.utils import canonicalize_name
 
 from runner.model.plan import Plan, PlannedPackage, Registry
 from runner.packages import index
+from runner.packages.build_plan import plan_build
 from runner.packages.client import origin_of
 from runner.packages.failures import NoPlan, Unusable
 from runner.packages.fetching import PlanFetching, together
-from runner.packages.python_project import project
+from runner.packages.python_project import is_source, project
 from runner.packages.python_resolver import Candidate, resolve
+from runner.packages.sdist import Sdist
 from runner.packages.wheel import Wheel, metadata
 from runner.risk.rules.packages import mistaken_for
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
     from packaging.version import Version
 
+    from runner.model.plan import BuildFile, OwnProgram
     from runner.packages.cache import FileCache
     from runner.packages.client import RegistryClient
     from runner.packages.deadline import PlanDeadline
@@ -92,7 +95,7 @@ class PythonSource:
             self._files.complete(self._describe(likely, only_small=True))
 
     def metadata(self, name: str, file: ProjectFile) -> Metadata:
-        """Return what the wheel `file` says of itself. Raises NoPlan."""
+        """Return what the wheel, or the source archive, `file` says of itself. Raises NoPlan."""
         if file.sha256 not in self._metadata:
             self._files.complete(self._describe([(name, file)]))
         found = self._metadata[file.sha256]
@@ -101,7 +104,7 @@ class PythonSource:
         return found
 
     def wheel(self, name: str, file: ProjectFile) -> bytes:
-        """Return the bytes of a wheel, which have the announced hash. Raises NoPlan."""
+        """Return the bytes of a file, which have the announced hash. Raises NoPlan."""
         data = self._cache.find(file.sha256)
         if data is None:
             holder: list[bytes] = []
@@ -139,11 +142,17 @@ class PythonSource:
             self._projects[name] = NoPlan(f"{name} cannot be looked up: {error}.", "Nothing was installed.")
 
     async def _describe(self, files: Sequence[tuple[str, ProjectFile]], *, only_small: bool = False) -> None:
-        """Find the metadata of wheels: beside them where the registry announces it, else in them."""
+        """Find the metadata of files: beside wheels where the registry announces it, else in them."""
         await together(self._describe_one(name, file, only_small) for name, file in files)
 
     async def _describe_one(self, name: str, file: ProjectFile, only_small: bool) -> None:
         try:
+            if is_source(file):
+                # What its registry announces beside it is for its builders to know, and not what is built of it.
+                archive = self._cache.find(file.sha256)
+                if archive is not None or not only_small:
+                    self._metadata[file.sha256] = Sdist(file.name, archive or await self._fetch(name, file)).metadata()
+                return
             data = self._cache.find(file.metadata) if file.metadata else None
             if file.metadata and data is None:
                 page = await self._client.get(f"{file.url}.metadata", accept="*/*", most=4 << 20)
@@ -202,22 +211,25 @@ def make_plan(
 ) -> Plan:
     """Return the plan. Raises NoPlan. Blocks."""
     found = resolve(asked, source, target, installed)
-    planned = tuple(_planned(one, source) for one in found)
-    hosts = {origin_of(package.url)[1] for package in planned}
+    planned = tuple(_planned(one, source, target) for one in found)
+    urls = {package.url for package in planned} | {one.url for package in planned for one in package.build_files}
+    hosts = {origin_of(url)[1] for url in urls}
     return Plan(Registry.PYPI, tuple(sorted(hosts)), planned, target.label)
 
 
-def _planned(one: Resolved, source: PythonSource) -> PlannedPackage:
-    """Return what is known of one package, its wheel fetched and looked into. Raises NoPlan."""
+def _planned(one: Resolved, source: PythonSource, target: PythonTarget) -> PlannedPackage:
+    """Return what is known of one package, its file fetched and looked into. Raises NoPlan."""
     candidate, file = one.candidate, one.candidate.file
     assert file is not None
     data = source.wheel(candidate.name, file)
+    programs: tuple[OwnProgram, ...] = ()
+    build_files: tuple[BuildFile, ...] = ()
     try:
-        wheel = Wheel(file.name, data)
-        said = wheel.metadata()
-        if tuple(map(str, said.needs)) != tuple(map(str, source.metadata(candidate.name, file).needs)):
-            raise Unusable("it needs other packages than its registry says")
-        wheel.contents()
+        if is_source(file):
+            programs, build_files = plan_build(file.name, data, source, target)
+            said = source.metadata(candidate.name, file)
+        else:
+            said = _looked_into(file, data, source.metadata(candidate.name, file))
     except Unusable as error:
         raise NoPlan(f"{file.name} is not used: {error}.", "Nothing was installed.") from error
     project = source.project(candidate.name)
@@ -236,4 +248,16 @@ def _planned(one: Resolved, source: PythonSource) -> PlannedPackage:
         yanked=file.yanked,
         index=project.index,
         mistaken_for=mistaken_for(candidate.name, "python"),
+        programs=programs,
+        build_files=build_files,
     )
+
+
+def _looked_into(file: ProjectFile, data: bytes, announced: Metadata) -> Metadata:
+    """Return what a wheel says of itself, which is what its registry `announced`. Raises Unusable."""
+    wheel = Wheel(file.name, data)
+    said = wheel.metadata()
+    if tuple(map(str, said.needs)) != tuple(map(str, announced.needs)):
+        raise Unusable("it needs other packages than its registry says")
+    wheel.contents()
+    return said

@@ -11,6 +11,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
+from runner.packages.sdist import ENDING
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -27,10 +29,15 @@ _LONG_NUMBER = re.compile(r"[0-9]{19,}")
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """The wheel of one version that fits best."""
+    """The wheel of one version that fits best, else its source archive."""
 
     version: Version
     file: ProjectFile
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it has to be built."""
+        return is_source(self.file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +46,14 @@ class Project:
 
     name: str
     releases: tuple[Release, ...]
-    """With a wheel that fits, the latest first."""
+    """Those with a wheel that fits, the latest first, then those that can only be built, likewise."""
     versions: int
     """How many versions there are, whatever they are good for."""
     first_released_at: float
     unfit: tuple[Version, ...]
-    """Versions without a wheel that fits, the latest first."""
+    """Versions without a wheel that fits and without sources, the latest first."""
     unhashed: bool
-    """Whether there were wheels for which the registry has no hash."""
+    """Whether there were files for which the registry has no hash."""
     index: str = ""
     """Host of the index that has it, where there are several."""
 
@@ -54,6 +61,7 @@ class Project:
 def project(name: str, files: Iterable[ProjectFile], target: PythonTarget, index: str = "") -> Project:
     """Return the versions of the project `name` for `target`, which `index` has."""
     best: dict[Version, tuple[int, ProjectFile]] = {}
+    sources: dict[Version, ProjectFile] = {}
     versions: set[Version] = set()
     first, unhashed = 0.0, False
     requires: dict[str, bool] = {}
@@ -64,16 +72,26 @@ def project(name: str, files: Iterable[ProjectFile], target: PythonTarget, index
         versions.add(version)
         first = min(filter(None, (first, file.released_at)), default=0.0)
         places = [target.ranks[tag] for tag in wheel_tags if tag in target.ranks]
-        if not places or not _takes(file.requires_python, target, requires):
+        if not (places or is_source(file)) or not _takes(file.requires_python, target, requires):
             continue
         if not file.sha256:
             unhashed = True
             continue
-        if version not in best or min(places) < best[version][0]:
+        if not places:
+            sources.setdefault(version, file)
+        elif version not in best or min(places) < best[version][0]:
             best[version] = min(places), file
-    releases = tuple(Release(version, best[version][1]) for version in sorted(best, reverse=True))
-    unfit = tuple(sorted(versions - best.keys(), reverse=True))
+    # What is ready comes first, also where it is older: a build runs code of strangers.
+    ready = [Release(version, best[version][1]) for version in sorted(best, reverse=True)]
+    built = [Release(version, sources[version]) for version in sorted(sources.keys() - best.keys(), reverse=True)]
+    releases = (*ready, *built)
+    unfit = tuple(sorted(versions - best.keys() - sources.keys(), reverse=True))
     return Project(name, releases, len(versions), first, unfit, unhashed, index)
+
+
+def is_source(file: ProjectFile) -> bool:
+    """Return whether a file is a source archive that can be read."""
+    return file.name.endswith(ENDING)
 
 
 def _parsed(name: str, file: ProjectFile) -> tuple[Version, frozenset[Tag]] | None:

@@ -204,12 +204,12 @@ def _absent(project: Project, said: list[str]) -> str:
         return f"Every version of {project.name} for this sandbox was withdrawn by its authors."
     if project.releases:
         latest = ", ".join(str(one.version) for one in project.releases[:5])
-        return f"No version fits {wanted}. With a wheel for this sandbox there are {latest}."
+        return f"No version fits {wanted}. For this sandbox there are {latest}."
     if project.unhashed:
         return f"The registry names no hashes for {project.name}."
     if project.unfit:
         return (
-            f"{project.name} has no wheel for this sandbox: version {project.unfit[0]} would have to be built from "
-            "source, which runs its code. Assent does not build packages."
+            f"{project.name} has no wheel for this sandbox, and no source archive that could be built: version "
+            f"{project.unfit[0]} is for others."
         )
     return f"The registry has no files of {project.name}."

@@ -1,4 +1,4 @@
-"""Reads a tarball of npm without running anything of it, and refuses one that is not plain."""
+"""Reads a tarball of npm, or a source archive, without running anything of it, and refuses one that is not plain."""
 
 from __future__ import annotations
 
@@ -32,16 +32,42 @@ class Tarball:
 
     def manifest(self) -> dict[str, Any]:
         """Return its `package.json`. Raises Unusable."""
-        found = [(offset, size) for parts, _, offset, size in self._entries if parts == ("package.json",)]
-        if len(found) != 1 or found[0][1] > MOST_MANIFEST:
+        text = self.text("package.json", MOST_MANIFEST)
+        if text is None:
             raise Unusable("it has not the one package.json that a package has")
         try:
-            said = json.loads(self._data[found[0][0] :][: found[0][1]].decode("utf-8-sig"))
+            said = json.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
             raise Unusable("its package.json cannot be read") from error
         if not isinstance(said, dict):
             raise Unusable("its package.json cannot be read")
         return said
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Its files, below its folder."""
+        return tuple("/".join(parts) for parts, *_ in self._entries)
+
+    def text(self, path: str, most: int) -> str | None:
+        """Return a file of it as text; None where it has none of that name, or several. Raises Unusable."""
+        found = [(offset, size) for parts, _, offset, size in self._entries if "/".join(parts) == path]
+        if len(found) != 1:
+            return None
+        offset, size = found[0]
+        if size > most:
+            raise Unusable(f"{path[-60:]!a} in it is too long")
+        try:
+            return self._data[offset : offset + size].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise Unusable(f"{path[-60:]!a} in it is not text") from error
+
+    def files(self) -> Iterator[tuple[str, bool, bytes]]:
+        """Yield each file: its path below its folder, whether it is a program, and what it holds. Raises Unusable."""
+        taken = TakenPlaces()
+        for parts, executable, offset, size in self._entries:
+            path = "/".join(parts)
+            taken.take(path)
+            yield path, executable, self._data[offset : offset + size]
 
     def members(self, place: str) -> tuple[Member, ...]:
         """Return its files for the folder `place`. Raises Unusable."""

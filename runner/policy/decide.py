@@ -112,7 +112,9 @@ class Policy:
         if why := refused_network(request):
             return f"{why} Deny it and ask the agent to do without, or set up a sandbox: the Doctor says how."
         networked = request.network is not NetworkMode.NONE
-        if request.tool is not Tool.CODE_EXECUTE:
+        if request.builds and request.isolation not in WITH_GATE:
+            return f"{NO_BUILDS} Deny it and ask for other packages, or set up a sandbox: the Doctor says how."
+        if request.tool is not Tool.CODE_EXECUTE and not request.builds:
             return ""
         weakest = self._weakest(level)
         if request.isolation.strength < weakest.strength:
@@ -161,6 +163,9 @@ class Policy:
                 return Isolation(settings.weakest_isolation_high)
             case Level.MEDIUM | Level.LOW:
                 return Isolation(settings.weakest_isolation_medium)
+
+
+NO_BUILDS = "Programs of these packages would run while they are installed, and plain processes confine nothing."
 
 
 def refused_network(request: Request) -> str:

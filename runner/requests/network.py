@@ -49,11 +49,14 @@ def network(
     """Return the network that a call asks for. Raises Refused, naming the entry that is no host.
 
     A call in a kept sandbox has the sandbox's network unless it asks for none; hosts that it names itself are added.
+    That of `code_install_package` is for builds alone.
     """
     named = _named(submission.allowed_domains)
-    if submission.tool not in NEW_PLACE or submission.network_enabled is False:
+    builds = submission.tool is Tool.CODE_INSTALL_PACKAGE
+    if (submission.tool not in NEW_PLACE and not builds) or submission.network_enabled is False:
         return Network()
-    mode, domains = _given(kept)
+    # A build has none of the sandbox's own network: it reaches what is asked for it alone.
+    mode, domains = _given(None if builds else kept)
     if named:
         mode, domains = NetworkMode.DOMAINS, {*domains, *named}
     elif mode is NetworkMode.NONE and submission.network_enabled:
@@ -64,7 +67,7 @@ def network(
         return Network()
     # A sandbox outlives a grant: it is added to each run, and seen in each.
     runs = submission.tool is Tool.CODE_EXECUTE
-    granted = {*offered.granted} - domains if runs else set[Destination]()
+    granted = {*offered.granted} - domains if runs or builds else set[Destination]()
     return Network(mode, _texts(domains | granted), _texts(granted))
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
 from runner.model.plan import Registry
+from runner.model.request import NetworkMode
 from runner.risk.touch import MOST
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def assess_installing(request: Request) -> Assessment:
     plan = request.plan
     if plan is None:
         return Assessment(Level.CRITICAL, ("What would be installed is not known.",), touch=Touch(request.packages))
-    findings = tuple(planned(plan, request.received_at))
+    findings = (*planned(plan, request.received_at), *_reached(request))
     level = max((finding.level for finding in findings), default=Level.HIGH)
     reasons = tuple(dict.fromkeys(one.reason for one in sorted(findings, key=lambda one: -one.level)))
     named = tuple(package.title for package in plan.packages[:MOST])
@@ -37,6 +38,13 @@ def planned(plan: Plan, now: float) -> Iterator[Finding]:
         yield from _about(package, plan.registry, now)
 
 
+def _reached(request: Request) -> Iterator[Finding]:
+    if request.network is not NetworkMode.NONE:
+        shown = ", ".join(request.domains)[:200]
+        reason = "What is built could reach these hosts."
+        yield Finding("request.network", Level.CRITICAL, Capability.NETWORK, WHOLE, shown, reason, "T1071")
+
+
 def _about(package: PlannedPackage, registry: Registry, now: float) -> Iterator[Finding]:
     if package.mistaken_for:
         reason = f"The name looks like {package.mistaken_for}, but it is another package."
@@ -45,7 +53,9 @@ def _about(package: PlannedPackage, registry: Registry, now: float) -> Iterator[
         yield _finding("yanked", Level.CRITICAL, package, f"Its authors have withdrawn this version: {package.yanked}")
     if package.deprecated:
         yield _finding("deprecated", Level.HIGH, package, f"Its authors advise against it: {package.deprecated}")
-    if package.scripts:
+    if package.builds:
+        yield _builds(package)
+    elif package.scripts:
         reason = f"It has install scripts ({', '.join(package.scripts)}), without which it may not work; none is run."
         yield _finding("scripts", Level.CRITICAL, package, reason)
     if package.released_at > 0 and now - package.released_at < YOUNG_SECONDS:
@@ -54,6 +64,14 @@ def _about(package: PlannedPackage, registry: Registry, now: float) -> Iterator[
         yield _finding("young", Level.HIGH, package, reason)
     if not package.released_at and registry is Registry.PYPI:
         yield _finding("undated", Level.HIGH, package, "The registry does not say when this version was released.")
+
+
+def _builds(package: PlannedPackage) -> Finding:
+    named = ", ".join(program.name for program in package.programs[:6])
+    reason = f"It runs programs of its own while it is installed: {named}."
+    if package.build_files:
+        reason += f" Built with {', '.join(one.title for one in package.build_files[:6])}."
+    return _finding("builds", Level.CRITICAL, package, reason)
 
 
 def _finding(what: str, level: Level, package: PlannedPackage, reason: str) -> Finding:

@@ -8,6 +8,7 @@ from runner.model.assessment import Assessment, Level, Touch
 from runner.model.request import Request, Tool
 from runner.risk.assess import assess
 from runner.risk.planned import assess_installing
+from runner.risk.programs import with_programs
 from runner.risk.writes import assess_write
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
     """Return what `request` would do, and how much that matters; `classify` assesses code. Pure; never raises."""
     match request.tool:
         case Tool.CODE_EXECUTE:
-            return classify(request)
+            return with_programs(classify(request), request, classify)
         case Tool.CODE_WRITE_FILE:
             path = "".join(request.files)
             return assess_write(path, request.code, executable=request.executable, classify=classify)
@@ -26,12 +27,14 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
             return _looks(request, "Hands the content of a file in its sandbox to the agent.")
         case Tool.CODE_LIST_FILES:
             return _looks(request, "Tells the agent which files are in its sandbox.")
+        case Tool.CODE_CREATE_SANDBOX if request.builds:
+            return with_programs(assess_installing(request), request, classify)
         case Tool.CODE_CREATE_SANDBOX:
             return Assessment(Level.LOW, ("Makes an empty sandbox without network; what runs in it is asked for.",))
         case Tool.CODE_DESTROY_SANDBOX:
             return Assessment(Level.LOW, ("Removes the agent's own sandbox with everything in it.",))
         case Tool.CODE_INSTALL_PACKAGE:
-            return assess_installing(request)
+            return with_programs(assess_installing(request), request, classify)
         case Tool.CODE_SANDBOX_INFO:
             return Assessment(Level.LOW, ("Only reads what the sandbox says about itself.",))
         case _:

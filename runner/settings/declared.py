@@ -335,6 +335,10 @@ class Settings:
         1024, "Most that fetched packages may take on disk; those not used for longest go first.",
         group=PACKAGES, yaml="security.sandbox.packages.cache_mb", at_least=1, at_most=65_536, unit="MB", restart=True,
     )
+    package_build_seconds: float = setting(
+        300.0, "Longest time that the build of one package, or its install scripts, may take.",
+        group=PACKAGES, yaml="security.sandbox.packages.build_seconds", at_least=1, at_most=3600, unit="s",
+    )
     network_by_default: bool = setting(
         False, "Whether containers reach the package registries, and nothing else, without the agent asking for it. "
         "Every run with network access is CRITICAL, so each is asked.",

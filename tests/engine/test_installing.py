@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import py_compile
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from runner.model.answer import Answer
     from runner.model.request import Request
-    from runner.packages.installing import PackageSet, Prepared
+    from runner.packages.installing import Prepared
     from runner.sandbox.contract import Session
     from tests.engine.test_kept_sandboxes import House
 
@@ -93,7 +93,7 @@ async def test_nothing_is_fetched_for_what_was_denied(house: House, registry: Lo
 
 def changed(folder: Path) -> None:
     with (folder / "alpha/__init__.py").open("a") as file:
-        file.write("print(666)")
+        file.write("print('evil'.upper())")
 
 
 def moved(folder: Path) -> None:
@@ -103,7 +103,7 @@ def moved(folder: Path) -> None:
 
 def hidden(folder: Path) -> None:
     """Python takes such a compiled file without looking at its source."""
-    (folder / "x").write_text("print(666)")
+    (folder / "x").write_text("print('evil'.upper())")
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
     for name in (f"__pycache__/__init__.{sys.implementation.cache_tag}.pyc", "__init__.pyc"):
         py_compile.compile(str(folder / "x"), str(folder / "alpha" / name), invalidation_mode=mode)
@@ -111,7 +111,7 @@ def hidden(folder: Path) -> None:
 
 def linked(folder: Path) -> None:
     (folder.parent / "other").mkdir()
-    (folder.parent / "other/__init__.py").write_text("print(666)")
+    (folder.parent / "other/__init__.py").write_text("print('evil'.upper())")
     (folder / "alpha").rename(folder / "gone")
     (folder / "alpha").symlink_to("../other")
 
@@ -120,8 +120,8 @@ def linked(folder: Path) -> None:
     ("change", "code", "says"),
     [
         (changed, USE, "not as it was"),
-        (lambda folder: (folder / "alpha.py").write_text("print(666)"), USE, "1.5 2.0"),
-        (lambda folder: (folder / "json.py").write_text("print(666)"), f"import json\n{USE}", "1.5 2.0"),
+        (lambda folder: (folder / "alpha.py").write_text("print('evil'.upper())"), USE, "1.5 2.0"),
+        (lambda folder: (folder / "json.py").write_text("print('evil'.upper())"), f"import json\n{USE}", "1.5 2.0"),
         (moved, "import beta; print(beta.VERSION)", "not as it was"),
         (hidden, USE, "1.5 2.0"),
         (linked, USE, "not as it was"),
@@ -134,13 +134,13 @@ async def test_only_what_was_installed_is_imported(
     await install(house, id, "alpha")
     change(next(house.folder.glob("*/workspace/.packages")))
     ran = await run(house, code, id)
-    assert says in out(ran) and "666" not in out(ran), out(ran)
+    assert says in out(ran) and "EVIL" not in out(ran), out(ran)
 
 
 async def test_a_module_planted_beside_packages_is_not_imported(house: House, registry: LoopbackRegistry) -> None:
     id = await house.create()
     await install(house, id, "alpha")
-    (next(house.folder.glob("*/workspace/.packages")) / "evil.py").write_text("print(666)")
+    (next(house.folder.glob("*/workspace/.packages")) / "evil.py").write_text("print('evil'.upper())")
     assert await refused(house, id, "import evil", Language.PYTHON) is Level.CRITICAL
     house.says = Verdict.APPROVED
     ran = await run(house, "try:\n    import geopandas\nexcept ImportError:\n    print('none')", id)
@@ -300,9 +300,9 @@ async def test_stop_ends_an_installation_before_it_unpacks(
     assert (await install(house, id, "beta")).facts is not None
     prepared = Installing.prepared
 
-    async def stopping(installing: Installing, asked: Request, before: PackageSet | None) -> Prepared:
+    async def stopping(installing: Installing, asked: Request, *given: Any) -> Prepared:
         house.engine.runs.stop(asked.id, "enough")
-        return await prepared(installing, asked, before)
+        return await prepared(installing, asked, *given)
 
     with monkeypatch.context() as patched:
         patched.setattr(Installing, "prepared", stopping)

@@ -30,7 +30,7 @@ from tests.approval.test_door import Pen
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
 
     from runner.approval.ticket import Ticket
@@ -44,11 +44,11 @@ CREATE = Submission("claude", Tool.CODE_CREATE_SANDBOX, Language.PYTHON, title="
 class House:
     """An engine on the local sandbox; `says` answers every question."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, environment: Mapping[str, str] | None = None) -> None:
         self.places = Places.under(root / "home")
         self.sandbox = LocalSandbox(root / "runs")
         self.folder = root / "runs"
-        self.engine = build(self.places, load(self.places, {}), (self.sandbox,))
+        self.engine = build(self.places, load(self.places, environment or {}), (self.sandbox,))
         self.heard: list[Event] = []
         self.says: Verdict | None = Verdict.APPROVED
         self._changed = asyncio.Event()

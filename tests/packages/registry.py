@@ -72,6 +72,12 @@ class LoopbackRegistry:
         self.projects.setdefault(name, []).append(entry)
         return data
 
+    def add_source(self, name: str, version: str, files: Mapping[str, str] | None = None, **more: Any) -> bytes:
+        """Add a source archive, and the backend that builds it; `more` are those of `sdist`."""
+        if "tinybuild" not in self.projects:
+            self.add("tinybuild", "1.0", files={"tinybuild.py": BACKEND})
+        return self.add(name, version, sdist(name, version, files, **more), file=f"{name}-{version}.tar.gz")
+
     def add_npm(self, name: str, version: str, files: Mapping[str, str] | None = None, **more: Any) -> bytes:
         """Add a package of npm; `more` are fields of its package.json."""
         about = {"name": name, "version": version, **more}
@@ -216,6 +222,56 @@ def wheel(
             change(entry)
             archive.writestr(entry, data)
     return out.getvalue()
+
+
+BACKEND = """
+import base64, hashlib, json, zipfile
+
+def build_wheel(out, config_settings=None, metadata_directory=None):
+    said = json.load(open("package.json"))
+    stem = f"{said['name'].replace('-', '_')}-{said['version']}"
+    files = dict(said["files"])
+    lines = ["Metadata-Version: 2.1", f"Name: {said['name']}", f"Version: {said['version']}"]
+    lines += [f"Requires-Dist: {one}" for one in said["needs"]]
+    files[f"{stem}.dist-info/METADATA"] = "\\n".join([*lines, ""])
+    files[f"{stem}.dist-info/WHEEL"] = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+    record = ""
+    for path, text in files.items():
+        hashed = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
+        record += f"{path},sha256={hashed},{len(text.encode())}\\n"
+    files[f"{stem}.dist-info/RECORD"] = record + f"{stem}.dist-info/RECORD,,\\n"
+    name = f"{stem}-py3-none-any.whl"
+    with zipfile.ZipFile(f"{out}/{name}", "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+    return name
+"""
+"""A small backend (PEP 517): what it puts into a wheel stands in `package.json` of the sources."""
+
+
+def sdist(
+    name: str,
+    version: str,
+    files: Mapping[str, str] | None = None,
+    *,
+    built: Mapping[str, Any] | None = None,
+    needs: Sequence[str] = (),
+    requires: Sequence[str] = ("tinybuild",),
+    backend: str = "tinybuild",
+    said: str = "",
+) -> bytes:
+    """Return a source archive. `built` are fields of `package.json`, which says what its backend makes of it."""
+    stem = name.replace("-", "_")
+    about = ["Metadata-Version: 2.1", f"Name: {said or name}", f"Version: {version}", "Summary: For a test."]
+    about += [f"Requires-Dist: {one}" for one in needs]
+    made = {"name": name, "version": version, "needs": list(needs), "files": {f"{stem}/__init__.py": "BUILT = True"}}
+    contents = {
+        "PKG-INFO": "\n".join(about) + "\n",
+        "pyproject.toml": f"[build-system]\nrequires = {json.dumps(list(requires))}\nbuild-backend = {backend!r}\n",
+        "package.json": json.dumps({**made, **(built or {})}),
+        **(files or {}),
+    }
+    return tarball(contents)
 
 
 def digest(data: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 import threading
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,9 @@ from runner.packages.requirements import npm_requirements, python_requirements
 from runner.packages.tarball import Tarball
 from runner.packages.wheel import Wheel
 from tests.packages.conftest import planner, registry, target
-from tests.packages.registry import LoopbackRegistry, digest, redirect, send, tarball, wheel
+from tests.packages.registry import LoopbackRegistry, digest, redirect, sdist, send, tarball, wheel
 
 if TYPE_CHECKING:
-    import tarfile
     import zipfile
     from http.server import BaseHTTPRequestHandler
     from pathlib import Path
@@ -349,14 +349,51 @@ async def test_conflicts_are_explained_and_end(registry: LoopbackRegistry, plann
         await planned(planner(registry), target)
 
 
+LINK = {"PKG-INFO": "Metadata-Version: 2.1\nName: app\nVersion: 1.0\n", "setup.py": ""}
+
+
+def as_link(entry: tarfile.TarInfo) -> None:
+    entry.type, entry.linkname, entry.size = tarfile.SYMTYPE, "/etc", 0
+
+
 @pytest.mark.asyncio
-async def test_what_has_only_a_source_is_not_built(
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"x", "damaged"),
+        (tarball(LINK, as_link), "link"),
+        (tarball({"../PKG-INFO": ""}), "outside its folder"),
+        (tarball({"PKG-INFO": LINK["PKG-INFO"]}), "neither pyproject.toml nor setup.py"),
+        (tarball({**LINK, "pyproject.toml": "[["}), "cannot be read"),
+        (tarball({**LINK, "pyproject.toml": "build-system = 1"}), "cannot be read"),
+        (tarball({**LINK, "pyproject.toml": "[build-system]\nbuild-backend = 'x;y'"}), "names no backend"),
+        (tarball({**LINK, "pyproject.toml": "[build-system]\nbackend-path = ['../..']"}), "not one of its own"),
+        (tarball({**LINK, "pyproject.toml": "[build-system]\nrequires = 3"}), "none that can be read"),
+        (tarball({**LINK, "setup.py": "#" * 200_001}), "too long"),
+    ],
+)
+async def test_a_source_that_is_not_plain_is_not_planned(
+    registry: LoopbackRegistry, planner: Make, target: PythonTarget, data: bytes, says: str
+) -> None:
+    registry.add("setuptools", "80.0")
+    registry.add("app", "1.0", data, file="app-1.0.tar.gz")
+    with pytest.raises(NoPlan, match=says):
+        await planned(planner(registry), target)
+
+
+@pytest.mark.asyncio
+async def test_what_is_ready_is_preferred_and_other_archives_are_not_read(
     registry: LoopbackRegistry, planner: Make, target: PythonTarget
 ) -> None:
-    registry.add("app", "1.0", b"x", file="app-1.0.tar.gz")
-    with pytest.raises(NoPlan, match="does not build"):
+    registry.add("app", "1.0")
+    registry.add("app", "2.0", sdist("app", "2.0"), file="app-2.0.tar.gz")
+    plan = await planned(planner(registry), target)
+    assert [(one.version, one.builds) for one in plan.packages] == [("1.0", False)]
+    assert not any("tar.gz" in path for path in registry.asked), "the source was fetched"
+    registry.projects.pop("app")
+    registry.add("app", "3.0", b"x", file="app-3.0.zip")
+    with pytest.raises(NoPlan, match="no source archive that could be built"):
         await planned(planner(registry), target)
-    assert not any("files" in path for path in registry.asked), "the source was fetched"
 
 
 @pytest.mark.asyncio
