@@ -34,6 +34,8 @@ ARGUMENTS = "assent.arguments"
 """Key of the arguments of a tool call in the scope of its request; None where the message holds them still."""
 HOLD_HEADER = b"assent-hold"
 """Header with the seconds a client can wait: written into its configuration beside the timeout there."""
+OUTPUT_HEADER = b"assent-output"
+"""Header of a program that prints the output itself, such as `assent run`: `as-it-is`."""
 SESSION_HEADER = b"mcp-session-id"
 VERSION_HEADER = b"mcp-protocol-version"
 BEARER = "bearer "
@@ -104,7 +106,8 @@ class Guard:
                 rejected.agent = agent
                 rejected.request_id = rejected.request_id or rejection.id_of(raw)
                 raise
-            caller = Caller(agent, self._hold(headers), len(raw))
+            as_it_is = headers.only(OUTPUT_HEADER) == b"as-it-is"
+            caller = Caller(agent, self._hold(headers), len(raw), as_it_is)
             scope["user"] = _user(agent)
             scope[CALLER], scope[ARGUMENTS] = caller, message.arguments
             line = _Line(message.around, receive, send, caller.gone, self._hung_up)
