@@ -227,10 +227,9 @@ class StdioBridge:
             if body.get("id") is not None and error["code"] != OWN_ERROR:
                 self._client.send(json.dumps(body))
                 return
-            why = str(error["message"])
         except (ValueError, KeyError, TypeError):
-            why = f"Assent did not take this message: {text[:200]}"
-        self._client.fail(message, why)
+            pass
+        self._client.fail(message, refusal_text(text))
 
     def _introduce(self) -> None:
         """Open a session of the handshake era on the client's behalf. Raises Unreachable, OSError."""
