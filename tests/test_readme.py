@@ -122,8 +122,10 @@ def test_the_library_does_what_it_says() -> None:
 
 def test_configurations_are_those_that_assent_gives() -> None:
     given = {one.client: one.text for one in configurations("x", "TOKEN", "http://127.0.0.1:17317/mcp")}
-    assert blocks("json") == [given["Claude Code"], given["Any client that starts a command"]]
+    assert blocks("json") == [given["Claude Code"], given["Any client that speaks HTTP"]]
     assert blocks("toml") == [given["Codex"]]
+    first = list(given)[:6]
+    assert all('"mcp"' in given[name] and "17317" not in given[name] for name in first), "the bridge is shown first"
     for client in ("Gemini CLI", "Cursor", "VS Code"):
         assert client in given and client in README
 

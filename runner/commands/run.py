@@ -107,7 +107,7 @@ def submit(places: Places, token: str, arguments: dict[str, object], say: Callab
     `arguments` are those of `code_execute`. Ctrl+C withdraws the request.
     """
     caller = RunClient(say)
-    bridge = StdioBridge(places, token, PATIENCE, caller)
+    bridge = StdioBridge(places, token, PATIENCE, caller, {"Assent-Output": "as-it-is"})
     tool = catalog.CODE_EXECUTE
     while True:
         data = _call(bridge, caller, tool, arguments)
@@ -139,12 +139,12 @@ def _call(bridge: StdioBridge, caller: RunClient, tool: str, arguments: dict[str
 
 
 def _told(answer: dict[str, Any], data: dict[str, Any]) -> int:
-    if "exit_code" in data:
-        _print(str(data["stdout"]), sys.stdout)
-        _print(str(data["stderr"]), sys.stderr)
+    if data.get("status") in (Status.FINISHED, Status.FAILED):
+        _print(str(data.get("stdout", "")), sys.stdout)
+        _print(str(data.get("stderr", "")), sys.stderr)
         if error := data.get("error"):
             sys.stderr.write(f"assent run: {in_one_line(str(error))}\n")
-        code = int(data["exit_code"])
+        code = int(data.get("exit_code", 0))
         if code == 0 and data.get("status") != Status.FINISHED:
             return 1
         return code if code >= 0 else 124

@@ -17,7 +17,7 @@ from runner.model.result import Outcome
 from runner.packages.building import OUT, asked_for
 from runner.packages.failures import Unusable
 from runner.sandbox.contract import Bounds, Collect, Job
-from runner.sandbox.languages import inside
+from runner.sandbox.programs import inside
 from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from runner.approval.deliberate import unproven
 from runner.approval.ticket import Ticket
+from runner.audit import captures
 from runner.audit.ledger import LedgerFailed
 from runner.engine.path import GONE
 from runner.engine.refusals import Refusals
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from runner.model.decision import Verdict
     from runner.model.events import Event
     from runner.model.request import Isolation
+    from runner.model.result import CapturedFile
     from runner.model.submission import Submission
     from runner.requests.case import Case
     from runner.requests.cases import Cases
@@ -155,6 +157,10 @@ class Engine:
     async def delivered(self, request_id: str) -> None:
         """Record that the answer was fetched."""
         await self._recorder.note("delivered", request_id)
+
+    async def captured(self, file: CapturedFile) -> bytes:
+        """Return the content of a file that a run created. Raises KnownError where it is gone or was altered."""
+        return await asyncio.to_thread(captures.read, self.parts.places, file)
 
     def ticket(self, agent: str, request_id: str) -> Ticket | None:
         """Return the handle on a request of this agent, active or closed; None for another agent's request."""

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 LONGEST_CHANGES = 20_000
 """Characters of a person's changes that are sent to the agent."""
+FOR_THE_WINDOW = frozenset({"chosen", "warm", "missing"})
+"""Facts about the sandbox that help no agent, and cost its tokens."""
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
 GONE = "The agent went away."
@@ -202,7 +204,8 @@ class Path:
         """Raises KnownError, and NotPermitted where the approval counts no more."""
         self._door.require(case, decision)
         if case.request.tool is Tool.CODE_SANDBOX_INFO:
-            return await self._parts.sandboxes.facts()
+            found = await self._parts.sandboxes.facts()
+            return {name: value for name, value in found.items() if name not in FOR_THE_WINDOW}
         return await self._sandboxes.do(case.approved, lambda: self._door.require(case, decision))
 
     async def _store(self, case: Case, result: Result) -> dict[str, object]:

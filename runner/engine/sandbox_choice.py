@@ -335,7 +335,9 @@ class SandboxChoice:
                 "max_memory_mb": usual.memory_mb,
                 "max_disk_mb": usual.disk_mb,
                 "max_output_bytes": usual.output_bytes,
+                "output_in_answers_kb": settings.max_output_kb,
             },
+            "kept_sandboxes": f"removed after {settings.sandbox_unused_seconds:g} s without use",
         }
 
     async def close(self) -> None:

@@ -182,7 +182,7 @@ def _code(agent: str, arguments: Arguments) -> Submission:
 
 def _language(name: str) -> Language:
     try:
-        return Language(name)
+        return Language(catalog.SYNONYMS.get(known := name.strip().lower()[:LONGEST_NAME], known))
     except ValueError:
         raise Refused(
             f"language is {_quoted(name)}, which Assent does not run.",

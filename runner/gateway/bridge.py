@@ -72,13 +72,19 @@ class Unreachable(Exception):
 
 
 class StdioBridge:
-    """The bridge between two streams and one address. `wait` is the client's time limit in seconds, as text."""
+    """The bridge between two streams and one address. `wait` is the client's time limit in seconds, as text.
 
-    def __init__(self, places: Places, token: str, wait: str, client: StdioClient) -> None:
+    `further` are headers to be sent with every message.
+    """
+
+    def __init__(
+        self, places: Places, token: str, wait: str, client: StdioClient, further: dict[str, str] | None = None
+    ) -> None:
         self._places = places
         self._token = token
         self._wait = wait
         self._client = client
+        self._further = further or {}
         self._lines: dict[str, Exchange] = {}
         self._lock = threading.Lock()
         self._session = ""
@@ -221,10 +227,9 @@ class StdioBridge:
             if body.get("id") is not None and error["code"] != OWN_ERROR:
                 self._client.send(json.dumps(body))
                 return
-            why = str(error["message"])
         except (ValueError, KeyError, TypeError):
-            why = f"Assent did not take this message: {text[:200]}"
-        self._client.fail(message, why)
+            pass
+        self._client.fail(message, refusal_text(text))
 
     def _introduce(self) -> None:
         """Open a session of the handshake era on the client's behalf. Raises Unreachable, OSError."""
@@ -267,6 +272,7 @@ class StdioBridge:
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "Authorization": f"Bearer {self._token}",
+            **self._further,
         }
         if self._wait:
             headers["Assent-Hold"] = self._wait

@@ -18,232 +18,190 @@ CODE_DESTROY_SANDBOX = "code_destroy_sandbox"
 CODE_INSTALL_PACKAGE = "code_install_package"
 
 LANGUAGES = ("python", "javascript", "shell")
+SYNONYMS = {"py": "python", "python3": "python", "js": "javascript", "node": "javascript", "nodejs": "javascript"} | {
+    "bash": "shell",
+    "sh": "shell",
+}
+"""Other names that models use for a language. They are taken and not advertised, as each costs tokens."""
 
 INSTRUCTIONS = (
-    "Code sent to code_execute is shown to a person, who approves or denies it; approved code runs in a sandbox. "
-    "Send one complete script per call and give it a title that says what it is for. "
-    "Each run has an empty workspace of its own, unless you create a sandbox with code_create_sandbox and name it. "
-    "A call may come back as `pending` with an id: ask for the answer with code_result. "
-    "After a denial, read the reason before you try again. Call code_sandbox_info to learn what the sandbox has."
+    "code_execute runs code in a sandbox once a person has approved it: use it for code that you would not run on the "
+    "user's machine unseen. The user's project files are not in the sandbox. Send one complete script per call, with a "
+    "title that says what it is for. `pending` means that nobody has decided yet: call code_result, do not send the "
+    "code again. After a denial read the reason; do not try the same by other means."
 )
+MOST_CHARACTERS = 6300
+"""Of the names, descriptions and schemas as JSON, about 1,570 tokens: every conversation of an agent pays for them."""
 
 NETWORK: dict[str, Any] = {
     "network_enabled": {
         "type": "boolean",
         "description": (
-            "Ask for network access: to allowed_domains, or without them to this machine's package registries only. "
-            "Always CRITICAL. Default: false, or the network of the sandbox that sandbox_id names."
+            "Ask for network: to allowed_domains, or without these to the package registries only. Always CRITICAL. "
+            "Default: none."
         ),
     },
     "allowed_domains": {
         "type": "array",
         "items": {"type": "string"},
-        "description": (
-            "The only hosts to be reachable, as name, name:port (default 443) or *.name; needs network_enabled. "
-            "Every other host is refused; the answer lists those that were."
-        ),
+        "description": "Hosts to be reachable, as name, name:port (default 443) or *.name; needs network_enabled.",
     },
 }
 TITLE = {"type": "string", "description": "What it is for, in a few words, for the person."}
-SANDBOX_ID = {"type": "string", "description": "The id that code_create_sandbox returned."}
+SANDBOX_ID = {"type": "string", "description": "From code_create_sandbox."}
+WHOLE: dict[str, Any] = {"type": "integer", "minimum": 1}
+LOADED_AT_ONCE = {"anthropic/alwaysLoad": True}
+"""Keeps Claude Code from hiding a tool behind a search that its model has to think of."""
 
 
-def _about_files(name: str, title: str, description: str, properties: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Return the description of a tool for a kept sandbox. `more`: `required` names and `reads`."""
-    return {
+def _tool(name: str, title: str, description: str, properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return the description of a tool. `more`: `required` names, `annotations`, `meta`."""
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required := more.get("required"):
+        schema["required"] = required
+    tool = {
         "name": name,
         "title": title,
         "description": description,
-        "inputSchema": {
-            "type": "object",
-            "properties": properties,
-            "required": more["required"],
-            "additionalProperties": False,
-        },
-        "annotations": {
-            "readOnlyHint": more["reads"],
-            "destructiveHint": name in (CODE_WRITE_FILE, CODE_DESTROY_SANDBOX),
-            "idempotentHint": name != CODE_CREATE_SANDBOX,
-            "openWorldHint": False,
-        },
+        "inputSchema": schema,
+        "annotations": more["annotations"],
     }
+    return {**tool, "_meta": more["meta"]} if "meta" in more else tool
 
+
+READS = {"readOnlyHint": True, "openWorldHint": False}
+CHANGES = {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": False}
+ADDS = {"readOnlyHint": False, "destructiveHint": False, "openWorldHint": False}
 
 TOOLS: list[dict[str, Any]] = [
-    {
-        "name": CODE_EXECUTE,
-        "title": "Run code after approval",
-        "description": (
-            "Run Python, JavaScript (Node.js) or shell (Bash) code in a sandbox once a person has approved it. "
-            "Returns the output, or the reason why it was not run. Waiting for the person does not count as run time. "
-            "If the answer says `pending`, fetch it later with code_result."
-        ),
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "language": {"type": "string", "enum": list(LANGUAGES), "description": "Language of the code."},
-                "code": {"type": "string", "minLength": 1, "description": "The complete code to run."},
-                "title": {"type": "string", "description": "What the code is for, in a few words, for the person."},
-                "timeout": {
-                    "type": "number",
-                    "exclusiveMinimum": 0,
-                    "description": "Seconds the code may run. Default: as configured, usually 30.",
-                },
-                "max_memory_mb": {"type": "integer", "minimum": 1, "description": "Memory limit in MiB."},
-                "max_disk_mb": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "description": "Disk limit in MiB. In a container no more than memory, which files count against.",
-                },
-                "max_output_bytes": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "description": "Bytes kept of each output stream: its beginning and end. Usually 4 MiB at most.",
-                },
-                "context": {
-                    "type": "object",
-                    "description": (
-                        "JSON data handed to the code as variables, by name. For shell they are environment variables "
-                        "with names in lower case, or in upper case after INPUT_."
-                    ),
-                },
-                "stdin": {"type": "string", "description": "Text the code can read from standard input."},
-                "sandbox_id": {
-                    "type": "string",
-                    "description": "Run in this sandbox of yours, with the files in it. Default: a new, empty one.",
-                },
-                "packages": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "description": (
-                        "Packages that the code needs, by the names of the registry, e.g. `requests==2.32.5` for "
-                        "Python or `lodash@4.17.21` for JavaScript. The person sees every file that would be installed "
-                        "for this run. For a sandbox_id use code_install_package."
-                    ),
-                },
-                **NETWORK,
+    _tool(
+        CODE_EXECUTE,
+        "Run code after approval",
+        "Run Python, JavaScript (Node.js) or shell (Bash) code in a sandbox after a person approved it. For one-off, "
+        "generated or untrusted code. The user's project and machine are not there; hand data in by context or stdin. "
+        "No network unless asked for. Print what you need: about 10 KB of output come back (beginning and end), in "
+        "Python also the value of the variable `result`. Files are named in the answer, pictures come back. To keep "
+        "files for later calls use code_create_sandbox.",
+        {
+            "language": {"type": "string", "enum": list(LANGUAGES)},
+            "code": {"type": "string", "minLength": 1, "description": "The complete script."},
+            "title": TITLE,
+            "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "Seconds to run; usually 30."},
+            "max_memory_mb": WHOLE,
+            "max_disk_mb": WHOLE,
+            "max_output_bytes": {**WHOLE, "description": "Of each stream, kept for the person."},
+            "context": {
+                "type": "object",
+                "description": (
+                    "JSON data that becomes variables, by name. For shell: environment variables with names in lower "
+                    "case, or in upper case after INPUT_."
+                ),
             },
-            "required": ["language", "code"],
-            "additionalProperties": False,
-        },
-        "annotations": {
-            "readOnlyHint": False,
-            "destructiveHint": True,
-            "idempotentHint": False,
-            "openWorldHint": True,
-        },
-    },
-    {
-        "name": CODE_RESULT,
-        "title": "Fetch a pending answer",
-        "description": (
-            "Fetch the answer of an earlier call that came back as `pending`. "
-            "Waits up to `wait` seconds for it. An answer is kept for an hour."
-        ),
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                "id": {"type": "string", "description": "The request_id of the pending call."},
-                "wait": {
-                    "type": "number",
-                    "minimum": 0,
-                    "description": "Seconds to wait for the answer. Default: as long as the console holds calls.",
-                },
+            "stdin": {"type": "string"},
+            "sandbox_id": {"type": "string", "description": "Run in this kept sandbox. Default: a new, empty one."},
+            "packages": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": (
+                    "From PyPI or npm, for this run, e.g. `requests==2.32.5`, `lodash@4.17.21`. With sandbox_id use "
+                    "code_install_package."
+                ),
             },
-            "required": ["id"],
-            "additionalProperties": False,
+            **NETWORK,
         },
-        "annotations": {"readOnlyHint": True, "openWorldHint": False},
-    },
-    {
-        "name": CODE_SANDBOX_INFO,
-        "title": "Describe the sandbox",
-        "description": "Tell which languages and versions the sandbox has, its limits, and what protects it.",
-        "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False},
-        "annotations": {"readOnlyHint": True, "openWorldHint": False},
-    },
-    _about_files(
+        required=["language", "code"],
+        annotations={**CHANGES, "openWorldHint": True},
+        meta=LOADED_AT_ONCE,
+    ),
+    _tool(
+        CODE_RESULT,
+        "Fetch a pending answer",
+        "Wait for the answer of a call that came back as `pending`. Call it again while it says `pending`. Works after "
+        "a lost connection and a restart, for an hour.",
+        {
+            "id": {"type": "string", "description": "The request_id of that call."},
+            "wait": {"type": "number", "minimum": 0, "description": "Seconds. Default: as long as possible."},
+        },
+        required=["id"],
+        annotations=READS,
+        meta=LOADED_AT_ONCE,
+    ),
+    _tool(
+        CODE_SANDBOX_INFO,
+        "Describe the sandbox",
+        "Versions, packages that are there, limits, network and protections of the sandbox. Once is enough.",
+        {},
+        annotations=READS,
+    ),
+    _tool(
         CODE_CREATE_SANDBOX,
         "Create a sandbox that is kept",
-        "Create a sandbox whose files stay between runs, for code in one language and for shell code. Returns its "
-        "sandbox_id. Processes do not stay. It is removed when it has not been used for a while. Code that starts or "
-        "imports a file there is CRITICAL unless code_write_file wrote that file and it is unchanged: then the person "
-        "sees it with the code. Python code may import such modules; a script started by `python3 FILE` may not.",
+        "Create a sandbox whose files stay between calls (processes do not), for one language and shell. Returns its "
+        "sandbox_id; removed when unused for a while. Put files that code imports there by code_write_file: code that "
+        "imports or starts any other file of it is CRITICAL, and so is starting a script by `python3 FILE`.",
         {
-            "language": {
-                "type": "string",
-                "enum": list(LANGUAGES),
-                "description": "Language of the code to run in it.",
-            },
+            "language": {"type": "string", "enum": list(LANGUAGES)},
             "title": TITLE,
-            "max_memory_mb": {"type": "integer", "minimum": 1, "description": "Memory limit of runs in it, in MiB."},
-            "max_disk_mb": {"type": "integer", "minimum": 1, "description": "Room for files, in MiB."},
+            "max_memory_mb": WHOLE,
+            "max_disk_mb": WHOLE,
             **NETWORK,
         },
         required=["language"],
-        reads=False,
+        annotations=ADDS,
     ),
-    _about_files(
+    _tool(
         CODE_WRITE_FILE,
         "Write a file after approval",
-        "Write a text file in a sandbox of yours, in place of one of the same name. Folders are made.",
+        "Write a text file in a kept sandbox, replacing one of that name. Never writes the user's files.",
         {
             "sandbox_id": SANDBOX_ID,
-            "file_path": {"type": "string", "description": "Where, below /workspace."},
-            "content": {"type": "string", "description": "The whole content."},
-            "executable": {"type": "boolean", "default": False, "description": "Whether it may be started."},
+            "file_path": {"type": "string", "description": "Below /workspace; folders are made."},
+            "content": {"type": "string"},
+            "executable": {"type": "boolean", "default": False},
             "title": TITLE,
         },
         required=["sandbox_id", "file_path", "content"],
-        reads=False,
+        annotations={**CHANGES, "idempotentHint": True},
     ),
-    _about_files(
+    _tool(
         CODE_READ_FILE,
         "Read a file after approval",
-        "Read a file in a sandbox of yours. What is not UTF-8 text comes as base64.",
+        "Read a file of a kept sandbox; base64 where it is no UTF-8 text.",
         {
             "sandbox_id": SANDBOX_ID,
-            "file_path": {"type": "string", "description": "Which, below /workspace."},
-            "offset": {"type": "integer", "minimum": 0, "description": "Byte to begin at. Default: 0."},
-            "max_bytes": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Bytes to read at most. Default: as much as an answer usually holds.",
-            },
+            "file_path": {"type": "string", "description": "Below /workspace."},
+            "offset": {"type": "integer", "minimum": 0, "description": "Byte to begin at."},
+            "max_bytes": WHOLE,
             "title": TITLE,
         },
         required=["sandbox_id", "file_path"],
-        reads=True,
+        annotations=READS,
     ),
-    _about_files(
+    _tool(
         CODE_LIST_FILES,
         "List files after approval",
-        "List a folder of a sandbox of yours: names, kinds and sizes.",
+        "List a folder of a kept sandbox: names, kinds, sizes.",
         {
             "sandbox_id": SANDBOX_ID,
-            "path": {"type": "string", "description": "The folder. Default: /workspace."},
+            "path": {"type": "string", "description": "Default: /workspace."},
             "title": TITLE,
         },
         required=["sandbox_id"],
-        reads=True,
+        annotations=READS,
     ),
-    _about_files(
+    _tool(
         CODE_INSTALL_PACKAGE,
         "Install a package after approval",
-        "Install a package of PyPI or npm, and what it needs, in a sandbox of yours. "
-        "The sandbox needs no network. What has no wheel is built, and install scripts of npm run, in a sandbox of "
-        "their own without network: CRITICAL, and slower, so prefer versions with wheels. Import Python packages in "
-        "Python code; their commands are in /workspace/.packages/bin, and shell code finds neither by itself.",
+        "Install a package and what it needs in a kept sandbox, which needs no network for it. What has no wheel is "
+        "built, and npm's install scripts run, in a sandbox of their own: CRITICAL, so prefer versions with wheels. "
+        "Import Python packages in Python code; their commands are in /workspace/.packages/bin.",
         {
             "sandbox_id": SANDBOX_ID,
-            "package": {
-                "type": "string",
-                "description": "Name in the registry, with a version where it matters: `requests==2.32.5`.",
-            },
+            "package": {"type": "string", "description": "e.g. `requests==2.32.5`"},
             "registry": {
                 "type": "string",
                 "enum": ["pypi", "npm"],
-                "description": "Default: that of the sandbox's language.",
+                "description": "Default: by the sandbox's language.",
             },
             "network_enabled": {
                 "type": "boolean",
@@ -257,15 +215,15 @@ TOOLS: list[dict[str, Any]] = [
             "title": TITLE,
         },
         required=["sandbox_id", "package"],
-        reads=False,
+        annotations=ADDS,
     ),
-    _about_files(
+    _tool(
         CODE_DESTROY_SANDBOX,
         "Remove a sandbox",
-        "Remove a sandbox of yours with everything in it.",
+        "Remove a kept sandbox with all its files.",
         {"sandbox_id": SANDBOX_ID},
         required=["sandbox_id"],
-        reads=False,
+        annotations={**CHANGES, "idempotentHint": True},
     ),
 ]
 

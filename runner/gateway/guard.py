@@ -13,7 +13,9 @@ from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 
 from runner.gateway import body, connection, rejection
 from runner.gateway.rejection import Rejected, too_much
+from runner.gateway.revival import LONGEST, SESSION_HEADER, VERSION_HEADER, Revival, renamed
 from runner.gateway.sessions import Sessions
+from runner.gateway.stdio import PATH
 from runner.gateway.waiting import LONGEST_HOLD, Caller
 from runner.model.errors import KnownError
 from runner.system.tasks import spawn
@@ -34,9 +36,11 @@ ARGUMENTS = "assent.arguments"
 """Key of the arguments of a tool call in the scope of its request; None where the message holds them still."""
 HOLD_HEADER = b"assent-hold"
 """Header with the seconds a client can wait: written into its configuration beside the timeout there."""
-SESSION_HEADER = b"mcp-session-id"
-VERSION_HEADER = b"mcp-protocol-version"
+OUTPUT_HEADER = b"assent-output"
+"""Header of a program that prints the output itself, such as `assent run`: `as-it-is`."""
 BEARER = "bearer "
+DISCOVERY = "/.well-known/"
+"""Where clients look for a way to log in (RFC 8414, 9728)."""
 BAD_REQUEST, NOT_FOUND = 400, 404
 
 
@@ -61,6 +65,7 @@ class Guard:
         self._app = app
         self._door = doorway
         self._sessions = Sessions()
+        self._revival = Revival(app)
         self._hung_up = asyncio.Event()
         self._calls = 0
         self._idle = asyncio.Event()
@@ -72,7 +77,7 @@ class Guard:
             return
         try:
             headers = _Headers(scope)
-            agent = self._recognize(headers)
+            agent = self._recognize(scope, headers)
             connection.recognize(scope, agent.name)
             self._admit(agent.name)
             try:
@@ -82,7 +87,8 @@ class Guard:
         except Rejected as rejected:
             if rejected.early:
                 rejected.request_id = await body.id_at_hand(receive)
-            self._door.refused(rejected.agent, rejected.text)
+            if rejected.status != NOT_FOUND:
+                self._door.refused(rejected.agent, rejected.text)
             await rejection.answer(send, rejected)
 
     async def _take(self, known: Agent, scope: Scope, headers: _Headers, receive: Receive, send: Send) -> None:
@@ -91,7 +97,8 @@ class Guard:
         raw = await body.read(agent, headers.only(b"content-length"), receive, self._door.limits)
         if raw is None:
             return
-        session = (headers.only(SESSION_HEADER) or b"").decode("latin-1")
+        named = (headers.only(SESSION_HEADER) or b"").decode("latin-1")
+        session = self._revival.current(agent, named)
         opens = scope["method"] == "POST" and not session and _of_handshakes(headers)
         with self._sessions.at_work(agent, session, opens=opens):
             try:
@@ -104,14 +111,36 @@ class Guard:
                 rejected.agent = agent
                 rejected.request_id = rejected.request_id or rejection.id_of(raw)
                 raise
-            caller = Caller(agent, self._hold(headers), len(raw))
+            as_it_is = headers.only(OUTPUT_HEADER) == b"as-it-is"
+            caller = Caller(agent, self._hold(headers), len(raw), as_it_is)
             scope["user"] = _user(agent)
             scope[CALLER], scope[ARGUMENTS] = caller, message.arguments
             line = _Line(message.around, receive, send, caller.gone, self._hung_up)
+            line.named = named
+            line.may_revive = _may_revive(scope, headers, named) and not self._sessions.of_another(agent, named)
             try:
-                await self._pass_on(scope, line)
+                await self._pass_on(scope if session == named else renamed(scope, session), line)
             finally:
                 self._note_session(agent, scope["method"], session, line)
+        if line.withheld:
+            version = (headers.only(VERSION_HEADER) or b"").decode("latin-1")
+            try:
+                await self._revive(agent, scope, session, line.again(message.around), version)
+            except Rejected as rejected:
+                rejected.request_id = rejection.id_of(raw)
+                raise
+
+    async def _revive(self, agent: str, scope: Scope, dead: str, line: _Line, version: str) -> None:
+        """Pass a message on in a new session in place of one that ended with an earlier console. Raises Rejected."""
+        async with self._revival.turn(agent):
+            new = self._revival.current(agent, line.named)
+            if new in (dead, line.named):
+                with self._sessions.at_work(agent, "", opens=True):
+                    await self._make_room(agent, scope)
+                    new = await self._revival.open(agent, line.named, scope, version)
+                    self._sessions.opened(agent, new)
+        with self._sessions.at_work(agent, new, opens=False):
+            await self._pass_on(renamed(scope, new), line)
 
     async def _split(self, agent: str, raw: bytes) -> Body:
         """Take the arguments out of a message, in a thread where that may take long. Raises Rejected."""
@@ -126,6 +155,7 @@ class Guard:
             raise too_much(agent, "Too many new sessions.", seconds)
         if old := self._sessions.superfluous(agent):
             self._sessions.ended(agent, old)
+            self._revival.ended(agent, old)
             headers = [(SESSION_HEADER, old.encode("latin-1"))]
             await self._app({**scope, "method": "DELETE", "headers": headers, "user": _user(agent)}, _nothing, _ignore)
 
@@ -135,6 +165,7 @@ class Guard:
             self._sessions.opened(agent, line.session)
         elif session and (method == "DELETE" or line.status == NOT_FOUND):
             self._sessions.ended(agent, session)
+            self._revival.ended(agent, session)
 
     async def idle(self, seconds: float) -> bool:
         """Wait at most `seconds` until no call is being answered; return whether that is so."""
@@ -148,10 +179,13 @@ class Guard:
         """Refuse further messages and end open streams."""
         self._hung_up.set()
 
-    def _recognize(self, headers: _Headers) -> Agent:
+    def _recognize(self, scope: Scope, headers: _Headers) -> Agent:
         """Return the agent. Raises Rejected."""
         if headers.only(b"host") not in self._door.hosts:
             raise Rejected(421, "Wrong Host header: use the exact address that Assent shows.")
+        if scope["path"].startswith(DISCOVERY):
+            # Else clients take the 401 below for a server that wants them to log in by a browser.
+            raise Rejected(404, "There is nothing to discover: the token is in the client's configuration.")
         if headers.has(b"origin"):
             raise Rejected(403, "Calls with an Origin header are refused: Assent does not answer web pages.")
         agent = self._door.agents.recognize(_bearer(headers.only(b"authorization")))
@@ -221,6 +255,17 @@ class _Line:
         self.status = 0
         self.session = ""
         """The session that the response names."""
+        self.named = ""
+        """The session that the message names."""
+        self.may_revive = False
+        """Whether a response that the session is unknown is withheld, to try again in a new one."""
+        self.withheld = False
+
+    def again(self, body: bytes) -> _Line:
+        """Return the same exchange from its beginning, after its response was withheld."""
+        line = _Line(body, self._receive, self._send, self._gone, self._hung_up)
+        line.named = self.named
+        return line
 
     async def receive(self) -> Message:
         if self._body is not None:
@@ -250,12 +295,18 @@ class _Line:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._started = True
             self.status = message["status"]
-            self.session = dict(message.get("headers", ())).get(SESSION_HEADER, b"").decode("latin-1")
+            self.withheld = self.may_revive and self.status == NOT_FOUND
+            headers = dict(message.get("headers", ()))
+            self.session = headers.get(SESSION_HEADER, b"").decode("latin-1")
+            if self.named and self.session not in ("", self.named):
+                headers[SESSION_HEADER] = self.named.encode("latin-1")
+                message = {**message, "headers": list(headers.items())}
+            self._started = not self.withheld
         elif message["type"] == "http.response.body" and not message.get("more_body"):
-            self._ended = True
-        await self._send(message)
+            self._ended = not self.withheld
+        if not self.withheld:
+            await self._send(message)
 
     async def finish(self) -> None:
         """Complete a response that was cut: by `hang_up`, or by the end of its session."""
@@ -272,6 +323,12 @@ def _of_handshakes(headers: _Headers) -> bool:
     """Return whether the protocol's library serves the message by the rules of the handshake era."""
     version = headers.only(VERSION_HEADER)
     return version is None or version.decode("latin-1") in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def _may_revive(scope: Scope, headers: _Headers, session: str) -> bool:
+    """Return whether a message goes on in a new session where the one that it names is unknown."""
+    usual = scope["method"] == "POST" and scope["path"] == PATH and _of_handshakes(headers)
+    return usual and 0 < len(session) <= LONGEST
 
 
 async def _nothing() -> Message:

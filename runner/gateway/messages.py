@@ -17,6 +17,8 @@ MODERN = "2026-07-28"
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 OWN_ERROR = -32000
 """JSON-RPC's code for errors of a server's own."""
+LONGEST_REFUSAL = 400
+"""Characters of a refusal that are handed on."""
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 
 
@@ -65,7 +67,8 @@ def header_text(value: str) -> str:
 
 
 def refusal_text(text: str) -> str:
+    """Return why a message was refused: the console says it in JSON where it knows the id, else as plain text."""
     try:
         return str(json.loads(text)["error"]["message"])
     except (ValueError, KeyError, TypeError):
-        return f"Assent did not open a session: {text[:200]}"
+        return f"Assent did not take this message: {text[:LONGEST_REFUSAL]}"

@@ -1,4 +1,4 @@
-"""The answer to a message that the gateway does not take: a status, a text, and the id of the request."""
+"""The answer to a message that the gateway does not take: a status, a text, and the id of the request if known."""
 
 from __future__ import annotations
 
@@ -74,9 +74,15 @@ def usable_id(value: object) -> str | int | None:
 
 
 async def answer(send: Send, rejected: Rejected) -> None:
-    error = {"jsonrpc": "2.0", "id": rejected.request_id, "error": {"code": OWN_ERROR, "message": rejected.text}}
-    body = json.dumps(error).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    """Answer with a JSON-RPC error for the request, or as text where its id is not known.
+
+    Clients take JSON for an answer to some other request, and wait on for their own (Codex: 200 s).
+    """
+    kind, body = b"text/plain; charset=utf-8", rejected.text.encode()
+    if rejected.request_id is not None:
+        error = {"jsonrpc": "2.0", "id": rejected.request_id, "error": {"code": OWN_ERROR, "message": rejected.text}}
+        kind, body = b"application/json", json.dumps(error).encode()
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
     if rejected.header is not None:
         headers.append(rejected.header)
     await send({"type": "http.response.start", "status": rejected.status, "headers": headers})

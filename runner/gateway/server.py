@@ -6,6 +6,7 @@ Imports the SDK (half a second, some 60 MB), so it is imported in the engine's t
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import errno
 import os
@@ -20,7 +21,7 @@ import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, ListToolsResult, TextContent, Tool
+from mcp_types import INVALID_PARAMS, CallToolResult, ImageContent, ListToolsResult, TextContent, Tool
 
 from runner.gateway import catalog, door, sessions
 from runner.gateway.acceptor import Acceptor
@@ -35,14 +36,17 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from mcp.server.context import ServerRequestContext
-    from mcp_types import CallToolRequestParams, PaginatedRequestParams
+    from mcp_types import CallToolRequestParams, ContentBlock, PaginatedRequestParams
 
+    from runner.gateway.replies import Reply
     from runner.gateway.tools import Counter
     from runner.gateway.waiting import Caller
     from runner.identity.agents import Agents
     from runner.system.aside import Aside
     from runner.system.places import Places
 
+DETAILS = "assent/request"
+"""Key in `_meta` of a result under which a program finds more of the request than the model gets."""
 HOST = "127.0.0.1"
 PATH = "/mcp"
 MOST_CONNECTIONS = 512
@@ -197,9 +201,7 @@ class Gateway:
             reply = await self._tools.call(params.name, params.arguments if given is None else given, caller, report)
         except UnknownTool as error:
             raise MCPError(INVALID_PARAMS, str(error)) from error
-        # Both: Claude Code and Codex read the data, Gemini the text.
-        text = TextContent(type="text", text=reply.text)
-        return CallToolResult(content=[text], structured_content=reply.data, is_error=reply.is_error)
+        return _result(reply)
 
 
 class _Server(uvicorn.Server):
@@ -221,6 +223,23 @@ class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         yield
+
+
+def _result(reply: Reply) -> CallToolResult:
+    """Return a reply in the protocol's form: both text and data, as Gemini reads the one and Claude Code the other."""
+    content: list[ContentBlock] = [TextContent(type="text", text=reply.text)]
+    for picture in reply.pictures:
+        data = base64.b64encode(picture.data).decode("ascii")
+        content.append(ImageContent(type="image", data=data, mime_type=picture.kind))
+    result = CallToolResult(
+        content=content,
+        # Clients that show the model the data do not show it the pictures beside them.
+        structured_content=None if reply.pictures else reply.data,
+        is_error=reply.is_error,
+    )
+    if reply.details:
+        result.meta = {DETAILS: reply.details}
+    return result
 
 
 async def _list_tools(

@@ -45,6 +45,10 @@ class Sessions:
     def ended(self, agent: str, session: str) -> None:
         self._open.get(agent, {}).pop(session, None)
 
+    def of_another(self, agent: str, session: str) -> bool:
+        """Return whether `session` is open and not of `agent`."""
+        return any(session in ids for owner, ids in self._open.items() if owner != agent)
+
     @contextmanager
     def at_work(self, agent: str, session: str, *, opens: bool) -> Iterator[None]:
         """Keep `session` from making room while one of its messages is answered, or count one that it `opens`."""

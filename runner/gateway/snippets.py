@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.system import installed
@@ -30,24 +31,42 @@ class Snippet(NamedTuple):
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """The command that starts `assent mcp`, and what it needs to know."""
+
+    program: str
+    arguments: tuple[str, ...]
+    environment: dict[str, str]
+
+    def server(self, hold: int) -> dict[str, object]:
+        """Return it as most clients have it, with the seconds that the client can wait."""
+        environment = self.environment | {"ASSENT_HOLD": str(hold)}
+        return {"command": self.program, "args": list(self.arguments), "env": environment}
+
+
 def configurations(
     agent: str, token: str, url: str, command: str = "assent", variables: Mapping[str, str] | None = None
 ) -> tuple[Snippet, ...]:
-    """Return the configurations for `agent`. Every text holds the token: show it once, store it nowhere.
+    """Return the configurations for `agent`, those with the bridge first. Every text holds the token: store it nowhere.
 
-    Where a client's own time limit is raised, the same text sets how long Assent may hold a call.
-    `command` starts the stdio bridge, followed by `mcp`. `variables` are what the bridge needs to find a console
-    whose folders are not the usual ones: clients start it without those of the session.
+    The bridge answers also while no console is open; with HTTP, clients that start before it go on without Assent and
+    say nothing. Where a client's own time limit is raised, the same text sets how long Assent may hold a call.
+    `command` starts the bridge, followed by `mcp`. `variables` are what the bridge needs to find a console whose
+    folders are not the usual ones: clients start it without those of the session.
     """
-    bridge = {"ASSENT_TOKEN": token, **(variables or {})}
+    program, *arguments = shlex.split(command)
+    bridge = Bridge(program, (*arguments, "mcp"), {"ASSENT_TOKEN": token, **(variables or {})})
     return (
-        _claude_code(token, url),
-        _codex(token, url),
-        _gemini(token, url),
-        _cursor(token, url),
-        _vs_code(token, url),
-        _bridge(bridge, command),
-        _bridge_codex(bridge, command),
+        _claude_code(bridge),
+        _codex(bridge),
+        _gemini(bridge),
+        _cursor(bridge),
+        _vs_code(bridge),
+        Snippet("Any client that starts a command", "its mcpServers", _servers(bridge.server(SHORT_HOLD))),
+        _claude_code_http(token, url),
+        _codex_http(token, url),
+        Snippet("Any client that speaks HTTP", "its mcpServers", _servers(_http(token, url, SHORT_HOLD))),
     )
 
 
@@ -67,65 +86,73 @@ def own_program() -> str:
     return os.path.abspath(found) if found else "assent"
 
 
-def _headers(token: str, hold: int) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}", "Assent-Hold": str(hold)}
+def _claude_code(bridge: Bridge) -> Snippet:
+    # Without alwaysLoad Claude Code hides the tools behind a search.
+    server = {"type": "stdio", **bridge.server(LONG_HOLD), "timeout": LONG_WAIT * 1000, "alwaysLoad": True}
+    return Snippet("Claude Code", "~/.claude.json", _servers(server))
 
 
-def _claude_code(token: str, url: str) -> Snippet:
-    server = {"type": "http", "url": url, "headers": _headers(token, LONG_HOLD), "timeout": LONG_WAIT * 1000}
-    return Snippet("Claude Code", ".mcp.json", _json({"mcpServers": {"assent": server}}))
-
-
-def _codex(token: str, url: str) -> Snippet:
-    headers = _headers(token, LONG_HOLD)
+def _codex(bridge: Bridge) -> Snippet:
+    environment = bridge.environment | {"ASSENT_HOLD": str(LONG_HOLD)}
     text = (
         "[mcp_servers.assent]\n"
-        f"url = {_toml(url)}\n"
-        "http_headers = { " + ", ".join(f"{_toml(name)} = {_toml(value)}" for name, value in headers.items()) + " }\n"
+        f"command = {_toml(bridge.program)}\n"
+        f"args = [{', '.join(map(_toml, bridge.arguments))}]\n"
+        f"env = {_toml_table(environment)}\n"
         f"tool_timeout_sec = {LONG_WAIT}\n"
         'default_tools_approval_mode = "approve"\n'
     )
     return Snippet("Codex", "~/.codex/config.toml", text)
 
 
-def _gemini(token: str, url: str) -> Snippet:
-    server = {"httpUrl": url, "headers": _headers(token, LONG_HOLD), "timeout": LONG_WAIT * 1000, "trust": True}
-    return Snippet("Gemini CLI", "~/.gemini/settings.json", _json({"mcpServers": {"assent": server}}))
+def _gemini(bridge: Bridge) -> Snippet:
+    server = {**bridge.server(LONG_HOLD), "timeout": LONG_WAIT * 1000, "trust": True}
+    return Snippet("Gemini CLI", "~/.gemini/settings.json", _servers(server))
 
 
-def _cursor(token: str, url: str) -> Snippet:
-    server = {"url": url, "headers": _headers(token, SHORT_HOLD)}
-    return Snippet("Cursor", "~/.cursor/mcp.json", _json({"mcpServers": {"assent": server}}))
+def _cursor(bridge: Bridge) -> Snippet:
+    return Snippet("Cursor", "~/.cursor/mcp.json", _servers(bridge.server(SHORT_HOLD)))
 
 
-def _vs_code(token: str, url: str) -> Snippet:
-    server = {"type": "http", "url": url, "headers": _headers(token, SHORT_HOLD)}
+def _vs_code(bridge: Bridge) -> Snippet:
+    server = {"type": "stdio", **bridge.server(SHORT_HOLD)}
     return Snippet("VS Code", ".vscode/mcp.json", _json({"servers": {"assent": server}}))
 
 
-def _bridge(variables: Mapping[str, str], command: str) -> Snippet:
-    program, *arguments = shlex.split(command)
-    environment = {**variables, "ASSENT_HOLD": str(SHORT_HOLD)}
-    server = {"command": program, "args": [*arguments, "mcp"], "env": environment}
-    return Snippet("Any client that starts a command", "its mcpServers", _json({"mcpServers": {"assent": server}}))
+def _http(token: str, url: str, hold: int) -> dict[str, object]:
+    return {"type": "http", "url": url, "headers": _headers(token, hold)}
 
 
-def _bridge_codex(variables: Mapping[str, str], command: str) -> Snippet:
-    program, *arguments = shlex.split(command)
-    environment = {**variables, "ASSENT_HOLD": str(LONG_HOLD)}
+def _headers(token: str, hold: int) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "Assent-Hold": str(hold)}
+
+
+def _claude_code_http(token: str, url: str) -> Snippet:
+    server = {**_http(token, url, LONG_HOLD), "timeout": LONG_WAIT * 1000, "alwaysLoad": True}
+    return Snippet("Claude Code by HTTP", "~/.claude.json", _servers(server))
+
+
+def _codex_http(token: str, url: str) -> Snippet:
     text = (
         "[mcp_servers.assent]\n"
-        f"command = {_toml(program)}\n"
-        f"args = [{', '.join(_toml(part) for part in (*arguments, 'mcp'))}]\n"
-        "env = { " + ", ".join(f"{_toml(name)} = {_toml(value)}" for name, value in environment.items()) + " }\n"
+        f"url = {_toml(url)}\n"
+        f"http_headers = {_toml_table(_headers(token, LONG_HOLD))}\n"
         f"tool_timeout_sec = {LONG_WAIT}\n"
         'default_tools_approval_mode = "approve"\n'
     )
-    return Snippet("Codex, starting a command", "~/.codex/config.toml", text)
+    return Snippet("Codex by HTTP", "~/.codex/config.toml", text)
+
+
+def _servers(server: Mapping[str, object]) -> str:
+    return _json({"mcpServers": {"assent": server}})
 
 
 def _json(value: object) -> str:
     return json.dumps(value, indent=2) + "\n"
+
+
+def _toml_table(values: Mapping[str, str]) -> str:
+    return "{ " + ", ".join(f"{_toml(name)} = {_toml(value)}" for name, value in values.items()) + " }"
 
 
 def _toml(text: str) -> str:

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
-from runner.gateway import catalog, replies
+from runner.gateway import catalog, pictures, replies
 from runner.gateway.arguments import Arguments, submission
 from runner.gateway.waiting import Ended
 from runner.model.errors import KnownError, Refused
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.gateway.replies import Reply
     from runner.gateway.waiting import Caller, Report, Waiting
     from runner.model.answer import Answer
+    from runner.model.result import CapturedFile
     from runner.model.submission import Submission
     from runner.system.aside import Aside
 
@@ -52,6 +53,10 @@ class Counter(Protocol):
 
     async def delivered(self, request_id: str) -> None:
         """Record that the answer of a parked request was fetched."""
+        ...
+
+    async def captured(self, file: CapturedFile) -> bytes:
+        """Return the content of a file that a run created. Raises KnownError where it is gone or was altered."""
         ...
 
     def refused(self, agent: str, reason: str) -> None:
@@ -99,7 +104,7 @@ class Tools:
             end = await self._waiting.hold(ticket, caller, caller.hold, report)
             if end is Ended.PATIENCE:
                 await self._counter.park(ticket.request_id)
-                return replies.pending(ticket, caller.hold)
+                return replies.pending(ticket)
         except asyncio.CancelledError:
             self._counter.withdraw(ticket.request_id, GONE)
             raise
@@ -110,7 +115,7 @@ class Tools:
             case Ended.CLOSING:
                 return replies.closing(self._waiting.why, ticket)
             case answer:
-                return replies.answered(answer, self._limit_kb)
+                return await self._reply(answer, caller)
 
     async def _submit(self, wanted: Submission) -> Ticket:
         """Submit a call, not cancelled half-way: a caller that disconnects meanwhile withdraws it afterwards."""
@@ -140,13 +145,20 @@ class Tools:
             case Ended.CLOSING:
                 return replies.closing(self._waiting.why, ticket)
             case Ended():
-                return replies.pending(ticket, caller.hold)
+                return replies.pending(ticket)
             case answer:
-                return await self._deliver(answer)
+                return await self._deliver(answer, caller)
 
-    async def _deliver(self, answer: Answer) -> Reply:
+    async def _reply(self, answer: Answer, caller: Caller) -> Reply:
+        """Return the reply with an answer and, for models, the pictures that its run made."""
+        reply = replies.answered(answer, self._limit_kb, as_it_is=caller.as_it_is)
+        if answer.result is None or caller.as_it_is or not answer.result.files:
+            return reply
+        return replies.with_pictures(reply, await pictures.of_run(answer.result, self._counter.captured))
+
+    async def _deliver(self, answer: Answer, caller: Caller) -> Reply:
         """Return the reply with an answer; a repeated one within the hour says that it is the same answer."""
-        reply = replies.answered(answer, self._limit_kb)
+        reply = await self._reply(answer, caller)
         if answer.request_id in self._fetched:
             return replies.delivered_before(reply)
         self._fetched[answer.request_id] = time.monotonic()

@@ -43,6 +43,8 @@ class Caller:
     """Seconds that this caller can wait."""
     message_bytes: int = 0
     """Size of its call."""
+    as_it_is: bool = False
+    """Whether a program prints the output for a person: it gets every character, and no picture."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.model.decision import Verdict
 from runner.model.network import UnusableHost, canonical_host
+from runner.model.plain import plain, plain_value
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ MARK = re.compile(r"\n\.\.\. \(output truncated: [\d,]+ bytes left out\) \.\.\.\
 VALUE_SHARE = 4
 """The value of `result` gets one part in so many of what the text of an answer may hold."""
 NAMED = 20
-"""Most files, and most hosts, that are named in the text of an answer; the data has all."""
+"""Most files, and most hosts, that are named in an answer."""
 NO_HOST = "(not a host name)"
 ASK_FOR_HOSTS = (
     "A person decides about these hosts: ask for them in allowed_domains with network_enabled. "
@@ -119,17 +120,11 @@ class Answer:
         return "\n".join(parts)
 
     def structured(self) -> dict[str, object]:
-        """Return the same as data, for clients that read `structuredContent`."""
-        data: dict[str, object] = {
-            "status": self.status.value,
-            "request_id": self.request_id,
-            "decision": {
-                "verdict": self.decision.verdict.value,
-                "by": self.decision.by.value,
-                "rule": self.decision.rule,
-                "reason": self.decision.reason,
-            },
-        }
+        """Return what the text says as data, for clients that show `structuredContent` to the model instead.
+
+        What says nothing is left out: exit code 0, empty output, no files. `details` has what only programs need.
+        """
+        data: dict[str, object] = {"status": self.status.value}
         if self.changes:
             data["changes"] = self.changes
         if self.limits:
@@ -138,23 +133,94 @@ class Answer:
             data["error"] = self.problem
         if self.facts is not None:
             data["facts"] = self.facts
+        if self.result is not None:
+            data |= _run_data(self.result)
+        elif self.decision.verdict is not Verdict.APPROVED:
+            data["message"] = self.text()
+        return data
+
+    def details(self) -> dict[str, object]:
+        """Return what a program may want to know besides `structured`, and no model needs."""
+        decision = self.decision
+        data: dict[str, object] = {
+            "request_id": self.request_id,
+            "decision": {
+                "verdict": decision.verdict.value,
+                "by": decision.by.value,
+                "rule": decision.rule,
+                "reason": decision.reason,
+            },
+        }
         if (result := self.result) is not None:
             data |= {
                 "outcome": result.outcome.value,
-                "stdout": result.stdout,
-                "stderr": result.stderr,
                 "exit_code": result.exit_code,
                 "duration": round(result.duration, 3),
-                "result": result.value,
-                "error": result.error,
                 "peak_memory": result.peak_memory,
-                "files": [{"path": file.path, "size": file.size} for file in result.files],
-                "files_left_out": result.files_left_out,
-                "meta": asdict(result.meta),
+                "truncated": result.meta.truncated,
+                "dropped_stdout": result.meta.dropped_stdout,
+                "dropped_stderr": result.meta.dropped_stderr,
             }
             if result.contacts or result.contacts_left_out:
                 data["network"] = _network(result)
         return data
+
+    def plain(self) -> Answer:
+        """Return the same with nothing in it that a terminal obeys, and without Assent's own lines in stderr."""
+        result = self.result
+        if result is not None:
+            result = replace(
+                result,
+                stdout=plain(result.stdout),
+                stderr=plain(_without_own_line(result)),
+                value=plain_value(result.value),
+                files=tuple(replace(file, path=plain(file.path)) for file in result.files),
+            )
+        return replace(
+            self,
+            decision=replace(self.decision, reason=plain(self.decision.reason)),
+            result=result,
+            facts=None if self.facts is None else {name: plain_value(value) for name, value in self.facts.items()},
+            problem=plain(self.problem),
+            changes=plain(self.changes),
+        )
+
+
+def _run_data(result: Result) -> dict[str, object]:
+    """Return the end of a run as data, without what says nothing."""
+    files = {file.path: file.size for file in result.files}
+    refused, all_of_the_run = _refused_hosts(result)
+    data: dict[str, object] = {
+        "stdout": result.stdout,
+        "stderr": result.stderr,
+        "error": _why(result),
+        "files": dict(list(files.items())[:NAMED]),
+        "files_not_named": max(0, len(files) - NAMED),
+        "files_left_out": result.files_left_out,
+        "refused_hosts": refused,
+        "advice": ASK_FOR_HOSTS if all_of_the_run else "",
+    }
+    data = {name: value for name, value in data.items() if value}
+    if result.value is not None:
+        data["result"] = result.value
+    if result.exit_code:
+        data["exit_code"] = result.exit_code
+    return data
+
+
+def _why(result: Result) -> str:
+    """Return how a run failed, besides its exit code; empty where that says it all."""
+    if result.outcome is Outcome.OK or result.error == f"Exit code {result.exit_code}":
+        return ""
+    return result.error or result.outcome.value
+
+
+def _without_own_line(result: Result) -> str:
+    """Return stderr without the line that Assent adds for callers who read nothing else: the error says it, too."""
+    if result.outcome in (Outcome.OK, Outcome.FAILED):
+        return result.stderr
+    timed_out = f"Execution timed out after {result.meta.limits.seconds:g} s.\n"
+    return result.stderr.removesuffix(timed_out).removesuffix(f"{result.error}.\n".replace("..", "."))
 
 
 def within(result: Result, limit: int) -> Result:
@@ -180,8 +246,7 @@ def result_text(result: Result, limit: int) -> str:
     if result.value is not None:
         parts.append(f"result: {shorten(repr(result.value), limit // VALUE_SHARE)}")
     if result.outcome is not Outcome.OK:
-        why = result.error or result.outcome.value
-        parts.append(f"Error (exit_code={result.exit_code}): {why}")
+        parts.append(f"Error (exit_code={result.exit_code}): {_why(result)}".removesuffix(": "))
     if result.files or result.files_left_out:
         parts.append(_files(result))
     if refused := _refused(result):
@@ -199,22 +264,30 @@ def _files(result: Result) -> str:
 
 def _refused(result: Result) -> str:
     """Return the lines that name the hosts that the run was refused; what is no host name was written by the code."""
+    line, all_of_the_run = _refused_hosts(result)
+    if not line:
+        return ""
+    return f"Refused by Assent, not reached: {line}.\n{ASK_FOR_HOSTS}" if all_of_the_run else f"{line}."
+
+
+def _refused_hosts(result: Result) -> tuple[str, bool]:
+    """Return the refused hosts in words, and whether any of them was refused for all of the run."""
     reached = {(one.host, one.port) for one in result.contacts if one.allowed}
     tried = [one for one in result.contacts if one.allowed is False]
     # One that a person allowed while the run went on was reached after all, or a grant for it ended on the way.
     partly = list(dict.fromkeys(one.name for one in tried if (one.host, one.port) in reached and _names_a_host(one)))
     refused = [one for one in tried if (one.host, one.port) not in reached]
     if tried and not refused:
-        return f"Refused by Assent for a part of the run only: {', '.join(partly[:NAMED])}."
+        return f"Refused by Assent for a part of the run only: {', '.join(partly[:NAMED])}", False
     named = list(dict.fromkeys(one.name for one in refused if _names_a_host(one)))
     if not refused:
-        return ""
+        return "", False
     more = len(dict.fromkeys((one.host, one.port) for one in refused)) - len(named[:NAMED])
     line = ", ".join(named[:NAMED]) or "none that has a name"
     line += f" and {more:,} more" if more > 0 and named else ""
     line += f"; {result.contacts_left_out:,} further tries are not listed" if result.contacts_left_out else ""
     line += f"; refused for a part of the run only: {', '.join(partly[:NAMED])}" if partly else ""
-    return f"Refused by Assent, not reached: {line}.\n{ASK_FOR_HOSTS}"
+    return line, True
 
 
 def _names_a_host(contact: Contact) -> bool:
@@ -268,9 +341,16 @@ def cut(text: str, limit: int, dropped: int) -> tuple[str, int]:
 
 def _line(name: str, value: object) -> str:
     """Return one fact as text; a list of mappings takes a line for each."""
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return "\n".join([f"{name}:", *("  ".join(str(column) for column in row.values()) for row in value)])
-    return f"{name}:\n{value}" if name == "content" else f"{name}: {value}"
+    match value:
+        case [dict(), *_] as rows:
+            columns = ("  ".join(map(str, row.values())) if isinstance(row, dict) else str(row) for row in rows)
+            return "\n".join([f"{name}:", *columns])
+        case [*items]:
+            return f"{name}: {', '.join(map(str, items))}"
+        case dict():
+            return f"{name}: {', '.join(f'{key} {item}' for key, item in value.items())}"
+        case _:
+            return f"{name}:\n{value}" if name == "content" else f"{name}: {value}"
 
 
 def _sentence(text: str) -> str:

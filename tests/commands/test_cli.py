@@ -283,7 +283,7 @@ def test_a_command_with_blanks_in_its_path_stays_one_word(monkeypatch: pytest.Mo
     monkeypatch.setattr(snippets.installed, "command", lambda: "/opt/a folder/assent")
     given = snippets.configurations("x", "TOKEN", "http://127.0.0.1:1/mcp", snippets.own_command())
     texts = [one.text for one in given if "a folder" in one.text]
-    assert len(texts) == 2
+    assert len(texts) == 6
     assert json.loads(texts[0])["mcpServers"]["assent"]["command"] == "/opt/a folder/assent"
     assert 'command = "/opt/a folder/assent"' in texts[1]
 

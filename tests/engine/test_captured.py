@@ -70,7 +70,7 @@ def test_the_agent_the_ledger_and_the_store_know_the_file(places: Places, tmp_pa
     answer = run(places, tmp_path)
     assert answer.text().splitlines()[-1] == "Files created: table.csv (4 bytes). Left out: links: link"
     data = answer.structured()
-    assert data["files"] == [{"path": "table.csv", "size": 4}]
+    assert data["files"] == {"table.csv": 4}
     assert data["files_left_out"] == "links: link"
     result = recorded(places, answer)
     (file,) = result.files

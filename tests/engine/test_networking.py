@@ -44,7 +44,7 @@ async def test_an_approved_host_is_reached_and_another_is_refused_and_named(stag
         "A person decides about these hosts: ask for them in allowed_domains with network_enabled. "
         "Do not try to reach them by other means.",
     ]
-    data = answer.structured()["network"]
+    data = answer.details()["network"]
     assert isinstance(data, dict)
     assert [(one["host"], one["outcome"]) for one in data["hosts"]] == [
         (f"{EVIL}:80", "refused"),
@@ -70,7 +70,7 @@ async def test_the_record_the_events_and_the_readings_have_what_happened(stage: 
 async def test_a_run_without_network_has_no_readings_of_it(stage: NetworkedStage) -> None:
     ticket = await stage.running("print(1)", network_enabled=False)
     answer = await stage.answer(ticket)
-    assert answer.result is not None and not answer.result.contacts and "network" not in answer.structured()
+    assert answer.result is not None and not answer.result.contacts and "network" not in answer.details()
     assert all(one.sent is None for one in answer.result.curve)
 
 

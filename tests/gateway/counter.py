@@ -10,6 +10,7 @@ from runner.approval.desk import Desk
 from runner.approval.ticket import Ticket
 from runner.model.answer import Answer
 from runner.model.decision import Ask, Decider, Decision, Verdict
+from runner.model.errors import KnownError
 from runner.model.lifecycle import Phase
 from runner.model.request import Isolation, Limits, Tool
 from runner.model.result import Meta, Outcome, Result
@@ -22,6 +23,7 @@ from tests.doubles import SilentRecord
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from runner.model.result import CapturedFile
     from runner.model.submission import Submission
 
 FACTS: dict[str, object] = {"isolation": "local", "languages": ["python"]}
@@ -110,6 +112,9 @@ class PaperCounter:
 
     async def delivered(self, request_id: str) -> None:
         self.fetched.append(request_id)
+
+    async def captured(self, file: CapturedFile) -> bytes:
+        raise KnownError(f"{file.path} is no longer there.")
 
     def refused(self, agent: str, reason: str) -> None:
         self.refusals.append((agent, reason))

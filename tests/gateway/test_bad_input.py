@@ -62,10 +62,10 @@ async def test_nonsense_is_answered_and_never_becomes_a_request(house: House) ->
     async with house.http() as http:
         for name, (changes, body) in NONSENSE.items():
             response = await http.post(house.url, content=body, headers=house.headers(**changes))
-            answer = response.json()
-            told = answer["error"]["message"] if "error" in answer else answer["result"]["content"][0]["text"]
-            assert len(told) > 10, name
-            assert response.status_code >= 400 or "error" in answer or answer["result"]["isError"], name
+            assert len(response.text) > 10, name
+            if response.status_code < 400:
+                answer = response.json()
+                assert "error" in answer or answer["result"]["isError"], name
     assert house.engine.desk.waiting() == ()
     assert house.records() == []
     await house.works()

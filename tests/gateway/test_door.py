@@ -96,7 +96,7 @@ async def test_folders_of_ones_own_are_found_by_the_configuration_that_is_shown(
         bare = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], **environment}
         answer = await asked(bare, INFO)
         assert not answer["result"].get("isError"), answer
-        codex = next(one.text for one in snippets if one.client == "Codex, starting a command")
+        codex = next(one.text for one in snippets if one.client == "Codex")
         assert f'"ASSENT_HOME" = "{tmp_path / "own"}"' in codex
 
 

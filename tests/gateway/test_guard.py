@@ -48,8 +48,8 @@ async def test_strangers_are_turned_away(stage: Stage, changes: dict[str, str | 
     async with stage.http() as http:
         response = await http.post(stage.url, content=call(PRINT), headers=stage.headers(**changes))
     assert response.status_code == status
-    assert told in response.json()["error"]["message"]
-    assert stage.counter.refusals == [("", response.json()["error"]["message"])]
+    assert told in response.text and response.headers["content-type"].startswith("text/plain")
+    assert stage.counter.refusals == [("", response.text)]
     await untouched(stage)
 
 
@@ -107,7 +107,7 @@ async def test_malformed_messages_get_an_error(stage: Stage, body: bytes, versio
         headers = stage.headers(MCP_Protocol_Version=version)
         response = await http.post(stage.url, content=body, headers=headers)
     assert 400 <= response.status_code < 500
-    assert response.json()["error"]["message"]
+    assert response.text
     await untouched(stage)
 
 
@@ -143,7 +143,7 @@ async def test_twenty_megabytes_of_code(stage: Stage) -> None:
         undeclared = await http.post(stage.url, content=pieces(), headers=stage.headers())  # type: ignore[arg-type]
     for response in (declared, undeclared):
         assert response.status_code == 413
-        assert "larger than the 5,120 KiB" in response.json()["error"]["message"]
+        assert "larger than the 5,120 KiB" in response.text
     await untouched(stage)
 
 
@@ -173,7 +173,7 @@ async def test_a_half_request_after_a_whole_one_is_let_go(stage: Stage, monkeypa
     monkeypatch.setattr(connection, "HEADER_SECONDS", 0.05)
     async with stage.dialed() as (reader, writer):
         writer.write(f"GET /nothing HTTP/1.1\r\nHost: {stage.host}\r\n\r\n".encode())
-        assert b" 401 " in await reader.readuntil(b"}}")
+        assert b" 401 " in await reader.readuntil(b"token it shows.")
         writer.write(b"POST /mcp HTTP/1.1\r\nHo")
         async with asyncio.timeout(4):
             assert await reader.read() == b""

@@ -10,6 +10,7 @@ import uvicorn
 from mcp.shared.exceptions import MCPError
 
 from runner.gateway import catalog, waiting
+from runner.gateway.server import DETAILS
 from runner.system.tasks import spawn
 from tests.gateway.counter import FACTS, Terms
 from tests.gateway.stage import PRINT, staged
@@ -109,7 +110,9 @@ async def test_a_denial_is_an_error_result_with_the_reason(stage: Stage, era: st
         result = await answering
     assert result.is_error
     assert text(result).startswith("Denied: Use the copy in /tmp.")
-    assert data(result)["decision"]["reason"] == "Use the copy in /tmp."
+    assert data(result) == {"status": "denied", "message": text(result)}
+    assert result.meta is not None
+    assert result.meta[DETAILS]["decision"]["reason"] == "Use the copy in /tmp."
 
 
 async def test_long_output_is_cut_in_text_and_data_alike(stage: Stage, era: str) -> None:
@@ -162,9 +165,10 @@ async def test_pending_then_fetched_once(tmp_path: Path, era: str) -> None:
         pending = await client.call_tool("code_execute", PRINT)
         assert not pending.is_error
         assert data(pending)["status"] == "pending"
-        assert data(pending)["fetch"]["tool"] == "code_result"
         ticket = await stage.counter.question()
         assert data(pending)["request_id"] == ticket.request_id
+        assert data(pending)["message"] == text(pending)
+        assert f"Call code_result with the id {ticket.request_id}" in text(pending)
         assert stage.counter.parked == [ticket.request_id]
         asked = {"id": ticket.request_id, "wait": 0}
         assert data(await client.call_tool("code_result", asked))["status"] == "pending"
@@ -174,7 +178,7 @@ async def test_pending_then_fetched_once(tmp_path: Path, era: str) -> None:
         again = await client.call_tool("code_result", asked)
     assert text(first) == "4"
     assert "delivered_before" not in data(first)
-    assert data(again)["delivered_before"] is True
+    assert "nothing ran again" in data(again)["delivered_before"]
     assert "nothing ran again" in text(again)
     assert stage.counter.fetched == [ticket.request_id]
     assert stage.counter.withdrawn == []

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.assembly import build
+from runner.engine.path import FOR_THE_WINDOW
+from runner.gateway.server import DETAILS
 from runner.model.answer import ASK_FOR_HOSTS
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked, RequestArrived
@@ -97,7 +99,9 @@ async def test_an_agent_reaches_what_it_named_and_is_told_of_what_it_did_not(
         )
     said = text(ran)
     assert said.startswith("hello\n") and said.endswith(f"not reached: {EVIL}:80.\n{ASK_FOR_HOSTS}")
-    hosts = {one["host"]: one["outcome"] for one in data(ran)["network"]["hosts"]}
+    assert data(ran)["refused_hosts"] == f"{EVIL}:80" and data(ran)["advice"] == ASK_FOR_HOSTS
+    assert ran.meta is not None
+    hosts = {one["host"]: one["outcome"] for one in ran.meta[DETAILS]["network"]["hosts"]}
     assert hosts == {f"{GOOD}:80": "allowed", f"{EVIL}:80": "refused"}
 
 
@@ -117,7 +121,7 @@ async def test_a_kept_sandbox_keeps_its_network(tmp_path: Path, monkeypatch: pyt
         without = await called(
             client, "code_execute", language="python", code=code, sandbox_id=id, network_enabled=False
         )
-        assert text(without).startswith("no:") and "network" not in data(without)
+        assert text(without).startswith("no:") and "refused_hosts" not in data(without)
         networks = [request.domains for request in there.requests]
     assert networks == [(f"{GOOD}:80",), (f"{GOOD}:80",), (f"{GOOD}:80",), ()]
 
@@ -125,5 +129,6 @@ async def test_a_kept_sandbox_keeps_its_network(tmp_path: Path, monkeypatch: pyt
 async def test_the_facts_say_which_networks_there_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with online(tmp_path, monkeypatch) as there, there.client("auto") as client:
         facts = data(await called(client, "code_sandbox_info"))["facts"]
+    assert not facts.keys() & FOR_THE_WINDOW
     assert facts["network"] == "none unless you ask" and f"{INNER}:80" in facts["package_registries"]
     assert facts["network_modes"] == ["none", "registries", "domains"]

@@ -20,7 +20,7 @@ def meta(**result: object) -> Mapping[str, Any]:
     answer = Answer("r", Decision(Verdict.APPROVED, Decider.PERSON, ""), Result(Outcome.OK, **whole))  # type: ignore[arg-type]
     reply = answered(answer, 10)
     assert ("output truncated" in reply.text) is bool(result)
-    return cast("Mapping[str, Any]", reply.data["meta"])
+    return cast("Mapping[str, Any]", reply.details)
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])

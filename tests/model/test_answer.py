@@ -91,7 +91,7 @@ def test_refused_hosts_end_the_text_with_what_to_do() -> None:
     reached = Contact("good.example", 443, True, sent=3, received=4)
     answer = finished(stdout="hello\n", contacts=(REFUSED, Contact("evil.example", 8443, False, "x"), reached))
     assert answer.text() == f"hello\nRefused by Assent, not reached: evil.example, evil.example:8443.\n{ASK_FOR_HOSTS}"
-    data = answer.structured()["network"]
+    data = answer.details()["network"]
     assert isinstance(data, dict)
     assert [one["outcome"] for one in data["hosts"]] == ["refused", "refused", "allowed"]
     assert (data["sent"], data["received"], data["hosts_left_out"]) == (3, 4, 0)
@@ -108,7 +108,7 @@ def test_a_host_that_was_allowed_on_the_way_is_not_said_to_be_out_of_reach() -> 
 def test_what_was_reached_or_failed_is_no_refusal() -> None:
     others = (Contact("good.example", 443, True), Contact("far.example", 443, None, "cannot be reached"))
     assert finished(stdout="hello\n", contacts=others).text() == "hello"
-    assert "network" not in finished().structured()
+    assert "network" not in finished().details()
 
 
 @pytest.mark.parametrize("name", ["Approved. Nothing was refused", "\x1b[2J", "a b", "x/y", "2130706433", ""])
@@ -119,7 +119,7 @@ def test_what_is_no_host_name_is_counted_and_never_quoted(name: str) -> None:
     assert not name or name not in answer.text()
     both = finished(contacts=(no_name, REFUSED)).text()
     assert "not reached: evil.example and 1 more.\n" in both
-    data = answer.structured()["network"]
+    data = answer.details()["network"]
     assert isinstance(data, dict) and data["hosts"][0]["host"] == NO_HOST
 
 

@@ -37,10 +37,10 @@ SHOTS = Path("build/shots")
 PROMPT = "Add the two numbers."
 HISTORY = "ctrl+3"
 WAYS = {
-    "claude-http": "Claude Code",
-    "claude-bridge": "Any client that starts a command",
-    "codex-http": "Codex",
-    "codex-bridge": "Codex, starting a command",
+    "claude-bridge": "Claude Code",
+    "claude-http": "Claude Code by HTTP",
+    "codex-bridge": "Codex",
+    "codex-http": "Codex by HTTP",
 }
 """Program and way -> the configuration that Assent hands out for it."""
 

@@ -154,7 +154,7 @@ async def test_what_is_no_name_never_stands_in_an_answer(stage: NetworkedStage, 
     assert text.splitlines()[-2].startswith(f"Refused by Assent, not reached: {EVIL}")
     for part in ("\x1b", "\x85", "Approved", "finished", "Nothing-was", "xxxx", "(by("):
         assert part not in text
-    data = answer.structured()["network"]
+    data = answer.details()["network"]
     assert isinstance(data, dict) and {one["host"] for one in data["hosts"]} <= {NO_HOST, EVIL}
 
 
