@@ -24,6 +24,7 @@ ELSEWHERE = (
 NONE_YET = "There is no history yet; it begins with the first start."
 OWN_ARGUMENTS = {
     "assess": "say how risky a file is, and why; runs nothing",
+    "connect": "put Assent into the configuration of an agent's program, or take it out",
     "images": "build the images that containers start from",
 }
 """Commands that parse their own arguments, with their purpose."""
@@ -45,7 +46,14 @@ def main(argv: Sequence[str]) -> int:
         from runner.sandbox.images.__main__ import main as images
 
         return images(list(argv[1:]))
-    arguments = parser().parse_args(argv)
+    if argv and argv[0] == "connect":
+        from runner.commands.connect import add_arguments, connect
+
+        parsed = parser({"connect": add_arguments})
+        parsed.set_defaults(command=connect)
+        arguments = parsed.parse_args(argv)
+    else:
+        arguments = parser().parse_args(argv)
     from runner.model.errors import KnownError
     from runner.system.places import Places
 
@@ -65,9 +73,10 @@ def main(argv: Sequence[str]) -> int:
 def whole_parser() -> argparse.ArgumentParser:
     """Return `parser` with the arguments of the commands that parse their own; for manual page and completions."""
     from runner.commands.assess import add_arguments as of_assess
+    from runner.commands.connect import add_arguments as of_connect
     from runner.sandbox.images.__main__ import add_arguments as of_images
 
-    return parser({"assess": of_assess, "images": of_images})
+    return parser({"assess": of_assess, "connect": of_connect, "images": of_images})
 
 
 def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None = None) -> argparse.ArgumentParser:
