@@ -38,6 +38,11 @@ def main(argv: Sequence[str]) -> int:
         from runner.gateway.bridge import main as bridge
 
         return bridge(list(argv[1:]))
+    if argv and argv[0] == "hook":
+        # The same, and whatever goes wrong in it has to be a no.
+        from runner.commands.hook import main as hook
+
+        hook(list(argv[1:]))
     if argv and argv[0] == "assess":
         from runner.commands.assess import main as assess
 
@@ -91,6 +96,7 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     parser.add_argument("--version", action="version", version=f"assent {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     commands.add_parser("mcp", help="carry MCP between an agent's standard streams and the console", add_help=False)
+    commands.add_parser("hook", help="ask here before a client uses its own tools; connect --hook sets it up")
     commands.add_parser("demo", help="show the main job on a virtual screen, leaving screenshots", add_help=False)
 
     terminal = commands.add_parser("terminal", help="answer on the terminal, without a window")

@@ -39,6 +39,7 @@ LONGEST_CHANGES = 20_000
 """Characters of a person's changes that are sent to the agent."""
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
+OUTCOME_UNKNOWN = "Not known here: the agent's program runs it on this machine itself, in no sandbox of Assent."
 GONE = "The agent went away."
 
 
@@ -177,6 +178,8 @@ class Path:
     async def _facts(self, case: Case, decision: Decision) -> dict[str, object]:
         """Raises KnownError, and NotPermitted where the approval counts no more."""
         self._door.require(case, decision)
+        if case.request.client is not None:
+            return {"run_by": f"{case.request.client.name} of {case.request.agent}", "outcome": OUTCOME_UNKNOWN}
         if case.request.tool is Tool.CODE_SANDBOX_INFO:
             return await self._parts.sandboxes.facts()
         return await self._sandboxes.do(case.approved, lambda: self._door.require(case, decision))

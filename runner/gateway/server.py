@@ -199,7 +199,7 @@ class Gateway:
             raise MCPError(INVALID_PARAMS, str(error)) from error
         # Both: Claude Code and Codex read the data, Gemini the text.
         text = TextContent(type="text", text=reply.text)
-        return CallToolResult(content=[text], structured_content=reply.data, is_error=reply.is_error)
+        return CallToolResult(content=[text], structured_content=reply.data or None, is_error=reply.is_error)
 
 
 class _Server(uvicorn.Server):
