@@ -96,6 +96,19 @@ def language(value: Language | None) -> str:
             assert_never(value)
 
 
+ASKS_FOR = {
+    Tool.CODE_READ_FILE: "reads a file",
+    Tool.CODE_LIST_FILES: "lists files",
+    Tool.CODE_DESTROY_SANDBOX: "removes its sandbox",
+    Tool.CODE_SANDBOX_INFO: "asks what the sandbox has",
+    Tool.CODE_INSTALL_PACKAGE: "installs packages",
+    Tool.CLIENT_SHELL: "its own shell",
+    Tool.CLIENT_EDIT: "changes your files",
+    Tool.CLIENT_FETCH: "fetches an address",
+    Tool.CLIENT_TOOL: "a tool of its own",
+}
+
+
 def asks_for(request: Request) -> str:
     """Return the language of the code that would run, or what is wanted in place of running code."""
     match request.tool:
@@ -103,20 +116,10 @@ def asks_for(request: Request) -> str:
             return language(request.language)
         case Tool.CODE_WRITE_FILE:
             return "writes a program" if request.executable else "writes a file"
-        case Tool.CODE_READ_FILE:
-            return "reads a file"
-        case Tool.CODE_LIST_FILES:
-            return "lists files"
         case Tool.CODE_CREATE_SANDBOX:
             return f"makes a sandbox for {language(request.language)}"
-        case Tool.CODE_DESTROY_SANDBOX:
-            return "removes its sandbox"
-        case Tool.CODE_SANDBOX_INFO:
-            return "asks what the sandbox has"
-        case Tool.CODE_INSTALL_PACKAGE:
-            return "installs packages"
-        case _:
-            assert_never(request.tool)
+        case other:
+            return ASKS_FOR[other]
 
 
 def isolation(value: Isolation) -> str:

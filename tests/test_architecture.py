@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROOMS = {
     "runner": """
         commands
+        clients
         library
         assembly
         engine

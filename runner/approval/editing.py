@@ -14,6 +14,7 @@ from runner.model.codec import encode
 from runner.model.decision import Decision, Verdict
 from runner.model.difference import difference
 from runner.model.errors import Refused
+from runner.model.request import CLIENT_TOOLS
 from runner.requests import bounds, intake
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ EDITED = "edited"
 """Kind of the entry that holds the person's version."""
 LOOKED_AT = 200
 """Number of approved requests of the agent that are searched for an earlier version."""
+NOT_OURS = "The agent's program runs this itself, and would run its own version."
 GONE = MEANING[Taken.UNKNOWN]
 CHANGED = "Not accepted: what was on screen is not what would run. Look at it again."
 
@@ -100,6 +102,8 @@ class Editing:
         case = self._open(request_id)
         if case is None:
             raise Refused(GONE)
+        if case.request.tool in CLIENT_TOOLS:
+            raise Refused(NOT_OURS, "Deny it and say what to do instead.")
         settings = self._circumstances.settings()
         request = intake.edited(case.request, code, settings)
         if limits is not None:

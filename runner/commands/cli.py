@@ -24,6 +24,7 @@ ELSEWHERE = (
 NONE_YET = "There is no history yet; it begins with the first start."
 OWN_ARGUMENTS = {
     "assess": "say how risky a file is, and why; runs nothing",
+    "connect": "put Assent into the configuration of an agent's program, or take it out",
     "images": "build the images that containers start from",
 }
 """Commands that parse their own arguments, with their purpose."""
@@ -37,6 +38,11 @@ def main(argv: Sequence[str]) -> int:
         from runner.gateway.bridge import main as bridge
 
         return bridge(list(argv[1:]))
+    if argv and argv[0] == "hook":
+        # The same, and whatever goes wrong in it has to be a no.
+        from runner.commands.hook import main as hook
+
+        hook(list(argv[1:]))
     if argv and argv[0] == "assess":
         from runner.commands.assess import main as assess
 
@@ -45,7 +51,14 @@ def main(argv: Sequence[str]) -> int:
         from runner.sandbox.images.__main__ import main as images
 
         return images(list(argv[1:]))
-    arguments = parser().parse_args(argv)
+    if argv and argv[0] == "connect":
+        from runner.commands.connect import add_arguments, connect
+
+        parsed = parser({"connect": add_arguments})
+        parsed.set_defaults(command=connect)
+        arguments = parsed.parse_args(argv)
+    else:
+        arguments = parser().parse_args(argv)
     from runner.model.errors import KnownError
     from runner.system.places import Places
 
@@ -65,9 +78,10 @@ def main(argv: Sequence[str]) -> int:
 def whole_parser() -> argparse.ArgumentParser:
     """Return `parser` with the arguments of the commands that parse their own; for manual page and completions."""
     from runner.commands.assess import add_arguments as of_assess
+    from runner.commands.connect import add_arguments as of_connect
     from runner.sandbox.images.__main__ import add_arguments as of_images
 
-    return parser({"assess": of_assess, "images": of_images})
+    return parser({"assess": of_assess, "connect": of_connect, "images": of_images})
 
 
 def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None = None) -> argparse.ArgumentParser:
@@ -82,6 +96,7 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     parser.add_argument("--version", action="version", version=f"assent {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     commands.add_parser("mcp", help="carry MCP between an agent's standard streams and the console", add_help=False)
+    commands.add_parser("hook", help="ask here before a client uses its own tools; connect --hook sets it up")
     commands.add_parser("demo", help="show the main job on a virtual screen, leaving screenshots", add_help=False)
 
     terminal = commands.add_parser("terminal", help="answer on the terminal, without a window")

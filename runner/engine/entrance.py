@@ -12,7 +12,7 @@ from runner.engine.installing import registry_of, with_defaults
 from runner.model.errors import KnownError, Refused
 from runner.model.events import RequestArrived
 from runner.model.lifecycle import Phase
-from runner.model.request import NEW_PLACE, Language, NetworkMode, Tool
+from runner.model.request import NEW_PLACE, Isolation, Language, NetworkMode, Tool
 from runner.requests import intake
 from runner.requests.case import Case
 from runner.requests.network import Offered
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.model.kept_sandbox import Kept
     from runner.model.record import Record
-    from runner.model.request import Isolation, Request
+    from runner.model.request import Request
     from runner.model.submission import Submission
     from runner.settings.loading import Settings
 
@@ -74,7 +74,8 @@ class Entrance:
         Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
         """
-        await self._parts.sandboxes.known()
+        if submission.client is None:
+            await self._parts.sandboxes.known()
         offered = await self._offered(submission.agent) if self._may_be_networked(submission) else Offered()
         isolation, image, protections = await self._place(submission)
         self._check_open(submission.tool)
@@ -97,6 +98,8 @@ class Entrance:
     async def _place(self, submission: Submission) -> tuple[Isolation, str, tuple[str, ...]]:
         """Return isolation, image and protections of where it would run; of a kept sandbox they are known already."""
         chosen = self._parts.sandboxes
+        if submission.client is not None:
+            return Isolation.PROCESS, "", ()
         if submission.sandbox_id:
             return chosen.isolation, "", ()
         if submission.tool in NEW_PLACE:
@@ -105,6 +108,8 @@ class Entrance:
 
     def _may_be_networked(self, submission: Submission) -> bool:
         """Return whether a call asks for network, or may get it from its kept sandbox or by the settings."""
+        if submission.client is not None:
+            return False
         if submission.network_enabled is not None:
             return submission.network_enabled
         return bool(submission.sandbox_id) or self._parts.configuration.settings.network_by_default

@@ -192,7 +192,7 @@ class KeptSandboxes:
             case Tool.CODE_INSTALL_PACKAGE:
                 with self._installing.stoppable(request):
                     return await self._install(request, permit)
-            case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
+            case _:
                 raise AssertionError(request.tool)
 
     async def remove(self, id: str, why: str) -> bool:

@@ -14,7 +14,7 @@ from runner.engine.sandbox_choice import SandboxChoice
 from runner.identity.agents import Agents
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
-from runner.model.request import Tool
+from runner.model.request import CLIENT_TOOLS, Tool
 from runner.requests.network import registry_hosts
 from runner.risk import own
 from runner.risk.worker.assessor import Assessor
@@ -61,7 +61,7 @@ class Parts:
 
         `person`: it is a person's version, which is assessed before what agents sent.
         """
-        if request.tool in (Tool.CODE_EXECUTE, Tool.CODE_WRITE_FILE):
+        if request.tool in (Tool.CODE_EXECUTE, Tool.CODE_WRITE_FILE, *CLIENT_TOOLS):
             return await self.assessor.assess(request, person=person)
         return self.configuration.dangers.assess(request)
 

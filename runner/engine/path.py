@@ -43,6 +43,7 @@ FOR_THE_WINDOW = frozenset({"chosen", "warm", "missing"})
 """Facts about the sandbox that help no agent, and cost its tokens."""
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
 BROKEN = "Assent itself failed while handling this request; see its fault log. Ask again."
+OUTCOME_UNKNOWN = "Not known here: the agent's program runs it on this machine itself, in no sandbox of Assent."
 GONE = "The agent went away."
 
 
@@ -203,6 +204,8 @@ class Path:
     async def _facts(self, case: Case, decision: Decision) -> dict[str, object]:
         """Raises KnownError, and NotPermitted where the approval counts no more."""
         self._door.require(case, decision)
+        if case.request.client is not None:
+            return {"run_by": f"{case.request.client.name} of {case.request.agent}", "outcome": OUTCOME_UNKNOWN}
         if case.request.tool is Tool.CODE_SANDBOX_INFO:
             found = await self._parts.sandboxes.facts()
             return {name: value for name, value in found.items() if name not in FOR_THE_WINDOW}

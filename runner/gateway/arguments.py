@@ -134,6 +134,9 @@ def submission(agent: str, tool: Tool, given: Mapping[str, object] | None) -> Su
             return _file(agent, tool, arguments, arguments.text("path") or WORKSPACE)
         case Tool.CODE_READ_FILE | Tool.CODE_WRITE_FILE:
             return _file(agent, tool, arguments, arguments.required("file_path"))
+        case Tool.CLIENT_SHELL | Tool.CLIENT_EDIT | Tool.CLIENT_FETCH | Tool.CLIENT_TOOL:
+            # These come by `approve` alone.
+            raise Refused(f"There is no tool {tool.value}.", "Call approve.")
         case _:
             assert_never(tool)
 

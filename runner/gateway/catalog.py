@@ -16,6 +16,7 @@ CODE_READ_FILE = "code_read_file"
 CODE_LIST_FILES = "code_list_files"
 CODE_DESTROY_SANDBOX = "code_destroy_sandbox"
 CODE_INSTALL_PACKAGE = "code_install_package"
+APPROVE = "approve"
 
 LANGUAGES = ("python", "javascript", "shell")
 SYNONYMS = {"py": "python", "python3": "python", "js": "javascript", "node": "javascript", "nodejs": "javascript"} | {
@@ -225,6 +226,28 @@ TOOLS: list[dict[str, Any]] = [
         required=["sandbox_id"],
         annotations={**CHANGES, "idempotentHint": True},
     ),
+    {
+        "name": APPROVE,
+        "title": "Ask about a tool of the client",
+        "description": (
+            "For the client's permission prompt (--permission-prompt-tool), never for you: it runs nothing. "
+            "Asks a person about a tool of the client itself and returns allow or deny."
+        ),
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "tool_name": {"type": "string"},
+                "input": {"type": "object"},
+                "tool_use_id": {"type": "string"},
+                "folder": {"type": "string"},
+            },
+            "required": ["tool_name", "input"],
+            "additionalProperties": False,
+        },
+        "annotations": {"readOnlyHint": True, "openWorldHint": False},
+    },
 ]
 
 SCHEMAS: dict[str, dict[str, Any]] = {tool["name"]: tool["inputSchema"] for tool in TOOLS}
+OWN_NAMES = frozenset(f"{before}{name}" for name in SCHEMAS for before in ("mcp__assent__", "mcp_assent_"))
+"""The names of these tools in clients that name the server with them."""

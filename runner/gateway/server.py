@@ -234,7 +234,7 @@ def _result(reply: Reply) -> CallToolResult:
     result = CallToolResult(
         content=content,
         # Clients that show the model the data do not show it the pictures beside them.
-        structured_content=None if reply.pictures else reply.data,
+        structured_content=None if reply.pictures else reply.data or None,
         is_error=reply.is_error,
     )
     if reply.details:

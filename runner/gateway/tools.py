@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
 
-from runner.gateway import catalog, pictures, replies
+from runner.gateway import catalog, own_tools, pictures, replies
 from runner.gateway.arguments import Arguments, submission
 from runner.gateway.waiting import Ended
 from runner.model.errors import KnownError, Refused
@@ -86,6 +86,8 @@ class Tools:
         try:
             if name == catalog.CODE_RESULT:
                 return await self._fetch(given, caller, report)
+            if name == catalog.APPROVE:
+                return await self._approve(given, caller, report)
             return await self._ask(_tool(name), given, caller, report)
         except Refused as error:
             self._counter.refused(caller.agent, error.what)
@@ -116,6 +118,34 @@ class Tools:
                 return replies.closing(self._waiting.why, ticket)
             case answer:
                 return await self._reply(answer, caller)
+
+    async def _approve(self, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
+        """Ask about a tool of the client. Whatever ends the waiting, the reply is yes or no."""
+        if own_tools.is_of_assent(given):
+            return own_tools.allowed(given)
+        try:
+            with self._limits.entering(caller.agent):
+                size = caller.message_bytes
+                wanted = await self._aside.do(caller.agent, size, lambda: own_tools.own_submission(caller.agent, given))
+                ticket = await self._submit(wanted)
+        except KnownError as error:
+            if isinstance(error, Refused):
+                self._counter.refused(caller.agent, error.what)
+            return own_tools.denied(replies.refused(error).text)
+        try:
+            end = await self._waiting.hold(ticket, caller, caller.hold, report)
+        except asyncio.CancelledError:
+            self._counter.withdraw(ticket.request_id, GONE)
+            raise
+        match end:
+            case Ended.CLOSING:
+                return own_tools.denied(replies.closing(self._waiting.why, ticket).text)
+            case Ended():
+                # The client cannot fetch a later answer: nobody shall be asked in vain.
+                self._counter.withdraw(ticket.request_id, own_tools.TOO_LATE)
+                return own_tools.denied(own_tools.NOBODY)
+            case answer:
+                return own_tools.decided(answer, given)
 
     async def _submit(self, wanted: Submission) -> Ticket:
         """Submit a call, not cancelled half-way: a caller that disconnects meanwhile withdraws it afterwards."""

@@ -145,6 +145,12 @@ class Agents:
                 found = agent
         return None if found is None else self._seen(found)
 
+    def named_by(self, token: str) -> Agent | None:
+        """Return the agent of a token as `recognize` does, without counting that as a call of the agent."""
+        self.refresh()
+        digest = _digest(token)
+        return next((agent for agent in self.all() if agent.token_sha256 == digest and not agent.revoked), None)
+
     def _seen(self, agent: Agent) -> Agent:
         now = self._clock()
         seen = replace(agent, last_seen=now)

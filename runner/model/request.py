@@ -28,6 +28,11 @@ class Tool(StrEnum):
     CODE_DESTROY_SANDBOX = "code_destroy_sandbox"
     CODE_SANDBOX_INFO = "code_sandbox_info"
     CODE_INSTALL_PACKAGE = "code_install_package"
+    CLIENT_SHELL = "client_shell"
+    """A command line that the agent's own program would run, as with the other three: Assent only decides."""
+    CLIENT_EDIT = "client_edit"
+    CLIENT_FETCH = "client_fetch"
+    CLIENT_TOOL = "client_tool"
 
 
 class Language(StrEnum):
@@ -44,6 +49,8 @@ class NetworkMode(StrEnum):
     DOMAINS = "domains"
 
 
+CLIENT_TOOLS = frozenset({Tool.CLIENT_SHELL, Tool.CLIENT_EDIT, Tool.CLIENT_FETCH, Tool.CLIENT_TOOL})
+"""Tools that the agent's own program has: what they do happens on the machine itself, in no sandbox of Assent."""
 NEW_PLACE = frozenset({Tool.CODE_EXECUTE, Tool.CODE_CREATE_SANDBOX})
 """Tools that run code, or make a sandbox to run it in later."""
 
@@ -117,6 +124,21 @@ class KnownFile:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class ClientTool:
+    """A tool of the agent's own program, which asks before it uses it."""
+
+    name: str
+    """As the program calls it."""
+    folder: str
+    """Where the program works."""
+    replaced: str = ""
+    """For a change of a file the text that would go."""
+    more: str = ""
+    """The rest of what the tool is called with, as JSON."""
+
+
+REPLACED, MORE = "Replaces", "Also given"
 CODE, VARIABLES, INPUT, PACKAGES, HOSTS = "Code", "Variables", "Input", "Packages", "Hosts"
 """Names of the parts."""
 MOST_HOSTS_BESIDE = 8
@@ -136,6 +158,7 @@ ONLY_WHERE_SET = frozenset(
         "installed",
         "plan",
         "granted",
+        "client",
     }
 )
 """Fields that the digest covers only where they say something."""
@@ -185,6 +208,8 @@ class Request:
     """Packages of the kept sandbox, which Python code in it may import."""
     plan: Plan | None = None
     """The files of `packages` and of all that they need: these are installed and nothing else."""
+    client: ClientTool | None = None
+    """Which tool of the agent's own program is meant; None where Assent does what is asked for."""
 
     @cached_property
     def digest(self) -> str:
@@ -202,7 +227,8 @@ class Request:
         plan = "" if self.plan is None else self.plan.text
         hosts = "\n".join(self.domains) if len(self.domains) > MOST_HOSTS_BESIDE else ""
         handed = ((VARIABLES, variables), (INPUT, self.stdin))
-        named = ((CODE, self.code), *handed, *files, (PACKAGES, plan), *self._programs(), (HOSTS, hosts))
+        own = () if self.client is None else ((REPLACED, self.client.replaced), (MORE, self.client.more))
+        named = ((CODE, self.code), *own, *handed, *files, (PACKAGES, plan), *self._programs(), (HOSTS, hosts))
         return tuple(Part(name, text) for name, text in named if text)
 
     @property
@@ -218,6 +244,8 @@ class Request:
     def beside(self) -> tuple[Part, ...]:
         """The short values in the digest that say what would be done and to what, where they say anything."""
         named = (
+            ("Tool of its own", "" if self.client is None else self.client.name),
+            ("In the folder", "" if self.client is None else self.client.folder),
             ("File", ", ".join(self.files)),
             ("May be started as a program", "yes" if self.executable else ""),
             ("Kept sandbox", self.sandbox),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.model.request import Language, Tool
+    from runner.model.request import ClientTool, Language, Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +41,7 @@ class Submission:
     executable: bool = False
     offset: int = 0
     max_bytes: int | None = None
+    client: ClientTool | None = None
+    """The tool of the agent's own program that it is about."""
+    files: tuple[str, ...] = ()
+    """For such a tool the files that it would write, wherever they are."""

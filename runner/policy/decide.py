@@ -151,7 +151,8 @@ class Policy:
         if self._ask_everything or self.weaker(request) or self.blocked(request, level):
             return False
         if rule is not None:
-            return rule.action is Action.ALLOW and level <= Level.MEDIUM
+            # A condition on a path holds for one of several files that a patch changes, not for each.
+            return rule.action is Action.ALLOW and level <= Level.MEDIUM and len(request.files) <= 1
         return level is Level.LOW and self._settings.auto_approve_low
 
     def _weakest(self, level: Level) -> Isolation:
@@ -187,18 +188,20 @@ def parameters(request: Request) -> dict[str, object]:
     written to a file is `content`, and `code` as well. A condition on a list, as on known files, holds where it holds
     for one of its entries.
     """
-    path = "".join(request.files)
+    path: str | list[str] = list(request.files) if request.client is not None else "".join(request.files)
     domains = [_destination(one) for one in request.domains]
     return {
         "tool": request.tool.value,
         "agent": request.agent,
+        "client_tool": "" if request.client is None else request.client.name,
+        "folder": "" if request.client is None else request.client.folder,
         "language": request.language.value if request.language else "",
         "code": request.code,
         "stdin": request.stdin,
         "context": request.context,
         "file_path": path,
         "path": path,
-        "content": request.code if request.tool is Tool.CODE_WRITE_FILE else "",
+        "content": request.code if request.tool in (Tool.CODE_WRITE_FILE, Tool.CLIENT_EDIT) else "",
         "executable": request.executable,
         "offset": request.offset,
         "max_bytes": request.most_bytes,

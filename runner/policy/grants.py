@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import Level, Touch
 from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
-from runner.model.request import Isolation, Language, Limits, NetworkMode, Tool, canonical
+from runner.model.request import CLIENT_TOOLS, Isolation, Language, Limits, NetworkMode, Tool, canonical
 from runner.policy.file_patterns import fits, pattern_of
 from runner.risk.tool_files import is_data_file
 
@@ -67,6 +67,8 @@ class Subject(StrEnum):
 
 IN_KEPT = frozenset({Subject.FILES, Subject.PACKAGES})
 """Kinds of grants for what an agent does in a sandbox that it keeps."""
+OF_CLIENTS = (Subject.EXACT, Subject.TEXT)
+"""Kinds of grants for the tools of an agent's own program: with another value it does another thing to real files."""
 FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
 
 
@@ -136,6 +138,8 @@ class Grant:
             return False
         if bool(request.sandbox) is not (self.subject in IN_KEPT):
             return False  # files in a kept sandbox may have changed since
+        if request.tool in CLIENT_TOOLS and self.subject not in OF_CLIENTS:
+            return False
         match self.subject:
             case Subject.EXACT:
                 return request.digest == self.digest
@@ -320,6 +324,8 @@ def subjects(level: Level) -> tuple[Subject, ...]:
 
 def offered(request: Request, level: Level) -> tuple[Subject, ...]:
     """Return the kinds of grants that `request` allows at `level`; in a kept sandbox those for files and packages."""
+    if request.tool in CLIENT_TOOLS:
+        return tuple(one for one in subjects(level) if one in OF_CLIENTS)
     if not request.sandbox:
         return subjects(level)
     if request.tool is Tool.CODE_INSTALL_PACKAGE:

@@ -48,6 +48,8 @@ def request(
 
     Raises Refused, naming the argument, for a value out of bounds.
     """
+    if submission.client is not None:
+        return _of_client(submission, settings)
     asked = network(submission, settings, isolation, kept, offered)
     return Request(
         id=uuid.uuid4().hex,
@@ -72,6 +74,28 @@ def request(
         offset=_offset(submission),
         most_bytes=_most_bytes(submission, settings),
         protections=through_gate(protections, asked.mode) if submission.tool in NEW_PLACE and kept is None else (),
+    )
+
+
+def _of_client(submission: Submission, settings: Settings) -> Request:
+    """Return the request about a tool of the agent's own program: it is run where nothing protects the machine."""
+    assert submission.client is not None
+    for path in submission.files:
+        _bounded(path, "path", settings)
+    for text in (submission.client.replaced, submission.client.more, submission.client.folder):
+        _bounded(text, "input", settings)
+    return Request(
+        id=uuid.uuid4().hex,
+        agent=submission.agent,
+        tool=submission.tool,
+        received_at=time.time(),
+        language=submission.language,
+        code=_bounded(submission.code, "input", settings),
+        files=submission.files,
+        domains=submission.allowed_domains,
+        isolation=Isolation.PROCESS,
+        title=_title(submission),
+        client=submission.client,
     )
 
 
@@ -159,6 +183,8 @@ def _doing(submission: Submission) -> str:
             return f"Remove sandbox {submission.sandbox_id}"
         case Tool.CODE_INSTALL_PACKAGE:
             return f"Install {', '.join(submission.packages)}"
+        case Tool.CLIENT_SHELL | Tool.CLIENT_EDIT | Tool.CLIENT_FETCH | Tool.CLIENT_TOOL:
+            return submission.tool.value if submission.client is None else submission.client.name
         case Tool.CODE_EXECUTE | Tool.CODE_SANDBOX_INFO:
             return submission.tool.value
         case _:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from runner.model.assessment import Assessment, Level, Touch
 from runner.model.request import Request, Tool
 from runner.risk.assess import assess
+from runner.risk.client_tools import assess_client
 from runner.risk.planned import assess_installing
 from runner.risk.programs import with_programs
 from runner.risk.writes import assess_write
@@ -35,6 +36,8 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
             return Assessment(Level.LOW, ("Removes the agent's own sandbox with everything in it.",))
         case Tool.CODE_INSTALL_PACKAGE:
             return with_programs(assess_installing(request), request, classify)
+        case Tool.CLIENT_SHELL | Tool.CLIENT_EDIT | Tool.CLIENT_FETCH | Tool.CLIENT_TOOL:
+            return assess_client(request, classify)
         case Tool.CODE_SANDBOX_INFO:
             return Assessment(Level.LOW, ("Only reads what the sandbox says about itself.",))
         case _:

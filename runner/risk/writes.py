@@ -16,7 +16,7 @@ from runner.risk.text import tricks
 from runner.risk.tool_files import MAKEFILE, PROGRAMS, recipes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 LANGUAGES = {
     ".py": Language.PYTHON,
@@ -44,7 +44,19 @@ def assess_write(
     An ordinary file below the workspace is MEDIUM, one that can be started HIGH and assessed as code, a place outside
     the workspace or one that is read at start-up or log-in CRITICAL.
     """
-    findings = list(_place(path))
+    return assess_content(path, content, list(_place(path)), executable=executable, classify=classify)
+
+
+def assess_content(
+    path: str,
+    content: str,
+    findings: Iterable[Finding] = (),
+    *,
+    executable: bool = False,
+    classify: Callable[[Request], Assessment] = assess,
+) -> Assessment:
+    """Return what a file at `path` with this content would be; `findings` are those about the place."""
+    findings = list(findings)
     language = language_of(path, content)
     code = content
     if MAKEFILE.match(path):

@@ -48,7 +48,7 @@ NONSENSE: dict[str, tuple[dict[str, str | None], bytes]] = {
     "NUL": ({}, call({**PRINT, "code": "print(1)\0"})),
     "half a character": ({}, call(PRINT).replace(b"print", rb"\ud800")),
     "twenty megabytes": ({}, call({**PRINT, "code": "x" * (20 << 20)})),
-    "unknown tool": ({"Mcp-Name": "approve"}, call(PRINT, "approve")),
+    "unknown tool": ({"Mcp-Name": "approve_all"}, call(PRINT, "approve_all")),
     "unknown argument": ({}, call({**PRINT, "approved": True})),
     "wrong type": ({}, call({**PRINT, "code": ["print(1)"]})),
     "unsupported language": ({}, call({**PRINT, "language": "cobol"})),

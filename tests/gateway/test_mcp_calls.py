@@ -61,7 +61,7 @@ async def test_lists_the_tools(stage: Stage, era: str) -> None:
     async with stage.client(era) as client:
         tools = (await client.list_tools()).tools
     assert [tool.name for tool in tools] == list(catalog.SCHEMAS)
-    assert len(tools) == 9
+    assert len(tools) == 10
     assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
 
 

@@ -143,7 +143,7 @@ async def test_a_client_that_ends_withdraws(stage: Stage, tmp_path: Path, end: s
 
 async def test_without_a_console_everything_says_so(tmp_path: Path, era: str) -> None:
     async with bridged(tmp_path, "assent_x", era) as client:
-        assert len((await client.list_tools()).tools) == 9
+        assert len((await client.list_tools()).tools) == 10
         result = await client.call_tool("code_execute", PRINT)
     assert result.is_error
     assert START in text(result)

@@ -335,5 +335,5 @@ def _settle(wish: _Wish, answer: object) -> None:
 
 def _possible(request: Request, assessment: Assessment) -> bool:
     """Return whether the classifier can have said that: code is never below HIGH, and always has a reason."""
-    least = Level.HIGH if request.tool is Tool.CODE_EXECUTE else Level.LOW
+    least = Level.HIGH if request.tool in (Tool.CODE_EXECUTE, Tool.CLIENT_SHELL) else Level.LOW
     return assessment.level >= least and bool(assessment.reasons)

@@ -1,0 +1,114 @@
+"""What clients hand to their hooks and take from them. Standard library only: a hook runs before each tool."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from runner.gateway import catalog
+
+GEMINI = "gemini-cli"
+PERMISSION = "PermissionRequest"
+HARMLESS = {
+    "claude-code": frozenset(
+        (
+            "Read",
+            "Glob",
+            "Grep",
+            "LS",
+            "NotebookRead",
+            "TodoWrite",
+            "TodoRead",
+            "Task",
+            "Agent",
+            "TaskOutput",
+            "AgentOutputTool",
+            "BashOutput",
+            "KillShell",
+            "KillBash",
+            "TaskStop",
+            "TaskCreate",
+            "TaskGet",
+            "TaskUpdate",
+            "TaskList",
+            "ToolSearch",
+            "AskUserQuestion",
+            "EnterPlanMode",
+            "ExitPlanMode",
+            "ListMcpResourcesTool",
+            "StructuredOutput",
+        )
+    ),
+    "codex": frozenset(("update_plan", "view_image", "request_user_input", "tool_search")),
+    GEMINI: frozenset(
+        (
+            "read_file",
+            "read_many_files",
+            "list_directory",
+            "glob",
+            "search_file_content",
+            "grep_search",
+            "write_todos",
+            "ask_user",
+            "enter_plan_mode",
+            "exit_plan_mode",
+            "get_internal_docs",
+            "complete_task",
+        )
+    ),
+}
+"""Tools that change, fetch and run nothing: about these the client decides as it would without Assent."""
+
+
+class Unusable(Exception):
+    """What the client has sent is not what its hooks get; the text says how."""
+
+
+class Asked(NamedTuple):
+    """A tool that a client is about to use."""
+
+    event: str
+    tool: str
+    given: dict[str, Any]
+    folder: str
+    use_id: str
+
+    @property
+    def is_of_assent(self) -> bool:
+        """Whether it is a tool of Assent, which asks for itself."""
+        return self.tool in catalog.OWN_NAMES
+
+
+def parse(data: bytes) -> Asked:
+    """Return what a client has written to the hook's standard input. Raises Unusable."""
+    try:
+        whole = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Unusable("The client did not send JSON.") from None
+    if not isinstance(whole, dict):
+        raise Unusable("The client did not send an object.")
+    texts = {name: whole.get(name, "") for name in ("hook_event_name", "tool_name", "cwd", "tool_use_id")}
+    given = whole.get("tool_input")
+    if not all(isinstance(text, str) for text in texts.values()) or not texts["tool_name"]:
+        raise Unusable("The client did not say which tool it would use.")
+    if not isinstance(given, dict):
+        raise Unusable("The client did not say what its tool would be called with.")
+    return Asked(texts["hook_event_name"], texts["tool_name"], given, texts["cwd"], texts["tool_use_id"])
+
+
+def answer(client: str, event: str, allow: bool, reason: str) -> str:
+    """Return what the hook prints: yes, or no with the reason for the model."""
+    if event == PERMISSION:
+        decision = {"behavior": "allow"} if allow else {"behavior": "deny", "message": reason}
+        return json.dumps({"hookSpecificOutput": {"hookEventName": event, "decision": decision}})
+    if client == GEMINI:
+        return json.dumps({"decision": "allow"} if allow else {"decision": "deny", "reason": reason})
+    if client == "codex" and allow:
+        # Codex takes no `allow` and goes on where a hook ends well and says nothing.
+        return ""
+    output = {
+        "hookEventName": event or "PreToolUse",
+        "permissionDecision": "allow" if allow else "deny",
+        "permissionDecisionReason": reason,
+    }
+    return json.dumps({"hookSpecificOutput": output})

@@ -1,0 +1,198 @@
+"""`assent hook CLIENT`: asks Assent before a client uses a tool of its own, and says no however it ends.
+
+Clients run the tool where a hook crashes, is killed or is too slow, and some where it fails without a word. So every
+path out of here that is not a complete yes ends with exit code 2 and a sentence on standard error, and a deadline of
+its own comes well before the client's. Standard library only: it runs before each tool.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pwd
+import select
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from runner.clients import hook_protocol
+from runner.clients.hook_token import token_of
+from runner.gateway import catalog
+from runner.gateway.bridge import StdioBridge
+from runner.gateway.messages import MODERN, VERSION_KEY
+from runner.gateway.stdio import StdioClient
+from runner.system.places import Places
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from runner.clients.hook_protocol import Asked
+
+DENIED = 2
+"""Exit code by which every client takes a hook's no."""
+DEADLINE = 570
+"""Seconds; `connect` gives hooks 600 in the client."""
+HOLD = DEADLINE - 20
+"""Seconds for which the console may hold the question."""
+READ_SECONDS = 10
+"""Seconds within which the client has to send what it is about."""
+MOST_BYTES = 8 << 20
+USAGE = "Use: assent hook {claude-code,codex,gemini-cli} [--home FOLDER], as assent connect --hook writes it."
+NO_TOKEN = "Assent's hook finds no token of this client. Nothing was run. A person has to run: assent connect {} --hook"
+CLIENTS = tuple(hook_protocol.HARMLESS)
+
+
+class HookClient(StdioClient):
+    """The receiver of the console's messages: keeps the answer."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO())
+        self.answer: dict[str, Any] = {}
+
+    def send(self, message: str) -> None:
+        data = json.loads(message)
+        if "result" in data or "error" in data:
+            self.answer = data
+
+
+def main(argv: list[str]) -> NoReturn:
+    """End the process: with 0 and an answer for the client, else with 2 and a reason."""
+    try:
+        _guard()
+        _end(*_answer(argv))
+    except hook_protocol.Unusable as error:
+        deny(f"{error} Nothing was run.")
+    except BaseException as error:
+        # Whatever it is, the answer is no.
+        deny(f"Assent's hook failed ({type(error).__name__}). Nothing was run.")
+
+
+def deny(why: str) -> NoReturn:
+    """End the process at once with a no that every client takes."""
+    try:
+        os.write(2, f"{why}\n".encode("utf-8", "replace"))
+    finally:
+        os._exit(DENIED)
+
+
+def _guard() -> None:
+    """Turn signals and the deadline into a no, and end where nobody would read the answer."""
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM):
+        signal.signal(number, _stopped)
+    signal.setitimer(signal.ITIMER_REAL, READ_SECONDS)
+
+
+def _stopped(number: int, _frame: FrameType | None) -> None:
+    if number == signal.SIGALRM:
+        deny("Assent has not answered in time. Nothing was run.")
+    deny("Assent's hook was stopped before there was an answer. Nothing was run.")
+
+
+def _answer(argv: list[str]) -> tuple[int, str]:
+    """Return exit code and output. Raises Unusable."""
+    client, home = _arguments(argv)
+    asked = hook_protocol.parse(_input())
+    if asked.is_of_assent:
+        # It asks for itself. A client that asks for permission as well is told yes.
+        permission = asked.event == hook_protocol.PERMISSION
+        return 0, hook_protocol.answer(client, asked.event, True, "") if permission else ""
+    if asked.tool in hook_protocol.HARMLESS[client]:
+        return 0, ""
+    signal.setitimer(signal.ITIMER_REAL, DEADLINE)
+    threading.Thread(target=_end_with_reader, name="reader", daemon=True).start()
+    allow, reason = _decision(client, home, asked)
+    return 0, hook_protocol.answer(client, asked.event, allow, reason)
+
+
+def _arguments(argv: list[str]) -> tuple[str, str]:
+    match argv:
+        case [client] if client in CLIENTS:
+            return client, ""
+        case [client, "--home", home] if client in CLIENTS and home.startswith("/"):
+            return client, home
+    raise hook_protocol.Unusable(USAGE)
+
+
+def _input() -> bytes:
+    data = b""
+    while chunk := os.read(0, 1 << 16):
+        data += chunk
+        if len(data) > MOST_BYTES:
+            raise hook_protocol.Unusable(f"What the client sent has more than {MOST_BYTES:,} bytes.")
+    return data
+
+
+def _decision(client: str, home: str, asked: Asked) -> tuple[bool, str]:
+    """Return whether the tool may be used, and why not, by the console's answer."""
+    token = token_of(client, os.environ, Path.home(), asked.folder)
+    if not token:
+        return False, NO_TOKEN.format(client)
+    receiver = HookClient()
+    bridge = StdioBridge(_places(home), token, str(HOLD), receiver)
+    arguments: dict[str, object] = {
+        "tool_name": asked.tool,
+        "input": asked.given,
+        "folder": asked.folder,
+        "tool_use_id": asked.use_id,
+    }
+    waiting = threading.Thread(target=bridge.carry, args=(_call(client, arguments),), name="asking", daemon=True)
+    waiting.start()
+    while waiting.is_alive():
+        # In short turns: a thread that waits for ever would not see a signal.
+        waiting.join(0.2)
+    return _verdict(receiver.answer)
+
+
+def _places(home: str) -> Places:
+    """Return where the console is found. The environment does not decide: a file in a project can set it."""
+    if home:
+        return Places.under(Path(home))
+    for name in ("ASSENT_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
+        os.environ.pop(name, None)
+    os.environ["HOME"] = pwd.getpwuid(os.getuid()).pw_dir
+    return Places.standard()
+
+
+def _call(client: str, arguments: dict[str, object]) -> dict[str, Any]:
+    meta = {
+        VERSION_KEY: MODERN,
+        "io.modelcontextprotocol/clientInfo": {"name": f"assent hook {client}", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params = {"name": catalog.APPROVE, "arguments": arguments, "_meta": meta}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def _verdict(message: dict[str, Any]) -> tuple[bool, str]:
+    """Return what an answer of `approve` says; everything else is a no."""
+    if error := message.get("error"):
+        return False, str(error.get("message"))
+    content = message.get("result", {}).get("content") or [{}]
+    text = str(content[0].get("text", "Assent did not answer. Nothing was run."))
+    try:
+        data = json.loads(text)
+        behavior = data["behavior"]
+    except (ValueError, TypeError, KeyError):
+        return False, text
+    return behavior == "allow", str(data.get("message", ""))
+
+
+def _end_with_reader() -> None:
+    """End the process when the client has gone, so that nobody is asked on its behalf."""
+    poll = select.poll()
+    poll.register(1, 0)
+    if any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll()):
+        deny("The client has gone. Nothing was run.")
+
+
+def _end(code: int, text: str) -> NoReturn:
+    """Write the whole answer and end. Raises OSError."""
+    signal.setitimer(signal.ITIMER_REAL, READ_SECONDS)
+    data = (text + "\n").encode() if text else b""
+    while data:
+        data = data[os.write(1, data) :]
+    sys.stderr.flush()
+    os._exit(code)
