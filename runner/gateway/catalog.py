@@ -31,8 +31,8 @@ INSTRUCTIONS = (
     "title that says what it is for. `pending` means that nobody has decided yet: call code_result, do not send the "
     "code again. After a denial read the reason; do not try the same by other means."
 )
-MOST_CHARACTERS = 6300
-"""Of the names, descriptions and schemas as JSON, about 1,570 tokens: every conversation of an agent pays for them."""
+MOST_CHARACTERS = 6900
+"""Of the names, descriptions and schemas as JSON, about 1,725 tokens: every conversation of an agent pays for them."""
 
 NETWORK: dict[str, Any] = {
     "network_enabled": {
@@ -206,13 +206,9 @@ TOOLS: list[dict[str, Any]] = [
             },
             "network_enabled": {
                 "type": "boolean",
-                "description": "Let a build reach allowed_domains, or without them the package registries.",
+                "description": "For builds, as for code_execute.",
             },
-            "allowed_domains": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "The only hosts that a build may reach; needs network_enabled.",
-            },
+            "allowed_domains": {"type": "array", "items": {"type": "string"}},
             "title": TITLE,
         },
         required=["sandbox_id", "package"],
@@ -229,10 +225,7 @@ TOOLS: list[dict[str, Any]] = [
     {
         "name": APPROVE,
         "title": "Ask about a tool of the client",
-        "description": (
-            "For the client's permission prompt (--permission-prompt-tool), never for you: it runs nothing. "
-            "Asks a person about a tool of the client itself and returns allow or deny."
-        ),
+        "description": ("Not for you: the client asks by it whether its own tools may run (--permission-prompt-tool)."),
         "inputSchema": {
             "type": "object",
             "properties": {

@@ -6,19 +6,34 @@ next version must not be started by this one.
 
 from __future__ import annotations
 
+import contextlib
+from errno import ENOENT
 from pathlib import Path
 
 from runner.system.places import resources
 
 
-def _texts(folder: Path) -> dict[str, str]:
-    return {file.name: file.read_text("utf-8") for file in folder.iterdir() if file.is_file()}
+class _Folder:
+    """The texts of its files, as they were when it was read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._texts: dict[str, str] = {}
+        # One that is not there is an incomplete installation, which is for whoever needs a file of it to say.
+        with contextlib.suppress(OSError):
+            self._texts = {file.name: file.read_text("utf-8") for file in path.iterdir() if file.is_file()}
+
+    def __getitem__(self, name: str) -> str:
+        try:
+            return self._texts[name]
+        except KeyError:
+            raise FileNotFoundError(ENOENT, "was not there when Assent was opened", str(self._path / name)) from None
 
 
 _HERE = Path(__file__).parent
-_INSIDE = _texts(_HERE / "inside")
-_CONTAINER = _texts(_HERE / "container" / "inside")
-_SECCOMP = _texts(resources() / "seccomp")
+_INSIDE = _Folder(_HERE / "inside")
+_CONTAINER = _Folder(_HERE / "container" / "inside")
+_SECCOMP = _Folder(resources() / "seccomp")
 
 
 def inside(name: str) -> str:
