@@ -16,6 +16,7 @@ from runner.model.errors import KnownError
 from runner.model.network import Destination, UnusableHost
 from runner.model.request import CLIENT_TOOLS, Isolation, Language, Limits, NetworkMode, Tool, canonical
 from runner.policy.file_patterns import fits, pattern_of
+from runner.policy.touches import within
 from runner.risk.tool_files import is_data_file
 
 if TYPE_CHECKING:
@@ -33,8 +34,6 @@ LATEST = 1e11
 """Latest valid time, in seconds since the epoch: about the year 5000."""
 LARGEST = 1e15
 """Larger than any valid limit, whatever its unit."""
-TOUCH_BOUND = 50
-"""Most entries of each kind in a touch summary: one of that length may be incomplete."""
 
 
 Outline = Callable[["Request"], str]
@@ -187,7 +186,7 @@ class Grant:
         """Return whether `request` has the same outline; findings and touch are those of the new literals."""
         if request.language is not self.language or not set(_found(assessment)) <= set(self.found):
             return False
-        if not _within(replace(assessment.touch, files=()), self.touch):
+        if not within(replace(assessment.touch, files=()), self.touch):
             return False
         return _shape(request, outline) == self.digest
 
@@ -196,7 +195,7 @@ class Grant:
             return False
         if request.files or request.packages:
             return False
-        return _within(touch, self.touch)
+        return within(touch, self.touch)
 
 
 def make(
@@ -392,14 +391,3 @@ def _touch(touch: Touch, subject: Subject) -> Touch:
 
 def _found(assessment: Assessment) -> tuple[str, ...]:
     return tuple(sorted({finding.id for finding in assessment.findings}))
-
-
-def _within(now: Touch, then: Touch) -> bool:
-    """Return whether `now` touches nothing that `then` does not; a list of full length may be incomplete."""
-    return all(
-        len(one) < TOUCH_BOUND and set(one) <= set(other) for one, other in zip(_kinds(now), _kinds(then), strict=True)
-    )
-
-
-def _kinds(touch: Touch) -> tuple[tuple[str, ...], ...]:
-    return touch.files, touch.hosts, touch.processes, touch.credentials, touch.packages
