@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.history.changes import ChangesList
 from app.history.checking import Checking
 from app.history.detail import CHOOSE, Detail
-from app.history.filters import Filters
+from app.history.filters import LONGEST, Filters
 from app.history.listing import HistoryList
 from app.history.reader import Reader
-from app.parts.fold import Folding, FoldingRow
+from app.parts.fold import Folding, FoldingRow, Pages
 from app.parts.notice import Notice, Tone
+from app.parts.roles import clearable
 from runner.audit import captures
 from runner.audit.row import Row
 from runner.audit.search import UnreadableRow
@@ -72,6 +74,19 @@ class HistoryPanel(QWidget):
         self.verify.setToolTip("Check that every entry of the ledger is as it was written")
         self.verify.setAutoDefault(False)
         look.dress(self.verify, "shield-check", size=14)
+        self.changes = ChangesList(places.ledger, look)
+        self.look_for_change = QLineEdit()
+        self.look_for_change.setPlaceholderText("Search changes")
+        self.look_for_change.setAccessibleName("Search changes")
+        self.look_for_change.setMaxLength(LONGEST)
+        clearable(self.look_for_change)
+        self.look_for_change.hide()
+        self.show_changes = QPushButton()
+        self.show_changes.setAccessibleName("Changes")
+        self.show_changes.setToolTip("Changes: settings, agents, what is remembered, mode and PIN")
+        self.show_changes.setCheckable(True)
+        self.show_changes.setAutoDefault(False)
+        look.dress(self.show_changes, "pencil", size=14)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
         self.notice.hide()
         self._lay_out()
@@ -170,7 +185,13 @@ class HistoryPanel(QWidget):
         self._top = FoldingRow()
         self._top.setSpacing(px(8))
         self._top.addWidget(self.filters, 1)
-        self._top.addWidget(self.verify, 0, Qt.AlignmentFlag.AlignLeft)
+        self._top.addWidget(self.look_for_change, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(px(8))
+        buttons.addWidget(self.show_changes)
+        buttons.addWidget(self.verify)
+        buttons.addStretch(1)
+        self._top.addLayout(buttons)
         split = Folding(self._look, 560, (160, 330))
         split.setHandleWidth(px(8))
         split.addWidget(self.list)
@@ -183,7 +204,10 @@ class HistoryPanel(QWidget):
         whole.setSpacing(px(8))
         whole.addLayout(self._top)
         whole.addWidget(self.notice)
-        whole.addWidget(split, 1)
+        self._views = Pages()
+        self._views.addWidget(split)
+        self._views.addWidget(self.changes)
+        whole.addWidget(self._views, 1)
 
     def _connect(self) -> None:
         self.filters.changed.connect(self._look_for)
@@ -191,6 +215,8 @@ class HistoryPanel(QWidget):
         self.list.read.connect(self._know_listed_agents)
         self.list.clear_filters.connect(self.filters.clear)
         self.verify.clicked.connect(self._verify)
+        self.show_changes.toggled.connect(self._switch)
+        self.look_for_change.textChanged.connect(self.changes.narrow)
         self.checking.progressed.connect(self._progressed)
         self.checking.found.connect(self._verified)
         self.checking.stopped.connect(self._stopped)
@@ -198,15 +224,25 @@ class HistoryPanel(QWidget):
         self._cases.agents_known.connect(self._know_agents)
         self.destroyed.connect(self._reader.close)
         # In the detail, Ctrl+F searches the output.
-        for place in (self.filters, self.list):
+        for place in (self.filters, self.list, self.look_for_change, self.changes):
             find = QShortcut(QKeySequence.StandardKey.Find, place)
             find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             find.activated.connect(self._focus_search)
 
     @Slot()
     def _focus_search(self) -> None:
-        self.filters.text.setFocus()
-        self.filters.text.selectAll()
+        field = self.look_for_change if self.show_changes.isChecked() else self.filters.text
+        field.setFocus()
+        field.selectAll()
+
+    @Slot(bool)
+    def _switch(self, changes: bool) -> None:
+        """Show the changes in place of the requests, or the requests again."""
+        self.filters.setVisible(not changes)
+        self.look_for_change.setVisible(changes)
+        self._views.setCurrentIndex(int(changes))
+        if changes:
+            self.changes.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -217,6 +253,8 @@ class HistoryPanel(QWidget):
         if not self._started:
             self._started = True
             self.list.look_for(self.filters.wanted)
+        if self.show_changes.isChecked():
+            self.changes.refresh()
 
 
 def _touched(event: Event) -> str:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from runner.policy.decide import Policy
 from runner.policy.grantfile import Grants
 from runner.policy.rulefile import read
 from runner.risk import own
-from runner.settings.loading import Loaded, load
+from runner.settings.loading import Loaded, Settings, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from runner.model.request import Isolation
     from runner.system.places import Places
+
+
+SETTINGS_CHANGED = "settings-changed"
+"""Kind of the entry that names the settings which got another value while the console was open."""
+
+
+def differing(before: Settings, after: Settings) -> list[str]:
+    """Return the names of the settings that differ."""
+    return [one.name for one in fields(before) if getattr(before, one.name) != getattr(after, one.name)]
 
 
 class Configuration:

@@ -10,6 +10,7 @@ from runner.approval.deliberate import unproven
 from runner.approval.ticket import Ticket
 from runner.audit import captures
 from runner.audit.ledger import LedgerFailed
+from runner.engine.configuration import SETTINGS_CHANGED, differing
 from runner.engine.path import GONE
 from runner.engine.refusals import Refusals
 from runner.engine.runs import STOPPED
@@ -226,7 +227,11 @@ class Engine:
 
     def reload(self) -> None:
         """Apply saved settings and rules."""
+        before = self.parts.configuration.settings
         self.parts.reload()
+        if changed := differing(before, self.parts.configuration.settings):
+            # Names alone: a value may be a path or a host that is nobody else's business.
+            spawn("record settings", self._recorder.note(SETTINGS_CHANGED, "", {"settings": changed}))
         self._report_settings()
 
     async def take_up_settings(self) -> None:

@@ -348,6 +348,29 @@ def history_damaged(scene: Scene) -> None:
     panel.list.view.setCurrentIndex(panel.list.model.index(1, 0))
 
 
+def history_changes(scene: Scene) -> None:
+    """What people changed, in place of the requests."""
+    told: list[Any] = [
+        ("agent-added", "", {"agent": "claude-code"}),
+        ("pin-set", "", {}),
+        ("pin-refused", "", {"wrong": 3}),
+        ("settings-changed", "", {"settings": ["sandbox_type", "approve_by"]}),
+        ("mode", "", {"mode": "trust", "agent": "claude-code", "seconds": 60}),
+        ("mode", "", {"mode": "guarded", "why": "The time is over."}),
+        ("grant-made", "", {"agent": "a" * 40, "title": record.LONG}),
+        ("grant-revoked", "", {"grant": "g1", "why": "The agent was revoked.", "used": 2}),
+        (
+            "isolation",
+            "",
+            {"isolation": "local", "before": "gvisor", "why": "gvisor: No answer. " * 9},
+        ),
+        ("isolation", "", {"accepted": "local", "before": "gvisor"}),
+    ]
+    panel = history_of(scene, "changes", lambda places: record.ledger(places.ledger, [*record.many(3), *told]))
+    panel.show_changes.setChecked(True)
+    until(lambda: panel.changes.model.rowCount() == len(told))
+
+
 def history_in_part(scene: Scene) -> None:
     """A run that printed more than the history records."""
     short, whole = record_of(feed.result(Outcome.OK, "a line of output\n" * 4000), 8192)
@@ -392,6 +415,7 @@ MORE: dict[str, Callable[[Scene], None]] = {
     "running-stopping": stopping,
     "running-empty": page("Running"),
     "history": history,
+    "history-changes": history_changes,
     "history-none": history_none,
     "history-empty": history_empty,
     "history-broken": history_broken,

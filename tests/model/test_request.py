@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
-from runner.model.request import Isolation, Language, Limits, NetworkMode, Request, Tool
+from runner.model.plan import Plan, Registry
+from runner.model.request import Isolation, KnownFile, Language, Limits, NetworkMode, Request, Tool
 
 BASE = Request("1", "claude", Tool.CODE_EXECUTE, 1.0, Language.PYTHON, "print(1)")
 
@@ -53,3 +54,12 @@ def test_every_text_that_decides_is_a_part() -> None:
         ("Input", "yes"),
     ]
     assert Request("1", "a", Tool.CODE_LIST_FILES, 0.0).parts == ()
+
+
+def test_it_covers_the_values_as_a_dataclass_copies_them() -> None:
+    """Digests of earlier versions in grants and in the history were made of `asdict`."""
+    plan = Plan(Registry.PYPI, ("files.test",), ())
+    request = replace(BASE, known=(KnownFile("a", "b"),), plan=plan, sandbox="s", files=("a", "b"), granted=("h",))
+    whole = asdict(request)
+    assert all(whole[name] == value for name, value in request.deciding().items())
+    assert {"known", "plan", "sandbox", "files", "granted", "limits"} <= request.deciding().keys()

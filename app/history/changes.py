@@ -1,0 +1,168 @@
+"""The changes of the history: who changed settings, agents, grants, the mode or the PIN, and when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
+
+from app import phrases
+from app.errands import Errands
+from app.parts.empty import EmptyState
+from app.parts.lines import SUMMARY, Summary, list_view
+from runner.audit.changes import MOST, read_changes
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from app.look.look import Look
+    from runner.audit.changes import RecordedChange
+
+YOU, AGENT, ASSENT = "by a person", "by the agent", "by Assent"
+_DOT = " \N{MIDDLE DOT} "
+_NOWHERE = QModelIndex()
+LONGEST = 300
+"""Characters of one value in a row."""
+
+
+def change_line(change: RecordedChange) -> Summary:
+    """Return one change in a row: what changed, when, and who did that."""
+    what, who, ink = _words(change.kind, change.body)
+    return Summary(what, phrases.when(change.at), who, ink)
+
+
+def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
+    """Return what changed, who did that, and the ink for that."""
+
+    def said(name: str) -> str:
+        return phrases.visible(str(body.get(name, ""))[:LONGEST])
+
+    match kind:
+        case "pin-set" | "pin-changed" | "pin-removed":
+            return f"PIN {kind.removeprefix('pin-')}", YOU, "muted"
+        case "pin-refused":
+            return f"Wrong PIN, {said('wrong')} in a row", "refused", "high"
+        case "agent-added" | "agent-revoked":
+            return f"Agent {said('agent')} {kind.removeprefix('agent-')}", YOU, "muted"
+        case "agent-seen":
+            return f"First call of {said('agent')} since Assent was started", AGENT, "muted"
+        case "grant-made":
+            return f"Remembered for {said('agent') or 'every agent'}: {said('title') or said('pattern')}", YOU, "muted"
+        case "grant-revoked":
+            return _DOT.join(filter(None, ("No longer remembered", said("grant"), said("why")))), YOU, "muted"
+        case "settings-changed":
+            names = body.get("settings")
+            changed = ", ".join(map(str, names)) if isinstance(names, list) else ""
+            return f"Settings changed: {phrases.visible(changed[:LONGEST])}", "in the settings file", "muted"
+        case "mode":
+            whose = f" for {said('agent')}" if body.get("agent") else ""
+            return (
+                _DOT.join(filter(None, (f"Mode: {said('mode')}{whose}", said("why")))),
+                (ASSENT if body.get("why") else YOU),
+                "muted",
+            )
+        case "isolation" if "accepted" in body:
+            return f"Weaker sandbox accepted: {said('accepted')}", YOU, "muted"
+        case "isolation":
+            sandbox = said("isolation") or said("not_accepted") or "none"
+            return _DOT.join(filter(None, (f"Sandbox for new runs: {sandbox}", said("why")))), ASSENT, "muted"
+        case _:
+            words = "A new history was begun" if kind == "renewed" else "The history was opened again"
+            return _DOT.join(filter(None, (words, said("why")))), ASSENT, "muted"
+
+
+class ChangesModel(QAbstractListModel):
+    """One change in a row. `narrow` leaves those that hold some words."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._all: list[Summary] = []
+        self._lines: list[Summary] = []
+        self._wanted = ""
+
+    def take(self, changes: tuple[RecordedChange, ...]) -> None:
+        """Replace all rows."""
+        self._all = [change_line(one) for one in changes]
+        self.narrow(self._wanted)
+
+    def narrow(self, text: str) -> None:
+        """List what holds every word of `text`."""
+        self._wanted = text
+        words = text.casefold().split()
+        self.beginResetModel()
+        self._lines = [one for one in self._all if all(word in one.spoken.casefold() for word in words)]
+        self.endResetModel()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is recorded, whatever is looked for."""
+        return not self._all
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._lines)
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not 0 <= index.row() < len(self._lines):
+            return None
+        line = self._lines[index.row()]
+        if role == SUMMARY:
+            return line
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return line.spoken
+        # A row is one line high; what does not fit is in the hint.
+        return line.title if role == Qt.ItemDataRole.ToolTipRole else None
+
+
+class ChangesList(QFrame):
+    """Reads the ledger on a thread of its own whenever it is shown or asked to."""
+
+    read = Signal()
+    """The changes have come in."""
+
+    def __init__(self, path: Path, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._path = path
+        self._errands = Errands("changes", self)
+        self.setProperty("card", True)
+        self.model = ChangesModel(self)
+        self.view = list_view(look, self.model, "Changes")
+        self.view.setToolTip(f"The newest {MOST:,} changes")
+        self.nothing = EmptyState(look, "history", "Nothing found", "Settings, agents, grants and the PIN are listed.")
+        self.failure = EmptyState(look, "circle-alert", "The changes cannot be read", "")
+        self._pages = QStackedWidget()
+        for page in (self.nothing, self.failure, self.view):
+            self._pages.addWidget(page)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, look.px(4), 1, look.px(4))
+        column.addWidget(self._pages)
+        self.destroyed.connect(self._errands.close)
+
+    def refresh(self) -> None:
+        """Read the changes again."""
+        path = self._path
+        self._errands.send(lambda: read_changes(path), self._take, self._failed)
+
+    @Slot(str)
+    def narrow(self, text: str) -> None:
+        """List what holds every word of `text`."""
+        self.model.narrow(text)
+        self._show()
+
+    def _take(self, changes: tuple[RecordedChange, ...]) -> None:
+        self.model.take(changes)
+        self._show()
+        self.read.emit()
+
+    def _show(self) -> None:
+        if not self.model.rowCount():
+            self._pages.setCurrentWidget(self.nothing)
+            return
+        self._pages.setCurrentWidget(self.view)
+        self.view.setCurrentIndex(self.model.index(0, 0))
+
+    def _failed(self, error: Exception) -> None:
+        words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
+        self.failure.say("The changes cannot be read", words)
+        self._pages.setCurrentWidget(self.failure)

@@ -1,0 +1,59 @@
+"""Reads what people changed: entries of the ledger that are about no single request."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.audit.tables import DAMAGE, connect_to_read, explained
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KINDS = (
+    *("pin-set", "pin-changed", "pin-removed", "pin-refused"),
+    *("agent-added", "agent-seen", "agent-revoked"),
+    *("grant-made", "grant-revoked"),
+    *("settings-changed", "mode", "isolation", "renewed", "recovered"),
+)
+MOST = 2000
+"""Changes that are read, the newest: years of a person's, and what is read at once stays small."""
+LONGEST_BODY = 20_000
+"""Characters; of a longer body nothing is read."""
+_QUERY = (
+    "SELECT seq, at, kind, CASE WHEN length(data) <= ? THEN data ELSE '{}' END FROM entries JOIN bodies USING (seq)"
+    f" WHERE request_id = '' AND kind IN ({', '.join('?' * len(KINDS))}) ORDER BY seq DESC LIMIT ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedChange:
+    """One entry about settings, agents, what is remembered, the mode, the sandbox or the PIN."""
+
+    seq: int
+    at: float
+    """Seconds since the epoch."""
+    kind: str
+    body: dict[str, Any]
+
+
+def read_changes(path: Path) -> tuple[RecordedChange, ...]:
+    """Return the newest changes in the ledger at `path`, newest first. Blocks. Raises KnownError."""
+    try:
+        with closing(connect_to_read(path)) as connection:
+            rows = connection.execute(_QUERY, (LONGEST_BODY, *KINDS, MOST)).fetchall()
+    except (*DAMAGE, sqlite3.ProgrammingError) as error:
+        raise explained(error, path) from error
+    return tuple(RecordedChange(seq, at / 1_000_000, kind, _body(data)) for seq, at, kind, data in rows)
+
+
+def _body(data: str) -> dict[str, Any]:
+    """Return the values of an entry; none where the text was damaged: Verify says so."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
