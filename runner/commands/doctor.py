@@ -58,6 +58,7 @@ IMAGES_SECONDS = 4.0
 NO_CLOUD = "The settings name it, and Assent has none yet: "
 INSTEAD = "code runs in the strongest sandbox that works here instead."
 NOT_USED = "Not used, as the settings have it."
+WITHOUT = "Or do without: switch {} off in Settings."
 GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
 ENGINE_GONE = frozenset(gone(error).what for error in (OSError(), PermissionError()))
 """What an engine of this machine says that does not answer or lets nobody in."""
@@ -191,7 +192,7 @@ def _container(isolation: Isolation, ready: Readiness, settings: Settings) -> Ch
         return Check(name, State.BAD, ready.problem, remedy)
     if wanted != AUTO:
         return Check(name, State.OK, f"{NOT_USED} {ready.problem}")
-    return Check(name, State.WARN, f"Code runs in a weaker sandbox meanwhile. {ready.problem}", remedy)
+    return Check(name, State.WARN, f"{ready.problem} Code runs in a weaker sandbox meanwhile.", remedy)
 
 
 async def _images(settings: Settings) -> Check:
@@ -231,7 +232,7 @@ def _local(ready: Readiness, settings: Settings, *, protected: bool) -> list[Che
             "Local sandbox",
             State.OK if protected else State.WARN,
             what,
-            "" if protected else fix or fixes.install("bubblewrap"),
+            fixes.own_group(absent) if protected else fix or fixes.install("bubblewrap"),
         ),
         *(_language(one, ready.versions, ready.missing, wanted) for one in Language),
     ]
@@ -244,8 +245,9 @@ def _language(language: Language, versions: dict[str, str], missing: tuple[str, 
     if version := versions.get(language):
         return Check(name, State.OK, f"Version {version}.")
     why = next((line.partition(": ")[2] for line in missing if line.startswith(f"{language}:")), "It was not found.")
-    fix = fixes.interpreter(language) or f"Or switch {language} off in Settings."
-    return Check(name, State.WARN, why, fix)
+    fix = fixes.interpreter(language)
+    without = "" if fix else f" The packages of this system have none that is new enough. {WITHOUT.format(language)}"
+    return Check(name, State.WARN, f"{why}{without}", fix)
 
 
 def _history(places: Places) -> Check:
