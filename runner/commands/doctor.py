@@ -27,6 +27,7 @@ from runner.sandbox.choose import AUTO, NAMES
 from runner.sandbox.container.failures import Denied, gone
 from runner.sandbox.images import build, here, recipe
 from runner.sandbox.images.rootfs import Here
+from runner.system import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -324,10 +325,10 @@ def _network(settings: Settings) -> Check:
 
 
 def _display() -> Check:
-    missing = [package for library, package in WINDOW_LIBRARIES.items() if not _loads(library)]
+    missing = [library for library in WINDOW_LIBRARIES if not _loads(library)]
     if missing:
-        fix = f"{fixes.install(missing[0])} {' '.join(missing[1:])}".rstrip()
-        return Check("Display", State.BAD, f"Libraries that the window needs are missing: {', '.join(missing)}.", fix)
+        what = f"Libraries that the window needs are missing: {', '.join(missing)}."
+        return Check("Display", State.BAD, what, fixes.debian([WINDOW_LIBRARIES[library] for library in missing]))
     if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
         fix = "Start Assent in a desktop session, or answer on the terminal: assent terminal"
         return Check("Display", State.WARN, "There is none here, so no window can be opened.", fix)
@@ -335,6 +336,8 @@ def _display() -> Check:
 
 
 def _loads(library: str) -> bool:
+    if (carried := installed.libraries()) is not None and (carried / library).is_file():
+        return True
     try:
         ctypes.CDLL(library)
     except OSError:

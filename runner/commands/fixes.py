@@ -16,7 +16,7 @@ from runner.sandbox.local.group import GROUPED
 from runner.system import installed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 """1 on Ubuntu from 24.04: only programs with a profile of AppArmor may make namespaces."""
@@ -57,6 +57,13 @@ def install(package: str) -> str:
     """Return the command that installs `package`, by the name that Debian gives it."""
     name, command = next(((name, command) for name, command in MANAGERS if shutil.which(name)), MANAGERS[0])
     return f"{command} {OTHER_NAMES.get((package, name), package)}"
+
+
+def debian(packages: Sequence[str]) -> str:
+    """Return what installs packages that have these names on Debian alone; elsewhere a sentence."""
+    if any(shutil.which(name) for name, _ in MANAGERS[1:]) and not shutil.which("apt-get"):
+        return "Install the packages of this distribution that hold them."
+    return f"sudo apt-get install {' '.join(packages)}"
 
 
 def bubblewrap() -> str:

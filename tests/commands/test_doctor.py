@@ -258,3 +258,18 @@ def test_a_group_of_its_own_is_offered_where_memory_is_not_limited_and_systemd_i
     assert fixes.own_group(("share of the processor: only containers can bind it",)) == ""
     monkeypatch.setattr(fixes, "SYSTEMD", str(tmp_path / "none"))
     assert fixes.own_group((f"{GROUPED}: it may not be divided",)) == ""
+
+
+def test_a_library_that_the_archive_carries_is_not_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "WINDOW_LIBRARIES", {"libcarried.so.1": "libcarried1", "libnone.so.1": "libnone1"})
+    monkeypatch.setattr(doctor.installed, "libraries", lambda: tmp_path)
+    (tmp_path / "libcarried.so.1").touch()
+    machine(monkeypatch, tmp_path, "apt-get")
+    check = doctor._display()
+    assert check.what == "Libraries that the window needs are missing: libnone.so.1."
+    assert check.fix == "sudo apt-get install libnone1"
+
+
+def test_names_of_debian_are_no_command_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine(monkeypatch, tmp_path, "dnf")
+    assert fixes.debian(["libegl1"]) == "Install the packages of this distribution that hold them."
