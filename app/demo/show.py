@@ -21,6 +21,7 @@ from PySide6.QtCore import QObject, QPoint, Qt, Signal, Slot
 from app.demo.screen import virtual_screen
 from runner.model.assessment import Level
 from runner.model.errors import KnownError
+from runner.system import installed
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from app.start.console import Console
 
 T = TypeVar("T")
-SHOTS = Path("build/demo")
+SHOTS = Path("build/demo" if installed.folder() is None else "assent-demo")
+"""Below the folder in which it is started."""
 SETTINGS = {"ASSENT_PORT": "0", "ASSENT_SECRETS_FILE": "true"}
 """The demo's folder is gone afterwards: its port must not be one in use, and nobody needs its secrets in a keyring."""
 PATIENCE = 60.0
@@ -75,8 +77,15 @@ REASON = "Leave my keys alone."
 def main(arguments: list[str]) -> int:
     """Show the main job end to end; return 0 when it worked."""
     argparse.ArgumentParser(
-        "assent demo", description="Show the main job on a virtual screen. Leaves screenshots in build/demo."
+        "assent demo", description=f"Show the main job on a virtual screen. Leaves screenshots in the folder {SHOTS}."
     ).parse_args(arguments)
+    try:
+        SHOTS.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sys.stderr.write(
+            f"assent demo: no folder {SHOTS} can be made here: {error.strerror}. Start it in another one.\n"
+        )
+        return 1
     try:
         with virtual_screen() as display, tempfile.TemporaryDirectory(prefix="assent-demo-") as home:
             os.environ |= {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb", "ASSENT_HOME": home} | SETTINGS
@@ -157,7 +166,6 @@ class Stage(QObject):
 
     def shot(self, name: str) -> None:
         """Save what the screen shows now as a picture."""
-        SHOTS.mkdir(parents=True, exist_ok=True)
         path = str(SHOTS / f"{name}.png")
         self.do(lambda: self.console.window.screen().grabWindow(0).save(path))
 

@@ -31,8 +31,8 @@ NAME = "Assent"
 NO_DISPLAY = """\
 assent: there is no display to open a window on.
 Start it in a desktop session, or on a virtual screen: xvfb-run assent
-To see what it does without one: make demo (or: assent demo)
-Without a window, questions are asked on the terminal by: assent terminal
+Without a window, questions are asked on the terminal: assent terminal
+To see what it does, as pictures: assent demo (needs the packages xvfb and xdotool)
 """
 
 

@@ -27,6 +27,7 @@ from runner.sandbox.choose import AUTO, NAMES
 from runner.sandbox.container.failures import Denied, gone
 from runner.sandbox.images import build, here, recipe
 from runner.sandbox.images.rootfs import Here
+from runner.system import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +59,7 @@ IMAGES_SECONDS = 4.0
 NO_CLOUD = "The settings name it, and Assent has none yet: "
 INSTEAD = "code runs in the strongest sandbox that works here instead."
 NOT_USED = "Not used, as the settings have it."
+WITHOUT = "Or do without: switch {} off in Settings."
 GVISOR, DOCKER = Isolation.GVISOR, Isolation.DOCKER
 ENGINE_GONE = frozenset(gone(error).what for error in (OSError(), PermissionError()))
 """What an engine of this machine says that does not answer or lets nobody in."""
@@ -191,7 +193,7 @@ def _container(isolation: Isolation, ready: Readiness, settings: Settings) -> Ch
         return Check(name, State.BAD, ready.problem, remedy)
     if wanted != AUTO:
         return Check(name, State.OK, f"{NOT_USED} {ready.problem}")
-    return Check(name, State.WARN, f"Code runs in a weaker sandbox meanwhile. {ready.problem}", remedy)
+    return Check(name, State.WARN, f"{ready.problem} Code runs in a weaker sandbox meanwhile.", remedy)
 
 
 async def _images(settings: Settings) -> Check:
@@ -231,7 +233,7 @@ def _local(ready: Readiness, settings: Settings, *, protected: bool) -> list[Che
             "Local sandbox",
             State.OK if protected else State.WARN,
             what,
-            "" if protected else fix or fixes.install("bubblewrap"),
+            fixes.own_group(absent) if protected else fix or fixes.install("bubblewrap"),
         ),
         *(_language(one, ready.versions, ready.missing, wanted) for one in Language),
     ]
@@ -244,8 +246,9 @@ def _language(language: Language, versions: dict[str, str], missing: tuple[str, 
     if version := versions.get(language):
         return Check(name, State.OK, f"Version {version}.")
     why = next((line.partition(": ")[2] for line in missing if line.startswith(f"{language}:")), "It was not found.")
-    fix = fixes.interpreter(language) or f"Or switch {language} off in Settings."
-    return Check(name, State.WARN, why, fix)
+    fix = fixes.interpreter(language)
+    without = "" if fix else f" The packages of this system have none that is new enough. {WITHOUT.format(language)}"
+    return Check(name, State.WARN, f"{why}{without}", fix)
 
 
 def _history(places: Places) -> Check:
@@ -322,10 +325,10 @@ def _network(settings: Settings) -> Check:
 
 
 def _display() -> Check:
-    missing = [package for library, package in WINDOW_LIBRARIES.items() if not _loads(library)]
+    missing = [library for library in WINDOW_LIBRARIES if not _loads(library)]
     if missing:
-        fix = f"{fixes.install(missing[0])} {' '.join(missing[1:])}".rstrip()
-        return Check("Display", State.BAD, f"Libraries that the window needs are missing: {', '.join(missing)}.", fix)
+        what = f"Libraries that the window needs are missing: {', '.join(missing)}."
+        return Check("Display", State.BAD, what, fixes.debian([WINDOW_LIBRARIES[library] for library in missing]))
     if not any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")):
         fix = "Start Assent in a desktop session, or answer on the terminal: assent terminal"
         return Check("Display", State.WARN, "There is none here, so no window can be opened.", fix)
@@ -333,6 +336,8 @@ def _display() -> Check:
 
 
 def _loads(library: str) -> bool:
+    if (carried := installed.libraries()) is not None and (carried / library).is_file():
+        return True
     try:
         ctypes.CDLL(library)
     except OSError:

@@ -8,9 +8,15 @@ import shlex
 import shutil
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runner.model.request import Language
+from runner.sandbox.local.control_groups import OWN_GROUP
+from runner.sandbox.local.group import GROUPED
 from runner.system import installed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 """1 on Ubuntu from 24.04: only programs with a profile of AppArmor may make namespaces."""
@@ -41,6 +47,8 @@ INTERPRETERS = {Language.PYTHON: "python3", Language.JAVASCRIPT: "nodejs", Langu
 LEAST_NODE = 20
 ASK_SECONDS = 10.0
 SOCKET = Path("/var/run/docker.sock")
+SYSTEMD = "/run/systemd/system"
+"""Is there where systemd runs the system."""
 UNITS = ("/usr/lib/systemd/system/docker.service", "/lib/systemd/system/docker.service")
 INTO_GROUP = 'sudo usermod -aG docker "$USER"  # then log in again; this group is as powerful as root'
 
@@ -49,6 +57,13 @@ def install(package: str) -> str:
     """Return the command that installs `package`, by the name that Debian gives it."""
     name, command = next(((name, command) for name, command in MANAGERS if shutil.which(name)), MANAGERS[0])
     return f"{command} {OTHER_NAMES.get((package, name), package)}"
+
+
+def debian(packages: Sequence[str]) -> str:
+    """Return what installs packages that have these names on Debian alone; elsewhere a sentence."""
+    if any(shutil.which(name) for name, _ in MANAGERS[1:]) and not shutil.which("apt-get"):
+        return "Install the packages of this distribution that hold them."
+    return f"sudo apt-get install {' '.join(packages)}"
 
 
 def bubblewrap() -> str:
@@ -60,11 +75,17 @@ def bubblewrap() -> str:
     return next((command for switch, command in SWITCHES.items() if _read(switch) == "0"), "")
 
 
+def own_group(missing: Iterable[str]) -> str:
+    """Return what has the memory of runs limited, where that is `missing` and systemd can do it; else ''."""
+    wanted = any(line.startswith(GROUPED) for line in missing)
+    return OWN_GROUP if wanted and shutil.which("systemd-run") and os.path.isdir(SYSTEMD) else ""
+
+
 def engine() -> str:
     """Return what gets the container engine of this machine to answer."""
     if SOCKET.exists() and not os.access(SOCKET, os.R_OK | os.W_OK):
         return INTO_GROUP
-    if any(os.path.exists(unit) for unit in UNITS) and os.path.isdir("/run/systemd/system"):
+    if any(os.path.exists(unit) for unit in UNITS) and os.path.isdir(SYSTEMD):
         return "sudo systemctl start docker"
     own = Path(__file__).resolve().parents[2] / "packaging/engine.sh"
     if installed.folder() is None and own.is_file() and os.geteuid() == 0:

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 CLOSING = "The console was closed. Nothing was run; ask again when it is back."
 
+NOBODY = "Nobody is at the terminal any more."
+INPUT_ENDED = "The input has ended: nobody can answer here, and what would be asked is denied. Start it in a terminal."
+
 MOUSE_ONLY = "Only the mouse approves (setting window.approve_by), and a terminal has none."
 
 
@@ -113,6 +116,8 @@ class Terminal:
         self._assessments: dict[str, Assessment] = {}
         self._questions: asyncio.Queue[QuestionAsked] = asyncio.Queue()
         self._lines: asyncio.Queue[str] = asyncio.Queue()
+        self._over = False
+        """Whether the input has ended."""
 
     def hear(self, event: Event) -> None:
         match event:
@@ -146,7 +151,12 @@ class Terminal:
         threading.Thread(target=self._read, args=(loop,), name="terminal", daemon=True).start()
         while True:
             question = await self._questions.get()
-            if self._engine.desk.position(question.request_id):
+            if not self._engine.desk.position(question.request_id):
+                continue
+            if self._over:
+                request = self._requests[question.request_id]
+                self._engine.answer(request.id, request.digest, Verdict.DENIED, NOBODY)
+            else:
                 await self._put(question)
 
     async def _put(self, question: QuestionAsked) -> None:
@@ -240,7 +250,12 @@ class Terminal:
         for line in self._source:
             loop.call_soon_threadsafe(self._lines.put_nowait, line)
         with contextlib.suppress(RuntimeError):  # the loop may be closed already
-            loop.call_soon_threadsafe(self._engine.stop_all, "Nobody is at the terminal any more.")
+            loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        self._over = True
+        self._say(INPUT_ENDED)
+        self._engine.stop_all(NOBODY)
 
     def _forget_typed(self) -> None:
         """Drop input that was typed before the question was visible: it is no answer to it."""

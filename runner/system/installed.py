@@ -30,6 +30,12 @@ def interpreter() -> str:
     return "" if above is None else str(above / "python/bin/python3")
 
 
+def libraries() -> Path | None:
+    """Return the folder of the system libraries that the archive carries; None in a checkout."""
+    above = folder()
+    return None if above is None else above / "python/lib/system"
+
+
 def command() -> str:
     """Return the full path that starts Assent; '' in a checkout. A link on the PATH is preferred: it stays the same."""
     above = folder()

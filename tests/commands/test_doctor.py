@@ -18,6 +18,8 @@ from runner.model.request import Language
 from runner.sandbox.images import here
 from runner.sandbox.images.recipe import recipe
 from runner.sandbox.local import sandbox, trusted
+from runner.sandbox.local.control_groups import OWN_GROUP
+from runner.sandbox.local.group import GROUPED
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
@@ -217,7 +219,7 @@ def test_an_engine_is_started_before_a_weaker_sandbox_is_named(
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
     for wanted in ("auto", "docker"):
         check = examined(places, {"SANDBOX_TYPE": wanted})["Docker"]
-        assert check.what.endswith("Docker daemon not available.")
+        assert check.what.startswith("Docker daemon not available.")
         assert check.fix == fixes.engine()
         assert "SANDBOX_TYPE=local" not in check.fix
 
@@ -234,3 +236,40 @@ def test_an_interpreter_is_installed_by_the_system_where_that_one_is_new_enough(
         (folder / "bin/apt-cache").write_text(f"#!/bin/sh\necho 'nodejs:'\necho '  Candidate: {version}+dfsg'\n")
         assert fixes.interpreter(Language.JAVASCRIPT) == fix
     assert fixes.interpreter(Language.PYTHON) == "sudo apt-get install python3"
+
+
+def test_a_language_that_the_system_cannot_bring_has_no_command_that_does_not_help(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fixes, "interpreter", lambda _language: "")
+    missing = ("javascript: Node.js was not found.",)
+    check = doctor._language(Language.JAVASCRIPT, {}, missing, ("javascript",))
+    assert check.what.startswith("Node.js was not found. The packages of this system have none that is new enough.")
+    assert check.what.endswith("switch javascript off in Settings.")
+    assert check.fix == ""
+
+
+def test_a_group_of_its_own_is_offered_where_memory_is_not_limited_and_systemd_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine(monkeypatch, tmp_path, "systemd-run")
+    monkeypatch.setattr(fixes, "SYSTEMD", str(tmp_path))
+    assert fixes.own_group((f"{GROUPED}: it may not be divided",)) == OWN_GROUP
+    assert fixes.own_group(("share of the processor: only containers can bind it",)) == ""
+    monkeypatch.setattr(fixes, "SYSTEMD", str(tmp_path / "none"))
+    assert fixes.own_group((f"{GROUPED}: it may not be divided",)) == ""
+
+
+def test_a_library_that_the_archive_carries_is_not_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "WINDOW_LIBRARIES", {"libcarried.so.1": "libcarried1", "libnone.so.1": "libnone1"})
+    monkeypatch.setattr(doctor.installed, "libraries", lambda: tmp_path)
+    (tmp_path / "libcarried.so.1").touch()
+    machine(monkeypatch, tmp_path, "apt-get")
+    check = doctor._display()
+    assert check.what == "Libraries that the window needs are missing: libnone.so.1."
+    assert check.fix == "sudo apt-get install libnone1"
+
+
+def test_names_of_debian_are_no_command_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine(monkeypatch, tmp_path, "dnf")
+    assert fixes.debian(["libegl1"]) == "Install the packages of this distribution that hold them."

@@ -317,5 +317,10 @@ async def test_what_is_denied_there_does_not_run_and_the_end_of_input_denies(con
     await console.until("Type 'approve' to run it")
     assert console.process.stdin is not None
     console.process.stdin.close()
-    assert "denied: Nobody is at the terminal any more." in await console.until("denied:")
+    ended = await console.until("denied:")
+    assert "The input has ended: nobody can answer here" in ended
+    assert "denied: Nobody is at the terminal any more." in ended
     assert await asking.end() == ""
+    late = await submit(tmp_path, "print('ran as well')\n")
+    assert "denied: Nobody is at the terminal any more." in await console.until("denied:")
+    assert await late.end() == ""

@@ -12,4 +12,4 @@ PORTABLE = Path(os.environ.get("ASSENT_PORTABLE", "")).absolute()
 SUITES = os.environ.get("SUITES", "bookworm").split()
 SHOTS = Path(os.environ.get("ASSENT_SHOTS", "build/package-test")).absolute()
 HOME = "/home/person"
-PATIENCE = 60.0
+PATIENCE = 120.0

@@ -112,6 +112,17 @@ def test_with_node_all_three_languages_run(root: BareRoot) -> None:
         assert f"ok    local sandbox, {language}: " in done.stdout
 
 
+def test_the_profile_of_apparmor_is_copied_only_where_it_parses(root: BareRoot) -> None:
+    """A file there that does not parse spoils every reload of all profiles."""
+    copied = root.folder / "etc/apparmor.d/assent"
+    assert not copied.exists()
+    root.apt("install", "apparmor")
+    root.run("/var/lib/dpkg/info/assent.postinst", "configure")
+    parse = ("apparmor_parser", "--skip-kernel-load", "--skip-cache")
+    parses = root.run(*parse, "/usr/share/assent/apparmor", check=False).returncode == 0
+    assert copied.exists() is parses is (root.suite != "bookworm"), "AppArmor 3 does not know `userns`"
+
+
 def test_removed_and_purged_it_leaves_only_what_is_the_persons(root: BareRoot, console: Console) -> None:
     with contextlib.suppress(ProcessLookupError):
         root.kill("start.py")

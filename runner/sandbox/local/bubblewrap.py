@@ -154,7 +154,7 @@ class Bubblewrap:
     @property
     def missing(self) -> tuple[str, ...]:
         unfiltered = (f"{FILTERED}: {self._unfiltered}",) if self._unfiltered else ()
-        return (*unfiltered, *((f"{GROUPED}: {self._groups}",) if isinstance(self._groups, KnownError) else ()))
+        return (*unfiltered, *((f"{GROUPED}: {self._groups.what}",) if isinstance(self._groups, KnownError) else ()))
 
     @property
     def identity(self) -> int | None:

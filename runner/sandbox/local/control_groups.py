@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from runner.sandbox.local.group import GroupFiles
 
-REMEDY = "Start Assent in a group of its own: systemd-run --user --scope -p Delegate=yes assent"
+OWN_GROUP = "systemd-run --user --scope -p Delegate=yes assent"
+REMEDY = f"Start Assent in a group of its own: {OWN_GROUP}"
 MOUNTS = Path("/proc/self/mountinfo")
 OWN = Path("/proc/self/cgroup")
 SYSTEMD = Path("/run/systemd/system")
