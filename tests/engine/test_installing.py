@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import py_compile
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,13 @@ from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError, Refused
 from runner.model.events import QuestionAsked
 from runner.model.request import Language, Tool
+from runner.model.result import Outcome
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from runner.sandbox import languages
 from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_known_files import out, refused, request
-from tests.packages.registry import LoopbackRegistry, served
+from tests.packages.registry import LoopbackRegistry, served, wheel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,6 +136,54 @@ async def test_only_what_was_installed_is_imported(
     change(next(house.folder.glob("*/workspace/.packages")))
     ran = await run(house, code, id)
     assert says in out(ran) and "666" not in out(ran), out(ran)
+
+
+LIBRARY = "alpha.libs/libx.so.1"
+
+
+def replaced(folder: Path) -> None:
+    (folder / LIBRARY).write_bytes(b"another")
+
+
+def preferred(folder: Path) -> None:
+    """The system's loader takes it before the one that was installed."""
+    there = folder / "alpha.libs/glibc-hwcaps/x86-64-v2"
+    there.mkdir(parents=True)
+    (there / "libx.so.1").write_bytes(b"\x7fELF")
+    for one in (there, there.parent, there / "libx.so.1"):  # as if a run had made it
+        shutil.chown(one, folder.stat().st_uid, folder.stat().st_gid)
+
+
+def led_away(folder: Path) -> None:
+    (folder / "alpha.libs/glibc-hwcaps").symlink_to("/tmp")
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (replaced, LIBRARY),
+        (lambda folder: (folder / LIBRARY).unlink(), LIBRARY),
+        (preferred, "alpha.libs/glibc-hwcaps/x86-64-v2/libx.so.1"),
+        (led_away, "alpha.libs/glibc-hwcaps"),
+    ],
+)
+async def test_a_library_that_a_run_has_changed_is_named_and_nothing_runs(
+    house: House, registry: LoopbackRegistry, change: Callable[[Path], object], place: str
+) -> None:
+    files = {"alpha/__init__.py": "print('imported')", LIBRARY: b"\x7fELF library"}
+    registry.add("alpha", "1.6", data=wheel("alpha", "1.6", files))
+    id = await house.create()
+    await install(house, id, "alpha==1.6")
+    assert out(await run(house, "import alpha", id)) == "imported\n"
+    change(next(house.folder.glob("*/workspace/.packages")))
+    assert out(await run(house, "print('not of them')", id)) == "not of them\n"
+    ran = await run(house, "import alpha", id)
+    assert f"/workspace/.packages/{place} is not as it was installed" in out(ran), out(ran)
+    assert ran.result is not None and ran.result.outcome is Outcome.KILLED
+    assert await refused(house, id, "import alpha", Language.PYTHON) is Level.CRITICAL
+    house.says = Verdict.APPROVED
+    await install(house, id, "alpha==1.6")
+    assert out(await run(house, "import alpha", id)) == "imported\n"
 
 
 async def test_a_module_planted_beside_packages_is_not_imported(house: House, registry: LoopbackRegistry) -> None:
