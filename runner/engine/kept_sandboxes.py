@@ -121,7 +121,7 @@ class KeptSandboxes:
         packages = self.packages(request.sandbox)
         if (None if packages is None else packages.seen) != request.installed:
             raise NotPermitted("The sandbox has other packages by now.", "Nothing was run. Ask again.")
-        if packages is not None and intact.mentions(request, packages):
+        if packages is not None and await asyncio.to_thread(intact.mentions, request, packages):
             await self._require_intact(request, session, packages)
         for file in request.known:
             data = file.text.encode()

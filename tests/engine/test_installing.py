@@ -63,6 +63,10 @@ async def run(house: House, code: str, id: str = "", **more: object) -> Answer:
     return await house.call(Tool.CODE_EXECUTE, language=Language.PYTHON, code=code, sandbox_id=id, **more)
 
 
+async def javascript(house: House, code: str, id: str) -> Answer:
+    return await house.call(Tool.CODE_EXECUTE, language=Language.JAVASCRIPT, code=code, sandbox_id=id)
+
+
 async def test_a_package_is_installed_in_a_kept_sandbox_and_imported(house: House, registry: LoopbackRegistry) -> None:
     id = await house.create()
     answer = await install(house, id, "alpha")
@@ -286,8 +290,32 @@ async def test_javascript_gets_its_packages(house: House, registry: LoopbackRegi
     id = await house.create(Submission("claude", Tool.CODE_CREATE_SANDBOX, Language.JAVASCRIPT))
     answer = await install(house, id, "app")
     assert answer.facts is not None and answer.facts["installed"] == {"app": "1.0.0", "lib": "1.0.0"}
-    # Node.js loads whatever stands there, so that what is imported from a kept sandbox was not read.
+    for text in (code, "import('app').then((one) => console.log(one.default.twice))"):
+        ran = await javascript(house, text, id)
+        assert (house.level(ran.request_id), out(ran)) == (Level.HIGH, "84\n")
+    folder = next(house.folder.glob("*/workspace/node_modules"))
+    # Node.js would look there first.
+    (folder / "app/node_modules/lib").mkdir(parents=True)
+    (folder / "app/node_modules/lib/index.js").write_text("console.log(666)")
+    ran = await javascript(house, code, id)
+    assert "lib/index.js is not as it was installed" in out(ran) and "666" not in out(ran), out(ran)
+    (folder / "lib/index.js").write_text("console.log(666)")
+    ran = await javascript(house, code, id)
+    assert "/workspace/node_modules/lib/index.js is not as it was installed" in out(ran), out(ran)
     assert await refused(house, id, code, Language.JAVASCRIPT) is Level.CRITICAL
+
+
+@pytest.mark.parametrize(("name", "load"), [("index.js", "require('lib')"), ("more.mjs", "import('lib/more.mjs')")])
+async def test_javascript_does_not_load_packages_that_it_changes_itself(
+    house: House, registry: LoopbackRegistry, name: str, load: str
+) -> None:
+    registry.add_npm("lib", "1.0.0", {"index.js": "exports.answer = 42", "more.mjs": "export const answer = 42"})
+    id = await house.create(Submission("claude", Tool.CODE_CREATE_SANDBOX, Language.JAVASCRIPT))
+    await install(house, id, "lib")
+    ran = await javascript(
+        house, f"require('fs').writeFileSync('node_modules/lib/{name}', 'console.log(666)'); {load}", id
+    )
+    assert f"{name} is not as it was installed" in out(ran) and "666" not in out(ran), out(ran)
 
 
 class Halting:
