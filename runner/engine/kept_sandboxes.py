@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from runner.engine import intact
 from runner.model.errors import KnownError, Refused
 from runner.model.events import SandboxesChanged
 from runner.model.kept_sandbox import Kept
@@ -120,6 +121,8 @@ class KeptSandboxes:
         packages = self.packages(request.sandbox)
         if (None if packages is None else packages.seen) != request.installed:
             raise NotPermitted("The sandbox has other packages by now.", "Nothing was run. Ask again.")
+        if packages is not None and await asyncio.to_thread(intact.mentions, request, packages):
+            await self._require_intact(request, session, packages)
         for file in request.known:
             data = file.text.encode()
             try:
@@ -131,6 +134,15 @@ class KeptSandboxes:
                 if request.sandbox in self._open:
                     self._open[request.sandbox].written.pop(file.path, None)
                 raise NotPermitted(why, "Nothing was run. Write the file again, then ask again.")
+
+    async def _require_intact(self, request: Request, session: Session, packages: PackageSet) -> None:
+        """Raise NotPermitted where a file of the packages was changed: then none of them counts any more."""
+        try:
+            await intact.require(session, request, packages)
+        except intact.Altered:
+            if (one := self._open.get(request.sandbox)) is not None and one.packages is packages:
+                one.packages = None
+            raise
 
     def check_capacity(self, agent: str) -> None:
         """Raise Refused where `agent`, or all agents together, keep as many as the settings allow."""

@@ -172,6 +172,8 @@ class Runs:
         if rule.allowed is not None:
             rule = replace(rule, allowed=(*rule.allowed, *found.names))
         hashes = found.modules if request.language is Language.PYTHON else None
+        if request.language is Language.JAVASCRIPT and request.sandbox:
+            hashes = dict(found.files)
         return replace(job, bundle=bundle, packages=hashes, imports=rule)
 
     async def _imported(self, request: Request) -> tuple[Import, ...] | None:

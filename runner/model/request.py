@@ -258,7 +258,7 @@ class Request:
 
     def deciding(self) -> dict[str, object]:
         """Return all values that the digest covers, by name."""
-        whole = {one.name: _copied(getattr(self, one.name)) for one in fields(self)}
+        whole: dict[str, Any] = {one.name: _copied(getattr(self, one.name)) for one in fields(self)}
         for name in BESIDE_THE_DIGEST:
             del whole[name]
         for name in ONLY_WHERE_SET:

@@ -89,8 +89,8 @@ def unread(
 ) -> Iterator[Finding]:
     """Findings about what code of `language` in a kept sandbox starts of the files in it that are not in `use`.
 
-    `inner` are the acts of the files in `use`, `installed` the names of installed packages of Python: their files are
-    loaded only as they were installed.
+    `inner` are the acts of the files in `use`, `installed` the names of installed packages: their files are loaded only
+    as they were installed.
     Where no act shows it, Python and JavaScript that may run what they read count as doing so.
     """
     found = list(itertools.islice(_named(language, trail, use, installed), MOST))
@@ -147,13 +147,20 @@ def _named(language: Language | None, trail: Trail, use: Use, installed: frozens
             name = "" if _wrote_whole(trail.acts[:at], path) else path
         elif act.kind == "import":
             name = "" if act.get("module").text in use.imports else _imported(act, act.language or (language or ""))
-            # In Python code itself alone: a Python that shell code starts does not find them.
-            if name and language is Language.PYTHON and act.language in ("", Language.PYTHON):
-                name = "" if name.partition(".")[0] in installed else name
+            # In the code itself alone: a Python or Node.js that it starts does not look whether they were changed.
+            if name and language in (Language.PYTHON, Language.JAVASCRIPT) and act.language in ("", language):
+                name = "" if _package(name, language) in installed else name
         else:
             name = CHECKS[act.kind](act) if act.kind in CHECKS else ""
         if name:
             yield name, act.place
+
+
+def _package(module: str, language: Language | None) -> str:
+    """Return the name that a package with this module is known by."""
+    if language is Language.PYTHON:
+        return module.partition(".")[0]
+    return "/".join(module.split("/")[: 2 if module.startswith("@") else 1])
 
 
 def _started(act: Act) -> str:

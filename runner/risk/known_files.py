@@ -6,6 +6,7 @@ Whatever is not of these shapes is left to `runner.risk.kept`, for which it is a
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from runner.model.modules import is_standard, modules
 from runner.model.request import KnownFile, Language
 from runner.model.workspace import WORKSPACE
+from runner.risk.javascript.loaded import loaded
 from runner.risk.python.syntax import as_written
 
 if TYPE_CHECKING:
@@ -37,6 +39,9 @@ STARTED = re.compile(
     re.VERBOSE,
 )
 """Shell code that runs one file to its end before anything that could change it, and is anything afterwards."""
+RELATIVE = re.compile(r"(?:\.\.?)?/")
+ENDS = ("", ".js", ".json", "/index.js")
+"""What JavaScript code may leave out at the end of a name."""
 APPENDS = re.compile(r">>|\btee\b")
 FIRST_LINE = re.compile(
     r"#! ?(?:/usr/bin/env |(?:/usr)?/bin/)(?:(?P<python>python3?)|(?P<javascript>node)|(?P<shell>(?:ba)?sh)) *"
@@ -75,6 +80,8 @@ def used(language: Language | None, code: str, files: Sequence[KnownFile]) -> Us
             return _shell(code, by_path)
         case Language.PYTHON if by_path:
             return _python(code, by_path)
+        case Language.JAVASCRIPT if by_path:
+            return _javascript(code, by_path)
         case _:
             return Use(code)
 
@@ -193,6 +200,38 @@ def _imports(code: str, package: str) -> Iterator[tuple[str, list[str]]]:
                 yield "." * level + (module or ""), [whole, *(f"{whole}.{one.name}" for one in names)]
             case _:
                 pass
+
+
+# ---- JavaScript ----
+
+
+def _javascript(code: str, files: Mapping[str, KnownFile]) -> Use:
+    """Return what JavaScript code loads of the files, as `sandbox/inside/loading.cjs` finds them."""
+    pending = [("", code)]
+    reached: dict[str, KnownFile] = {}
+    known: set[str] = set()
+    unknown: set[str] = set()
+    while pending:
+        folder, text = pending.pop()
+        for name in loaded(text):
+            path = _found(folder, name, files)
+            (known if path else unknown).add(name)
+            if path and path not in reached:
+                reached[path] = files[path]
+                if not path.endswith(".json"):
+                    pending.append((posixpath.dirname(path), files[path].text))
+    programs = tuple((Language.JAVASCRIPT, file) for path, file in reached.items() if not path.endswith(".json"))
+    # A name that stands for a known file in one place and for another one elsewhere is none that is known.
+    return Use(code, tuple(reached.values()), programs, frozenset(known - unknown))
+
+
+def _found(folder: str, name: str, files: Mapping[str, KnownFile]) -> str:
+    """Return the path of the file that `name` stands for in a file of `folder`; '' where none of `files` is meant."""
+    if not RELATIVE.match(name):
+        return ""
+    whole = posixpath.normpath(posixpath.join(WORKSPACE, folder, name))
+    path = whole.removeprefix(f"{WORKSPACE}/")
+    return next((path + end for end in ENDS if path + end in files and path != whole), "")
 
 
 def _above(name: str) -> Iterator[str]:

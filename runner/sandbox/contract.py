@@ -71,13 +71,16 @@ class Job:
     imported: tuple[Import, ...] | None = None
     """The imports of the code, where they are known; with None the sandbox finds them."""
     own_modules: bool = True
-    """Whether Python finds modules in the workspace, after all others; the code or a run before wrote them."""
+    """Whether Python finds modules in the workspace, after all others; the code or a run before wrote them.
+
+    With known files or packages JavaScript loads others only where it is true, too.
+    """
     known: tuple[KnownFile, ...] = ()
-    """Files whose modules Python code gets in any case, from these texts."""
+    """Files that Python and JavaScript code gets in any case, from these texts."""
     bundle: Bundle | None = None
     """Packages that are unpacked into the workspace before the code starts."""
     packages: Mapping[str, str] | None = None
-    """Python: SHA-256 of each file of installed packages that may be imported, by its place; None without packages."""
+    """SHA-256 of each file of installed packages that may be imported, by its place; None without packages."""
     network: NetworkMode = NetworkMode.NONE
     gate: Gate | None = None
     """The only way out of a run with network; a run with network and without a gate does not start."""

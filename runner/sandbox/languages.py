@@ -47,8 +47,15 @@ def files(
             orders = _orders(job, tool, view, report, identity) | installation(job, packages, view.workspace)
             return {"start.pyc": tool.starter, "orders": marshal.dumps(orders, 2)}  # read by any Python 3
         case Language.JAVASCRIPT:
-            words = json.dumps(context(job)).encode()
-            given = {"node.cjs": programs.inside("node.cjs").encode(), "context.json": words}
+            given = {
+                "node.cjs": programs.inside("node.cjs").encode(),
+                "context.json": json.dumps(context(job)).encode(),
+            }
+            if (found := loading(job, view.workspace)) is not None:
+                given |= {
+                    "loading.cjs": programs.inside("loading.cjs").encode(),
+                    "loading.json": json.dumps(found).encode(),
+                }
             if job.bundle is None:
                 return given
             spec = {"bundle": tarballs(job.bundle), "workspace": view.workspace, "source": packages}
@@ -79,6 +86,15 @@ def installation(job: Job, source: int, workspace: str) -> dict[str, object]:
         folder = f"{workspace}/{PYTHON_FOLDER}"
         found |= {"hashes": dict(job.packages), "packages": folder, "installed": programs.inside("installed.py")}
     return found
+
+
+def loading(job: Job, workspace: str) -> dict[str, object] | None:
+    """Return what JavaScript code loads of its kept sandbox and how; None where it is left to Node.js."""
+    if not job.known and job.packages is None:
+        return None
+    hashes = None if job.packages is None else dict(job.packages)
+    known = {file.path: file.text for file in job.known}
+    return {"workspace": workspace, "known": known, "hashes": hashes, "own": job.own_modules}
 
 
 def tarballs(bundle: Bundle) -> dict[str, object]:

@@ -73,6 +73,23 @@ def test_what_earlier_runs_left_is_imported_by_nobody_where_it_may_not_be(lab: L
     within(lab, body)
 
 
+def test_javascript_gets_known_texts_and_no_file_that_nobody_has_read(lab: Lab) -> None:
+    async def body(session: Session) -> None:
+        known = (KnownFile("helper.js", "exports.answer = 42"), KnownFile("other.mjs", "export const answer = 43"))
+        for path in ("helper", "helper.js", "other.mjs", "unread.js"):
+            await session.write(path, b"console.log('unread')", executable=False)
+        code = """
+        const say = (error) => console.log(error.message.split(' ').slice(1, 4).join(' '));
+        console.log(require('./helper').answer);
+        try { require('./unread') } catch (error) { say(error) }
+        import('./other.mjs').then((one) => console.log(one.answer)).then(() => import('./unread.js')).catch(say);
+        """
+        found = await ran(session, code, Language.JAVASCRIPT, known=known, own_modules=False)
+        assert (found.stdout, found.stderr) == ("42\nwas not read\n43\nwas not read\n", ""), found
+
+    within(lab, body, Language.JAVASCRIPT)
+
+
 def test_files_stay_and_both_languages_see_them(lab: Lab) -> None:
     async def body(session: Session) -> None:
         await session.write("data/a.txt", "grüße\n".encode(), executable=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import py_compile
+import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,13 @@ from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError, Refused
 from runner.model.events import QuestionAsked
 from runner.model.request import Language, Tool
+from runner.model.result import Outcome
 from runner.model.submission import Submission
 from runner.policy.grants import Choice, Subject
 from runner.sandbox import programs
 from tests.engine.test_kept_sandboxes import house
 from tests.engine.test_known_files import out, refused, request
-from tests.packages.registry import LoopbackRegistry, served
+from tests.packages.registry import LoopbackRegistry, served, wheel
 from tests.patience import HANGS
 
 if TYPE_CHECKING:
@@ -60,6 +62,10 @@ async def install(house: House, id: str, package: str, **more: str) -> Answer:
 
 async def run(house: House, code: str, id: str = "", **more: object) -> Answer:
     return await house.call(Tool.CODE_EXECUTE, language=Language.PYTHON, code=code, sandbox_id=id, **more)
+
+
+async def javascript(house: House, code: str, id: str) -> Answer:
+    return await house.call(Tool.CODE_EXECUTE, language=Language.JAVASCRIPT, code=code, sandbox_id=id)
 
 
 async def test_a_package_is_installed_in_a_kept_sandbox_and_imported(house: House, registry: LoopbackRegistry) -> None:
@@ -135,6 +141,54 @@ async def test_only_what_was_installed_is_imported(
     change(next(house.folder.glob("*/workspace/.packages")))
     ran = await run(house, code, id)
     assert says in out(ran) and "EVIL" not in out(ran), out(ran)
+
+
+LIBRARY = "alpha.libs/libx.so.1"
+
+
+def replaced(folder: Path) -> None:
+    (folder / LIBRARY).write_bytes(b"another")
+
+
+def preferred(folder: Path) -> None:
+    """The system's loader takes it before the one that was installed."""
+    there = folder / "alpha.libs/glibc-hwcaps/x86-64-v2"
+    there.mkdir(parents=True)
+    (there / "libx.so.1").write_bytes(b"\x7fELF")
+    for one in (there, there.parent, there / "libx.so.1"):  # as if a run had made it
+        shutil.chown(one, folder.stat().st_uid, folder.stat().st_gid)
+
+
+def led_away(folder: Path) -> None:
+    (folder / "alpha.libs/glibc-hwcaps").symlink_to("/tmp")
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (replaced, LIBRARY),
+        (lambda folder: (folder / LIBRARY).unlink(), LIBRARY),
+        (preferred, "alpha.libs/glibc-hwcaps/x86-64-v2/libx.so.1"),
+        (led_away, "alpha.libs/glibc-hwcaps"),
+    ],
+)
+async def test_a_library_that_a_run_has_changed_is_named_and_nothing_runs(
+    house: House, registry: LoopbackRegistry, change: Callable[[Path], object], place: str
+) -> None:
+    files = {"alpha/__init__.py": "print('imported')", LIBRARY: b"\x7fELF library"}
+    registry.add("alpha", "1.6", data=wheel("alpha", "1.6", files))
+    id = await house.create()
+    await install(house, id, "alpha==1.6")
+    assert out(await run(house, "import alpha", id)) == "imported\n"
+    change(next(house.folder.glob("*/workspace/.packages")))
+    assert out(await run(house, "print('not of them')", id)) == "not of them\n"
+    ran = await run(house, "import alpha", id)
+    assert f"/workspace/.packages/{place} is not as it was installed" in out(ran), out(ran)
+    assert ran.result is not None and ran.result.outcome is Outcome.KILLED
+    assert await refused(house, id, "import alpha", Language.PYTHON) is Level.CRITICAL
+    house.says = Verdict.APPROVED
+    await install(house, id, "alpha==1.6")
+    assert out(await run(house, "import alpha", id)) == "imported\n"
 
 
 async def test_a_module_planted_beside_packages_is_not_imported(house: House, registry: LoopbackRegistry) -> None:
@@ -237,8 +291,32 @@ async def test_javascript_gets_its_packages(house: House, registry: LoopbackRegi
     id = await house.create(Submission("claude", Tool.CODE_CREATE_SANDBOX, Language.JAVASCRIPT))
     answer = await install(house, id, "app")
     assert answer.facts is not None and answer.facts["installed"] == {"app": "1.0.0", "lib": "1.0.0"}
-    # Node.js loads whatever stands there, so that what is imported from a kept sandbox was not read.
+    for text in (code, "import('app').then((one) => console.log(one.default.twice))"):
+        ran = await javascript(house, text, id)
+        assert (house.level(ran.request_id), out(ran)) == (Level.HIGH, "84\n")
+    folder = next(house.folder.glob("*/workspace/node_modules"))
+    # Node.js would look there first.
+    (folder / "app/node_modules/lib").mkdir(parents=True)
+    (folder / "app/node_modules/lib/index.js").write_text("console.log(666)")
+    ran = await javascript(house, code, id)
+    assert "lib/index.js is not as it was installed" in out(ran) and "666" not in out(ran), out(ran)
+    (folder / "lib/index.js").write_text("console.log(666)")
+    ran = await javascript(house, code, id)
+    assert "/workspace/node_modules/lib/index.js is not as it was installed" in out(ran), out(ran)
     assert await refused(house, id, code, Language.JAVASCRIPT) is Level.CRITICAL
+
+
+@pytest.mark.parametrize(("name", "load"), [("index.js", "require('lib')"), ("more.mjs", "import('lib/more.mjs')")])
+async def test_javascript_does_not_load_packages_that_it_changes_itself(
+    house: House, registry: LoopbackRegistry, name: str, load: str
+) -> None:
+    registry.add_npm("lib", "1.0.0", {"index.js": "exports.answer = 42", "more.mjs": "export const answer = 42"})
+    id = await house.create(Submission("claude", Tool.CODE_CREATE_SANDBOX, Language.JAVASCRIPT))
+    await install(house, id, "lib")
+    ran = await javascript(
+        house, f"require('fs').writeFileSync('node_modules/lib/{name}', 'console.log(666)'); {load}", id
+    )
+    assert f"{name} is not as it was installed" in out(ran) and "666" not in out(ran), out(ran)
 
 
 class Halting:

@@ -114,3 +114,72 @@ async def test_files_of_another_sandbox_are_not_known(house: House) -> None:
     first, second = await house.create(), await house.create()
     await write(house, first, "main.py", MAIN)
     assert await refused(house, second, "python3 main.py") is Level.CRITICAL
+
+
+JAVASCRIPT = Language.JAVASCRIPT
+JS = Submission("claude", Tool.CODE_CREATE_SANDBOX, JAVASCRIPT)
+MODULES = {
+    "helper.js": "const { twice } = require('./lib/more');\nexports.answer = twice(require('./data.json').half);",
+    "lib/more.cjs": "exports.nothing = 1;",
+    "lib/more.js": "exports.twice = (n) => 2 * n;",
+    "data.json": '{"half": 21}',
+    "main.mjs": "export * from './other.mjs';\nimport path from 'node:path';",
+    "other.mjs": "export const answer = 42;",
+}
+SHADOWS = "echo 'console.log(666)' | tee helper lib/more lib/package.json node_modules.js > package.json.js"
+
+
+async def javascript(house: House) -> str:
+    id = await house.create(JS)
+    for path, content in MODULES.items():
+        await write(house, id, path, content)
+    return id
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "console.log(require('./helper').answer)",
+        "console.log(require('/workspace/helper.js').answer)",
+        "import('./helper.js').then((found) => console.log(found.default.answer))",
+        "import('./main.mjs').then((found) => console.log(found.answer))",
+    ],
+)
+async def test_javascript_loads_the_texts_that_were_approved(house: House, code: str) -> None:
+    id = await javascript(house)
+    await run(house, id, SHADOWS)
+    ran = await run(house, id, code, JAVASCRIPT)
+    assert (house.level(ran.request_id), out(ran)) == (Level.HIGH, "42\n")
+    assert request(house, ran).known
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "require('./unknown')",
+        "import('./unknown.mjs')",
+        "require('./lib/' + name)",
+        "require('./shell')",
+        "import fs from 'graceful-fs'",
+    ],
+)
+async def test_javascript_that_loads_anything_else_is_critical(house: House, code: str) -> None:
+    id = await javascript(house)
+    await write(house, id, "shell.js", "require('child_process').execSync('id')\nrequire('./unknown')")
+    assert await refused(house, id, code, JAVASCRIPT) is Level.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("load", "says"),
+    [
+        ("require('./helper.js')", "42"),
+        ("require('./helper')", "42"),
+        ("import('./other.mjs').then((one) => console.log(one.answer))", "42"),
+    ],
+)
+async def test_what_the_code_itself_changes_is_not_what_it_loads(house: House, load: str, says: str) -> None:
+    id = await javascript(house)
+    code = "const fs = require('fs');\nfor (const one of ['helper.js', 'helper', 'other.mjs'])"
+    code += f" fs.writeFileSync(one, 'console.log(666)');\nconst found = {load};\nconsole.log(found.answer);"
+    ran = await run(house, id, code, JAVASCRIPT)
+    assert says in out(ran) and "666" not in out(ran), out(ran)

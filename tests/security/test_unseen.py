@@ -308,6 +308,9 @@ KNOWN_FILES = {
     "writes.sh": "cp notes.txt out.txt\necho hi",
     "env.sh": "greeting=hi",
     "main.js": "console.log(require('fs').readdirSync('.').length)",
+    "passes.mjs": "export * from './gone.mjs'",
+    "twice/a.js": "require('./b')",
+    "b.js": "1",
     "started": "#!/usr/bin/env python3\nprint(1)",
     "strange": "#!/workspace/other\nprint(1)",
     "needs.py": "import other",
@@ -318,6 +321,10 @@ KNOWN_FILES = {
     "old.py": "print 'hello'",
 }
 USES_KNOWN = [
+    *(
+        (JAVASCRIPT, one)
+        for one in ("require('./main.js')", "require('/workspace/main')", "import('./main.js')", "import './main.js'")
+    ),
     *(
         (SHELL, one)
         for one in (
@@ -445,7 +452,16 @@ USES_OTHERS = [
             ),
         )
     ),
-    (JAVASCRIPT, "require('./main.js')"),
+    *(
+        (JAVASCRIPT, one)
+        for one in (
+            "require('./gone')",
+            "require('./sub/main.js')",
+            "require('main.js')",
+            "import('./passes.mjs')",
+            "require('./twice/a'); require('./b')",
+        )
+    ),
 ]
 
 

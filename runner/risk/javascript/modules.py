@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
-from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference, text
+from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -45,7 +45,7 @@ def import_statement(walker: Walker, node: Node) -> Value:
         # `import type` is gone when the code runs.
         return UNKNOWN
     name = module(walker.value(source).text)
-    walker.trail.add("import", name, {"module": text(name)}, place(node))
+    walker.trail.add("import", name, {"module": walker.value(source)}, place(node))
     if alias is not None and alias.named_children:
         walker.assign(code_of(alias.named_children[0]), reference(name))
     clause = next((child for child in node.named_children if child.type == "import_clause"), None)
@@ -62,6 +62,16 @@ def import_statement(walker: Walker, node: Node) -> Value:
                     walker.assign(
                         code_of(alias or original), reference(name if known == "default" else f"{name}.{known}")
                     )
+    return UNKNOWN
+
+
+def export_statement(walker: Walker, node: Node) -> Value:
+    """Note what `export ... from` loads; go through what else is exported."""
+    source = node.child_by_field_name("source")
+    if source is None:
+        return walker.block(node.named_children)
+    wanted = walker.value(source)
+    walker.trail.add("import", module(wanted.text), {"module": wanted}, place(node))
     return UNKNOWN
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.binding import bind
 from runner.risk.javascript.definitions import class_definition
-from runner.risk.javascript.modules import import_statement
+from runner.risk.javascript.modules import export_statement, import_statement
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
 from runner.risk.model.value import UNKNOWN, Value, either, text
@@ -172,6 +172,7 @@ STATEMENTS: dict[str, Handler] = {
     "generator_function_declaration": lambda walker, node: UNKNOWN,
     "class_declaration": class_definition,
     "import_statement": import_statement,
+    "export_statement": export_statement,
     "return_statement": return_statement,
     "if_statement": if_statement,
     "for_statement": loop,

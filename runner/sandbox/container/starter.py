@@ -115,6 +115,7 @@ def orders(job: Job, *, reserved: bool = False, certificates: str = "") -> bytes
                         "stdin": job.stdin,
                         "guards": given,
                         **_bundle(job),
+                        **_loading(job),
                     }
                 ).encode()
             ) + _archives(job)
@@ -136,6 +137,11 @@ def _bundle(job: Job) -> dict[str, object]:
     if job.bundle is None:
         return {}
     return {"bundle": languages.tarballs(job.bundle), "unpack": inside("unpack.cjs")}
+
+
+def _loading(job: Job) -> dict[str, object]:
+    orders = languages.loading(job, WORKSPACE)
+    return {} if orders is None else {"orders": orders, "loading": languages.inside("loading.cjs")}
 
 
 def _framed(data: bytes) -> bytes:

@@ -9,3 +9,8 @@ if (fs.existsSync(bundle)) {
   require('./unpack.cjs')(spec.bundle, spec.workspace, spec.source);
   fs.closeSync(spec.source);
 }
+const loading = path.join(__dirname, 'loading.json');
+if (fs.existsSync(loading)) {
+  const orders = JSON.parse(fs.readFileSync(loading, 'utf8'));
+  require('./loading.cjs')({ ...orders, main: process.argv[1] });
+}

@@ -16,7 +16,7 @@
   const version = process.versions.node;
   const length = version.length.toString(16).padStart(8, '0');
   fs.writeSync(2, `${process.argv[1]}${word}:R${length}\n${version}`);
-  const { code, context, stdin, guards, bundle, unpack } = JSON.parse(exactly(parseInt(exactly(9), 16)));
+  const { code, context, stdin, guards, bundle, unpack, orders, loading } = JSON.parse(exactly(parseInt(exactly(9), 16)));
   if (bundle) {
     const made = { exports: {} };
     new Function('module', 'require', unpack)(made, require);
@@ -30,6 +30,11 @@
   const main = process.argv[2];
   fs.writeFileSync(main, code);
   process.argv = [process.execPath, main];
+  if (loading) {
+    const made = { exports: {} };
+    new Function('module', 'require', loading)(made, require);
+    made.exports({ ...orders, main });
+  }
   process.execArgv = [];
   // What evaluating a text defines and a file does not have as globals.
   for (const name of ['require', 'module', 'exports', '__filename', '__dirname']) delete globalThis[name];
