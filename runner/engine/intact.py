@@ -12,7 +12,7 @@ from runner.model.result import Outcome
 from runner.model.workspace import WORKSPACE
 from runner.sandbox.contract import Job, NotPermitted
 from runner.sandbox.file_collector import shown
-from runner.sandbox.languages import inside
+from runner.sandbox.programs import inside
 
 if TYPE_CHECKING:
     from runner.model.request import Request

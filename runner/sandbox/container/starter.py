@@ -141,7 +141,7 @@ def _bundle(job: Job) -> dict[str, object]:
 
 def _loading(job: Job) -> dict[str, object]:
     orders = languages.loading(job, WORKSPACE)
-    return {} if orders is None else {"orders": orders, "loading": languages.inside("loading.cjs")}
+    return {} if orders is None else {"orders": orders, "loading": inside("loading.cjs")}
 
 
 def _framed(data: bytes) -> bytes:
