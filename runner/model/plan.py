@@ -15,6 +15,15 @@ class Registry(StrEnum):
     NPM = "npm"
 
 
+class Oddity(StrEnum):
+    """What is odd about a package, what misleads most first."""
+
+    LOOKS_LIKE = "looks like"
+    WITHDRAWN = "withdrawn"
+    DEPRECATED = "deprecated"
+    SCRIPTS = "scripts"
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedPackage:
     """One package at one version: the file it comes from and what a person is shown of it."""
@@ -54,6 +63,19 @@ class PlannedPackage:
     def title(self) -> str:
         """Name and version."""
         return f"{self.name} {self.version}"
+
+    @property
+    def oddities(self) -> dict[Oddity, str]:
+        """What is odd about it, each in a sentence with the registry's own words in it, in the order of `Oddity`."""
+        known, name = self.mistaken_for, self.name
+        said = {
+            Oddity.LOOKS_LIKE: known and f"The name looks like {known}, a much used package. Is {name} really meant?",
+            Oddity.WITHDRAWN: self.yanked and f"Its authors withdrew this version: {self.yanked.rstrip('.')}.",
+            Oddity.DEPRECATED: self.deprecated and f"Its authors advise against it: {self.deprecated.rstrip('.')}.",
+            Oddity.SCRIPTS: self.scripts
+            and f"Has install scripts ({', '.join(self.scripts)}). They are not run, so it may not work.",
+        }
+        return {oddity: words for oddity, words in said.items() if words}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +120,7 @@ def _described(package: PlannedPackage) -> list[str]:
     """Return what is known of one package, a fact a line, whatever stands out first."""
     needed = f"needed by {', '.join(package.wanted_by)}" if package.wanted_by else "asked for"
     lines = [f"{package.title} ({needed})"]
-    if package.mistaken_for:
-        lines.append(f"  ! its name looks like {package.mistaken_for}, which is another package")
-    if package.yanked:
-        lines.append(f"  ! withdrawn by its authors: {package.yanked}")
-    if package.deprecated:
-        lines.append(f"  ! its authors advise against it: {package.deprecated}")
-    if package.scripts:
-        lines.append(f"  ! has install scripts, which are not run: {', '.join(package.scripts)}")
+    lines += [f"  ! {words}" for words in package.oddities.values()]
     released = f"released {day(package.released_at)}" if package.released_at else "release date unknown"
     first = f" since {day(package.first_released_at)}" if package.first_released_at else ""
     known = f", one of {package.versions} versions{first}" if package.versions else ""
