@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeySequence, QPainter, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.packages import words
 from app.parts.amounts import size
 from app.parts.expose import visible
+from app.parts.lines import set_up_rows
 from app.parts.plain import tip
 
 if TYPE_CHECKING:
@@ -41,14 +42,7 @@ class PackageList(QListView):
         self._rows = QStandardItemModel(self)
         self.setModel(self._rows)
         self.setItemDelegate(_PackageDelegate(look, self))
-        self.setAccessibleName("Packages that would be installed")
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.setMouseTracking(True)
+        set_up_rows(self, "Packages that would be installed")
         self.setStyleSheet("QListView { selection-background-color: transparent; }")
         self.selectionModel().currentChanged.connect(self._moved)
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from app.parts.amounts import counted, size
 from app.parts.expose import visible
-from runner.model.plan import Registry
+from runner.model.plan import Oddity, Registry
 
 if TYPE_CHECKING:
     from runner.model.plan import Plan, PlannedPackage
@@ -19,6 +19,13 @@ NEW_DAYS = 7
 SHORT_HASH = 10
 _DAY = 86_400.0
 _YEAR = 365.25 * _DAY
+ODD = {
+    Oddity.LOOKS_LIKE: ("looks like another name", "look like other names"),
+    Oddity.WITHDRAWN: ("was withdrawn", "were withdrawn"),
+    Oddity.DEPRECATED: ("is deprecated", "are deprecated"),
+    Oddity.SCRIPTS: ("has install scripts", "have install scripts"),
+}
+"""What is said of one such package, and of several."""
 _LISTED = 3
 """Packages that are named where others are counted."""
 _LONG_WORD = re.compile(r"\S{24}")
@@ -40,12 +47,10 @@ def installed(plan: Plan) -> str:
 def notable(plan: Plan, now: float | None = None) -> str:
     """Return how many packages have something odd about them, by what it is; empty where none has."""
     now = time.time() if now is None else now
-    kinds = (
-        (sum(bool(one.mistaken_for) for one in plan.packages), "looks like another name", "look like other names"),
-        (sum(bool(one.yanked) for one in plan.packages), "was withdrawn", "were withdrawn"),
-        (sum(bool(one.deprecated) for one in plan.packages), "is deprecated", "are deprecated"),
-        (sum(bool(one.scripts) for one in plan.packages), "has install scripts", "have install scripts"),
-        (sum(is_new(one, now) for one in plan.packages), "is less than a week old", "are less than a week old"),
+    odd = [oddity for package in plan.packages for oddity in package.oddities]
+    kinds = [(odd.count(oddity), *ODD[oddity]) for oddity in Oddity]
+    kinds.append(
+        (sum(is_new(one, now) for one in plan.packages), "is less than a week old", "are less than a week old")
     )
     found = [f"{count} {one if count == 1 else many}" for count, one, many in kinds if count]
     return f"Look closer: {', '.join(found)}." if found else ""
@@ -109,19 +114,7 @@ def facts(package: PlannedPackage, now: float) -> str:
 
 def warnings(package: PlannedPackage) -> tuple[str, ...]:
     """Return in sentences what is odd about a package, what misleads most first."""
-    name = visible(package.name)
-    found = []
-    if package.mistaken_for:
-        known = visible(package.mistaken_for)
-        found.append(f"The name looks like {known}, a much used package. Is {name} really meant?")
-    if package.yanked:
-        found.append(f"Its authors withdrew this version: {visible(package.yanked).rstrip('.')}.")
-    if package.deprecated:
-        found.append(f"Its authors advise against it: {visible(package.deprecated).rstrip('.')}.")
-    if package.scripts:
-        scripts = ", ".join(map(visible, package.scripts))
-        found.append(f"Has install scripts ({scripts}). They are not run, so it may not work.")
-    return tuple(found)
+    return tuple(map(visible, package.oddities.values()))
 
 
 def in_order(plan: Plan) -> tuple[PlannedPackage, ...]:

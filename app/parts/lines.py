@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHeaderView,
+    QListView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -47,6 +48,18 @@ class Summary:
     def spoken(self) -> str:
         level = self.level.name if self.level else ""
         return ", ".join(part for part in (level, self.title, self.below, self.state) if part)
+
+
+def set_up_rows(view: QListView, name: str) -> None:
+    """Make `view` a list of rows of their own heights, as wide as it is, from which one is chosen and none edited."""
+    view.setAccessibleName(name)
+    view.setFrameShape(QFrame.Shape.NoFrame)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    view.setResizeMode(QListView.ResizeMode.Adjust)
+    view.setMouseTracking(True)
 
 
 class LinesDelegate(QStyledItemDelegate):

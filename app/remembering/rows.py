@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app import phrases
+from app.network.words import breakable
 from app.parts.amounts import counted
 from app.parts.badge import Badge
-from app.parts.plain import plain_label
+from app.parts.plain import plain_label, tip
 from app.parts.roles import Role
 from app.remembering import words
 from runner.policy.grants import Subject
@@ -31,7 +32,7 @@ class RuleRow(QFrame):
     def __init__(self, look: Look, heading: str, lines: tuple[str, ...], small: str = "", act: str = "") -> None:
         super().__init__()
         px = look.px
-        self.heading = plain_label(heading, "strong", wrap=True)
+        self.heading = _label(heading, "strong")
         self._head = QHBoxLayout()
         self._head.setSpacing(px(8))
         self._head.addWidget(self.heading, 1)
@@ -39,9 +40,9 @@ class RuleRow(QFrame):
         texts.setSpacing(px(2))
         texts.addLayout(self._head)
         for line in lines:
-            texts.addWidget(_selectable(plain_label(line, wrap=True)))
+            texts.addWidget(_selectable(_label(line)))
         if small:
-            texts.addWidget(_selectable(plain_label(small, "small", wrap=True)))
+            texts.addWidget(_selectable(_label(small, "small")))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, px(6), 0, px(6))
         row.setSpacing(px(12))
@@ -90,7 +91,16 @@ def suggestion_row(look: Look, one: Suggestion) -> RuleRow:
     return row
 
 
+def _label(text: str, role: str = "") -> QLabel:
+    """Return a label in which also a word breaks that is longer than a line; its tool tip has the text as it is."""
+    label = plain_label(breakable(text), role, wrap=True)
+    if label.text() != text:
+        label.setToolTip(tip(text))
+    return label
+
+
 def _selectable(label: QLabel) -> QLabel:
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if not label.toolTip():  # where it breaks within a word, what is copied would have marks in it that nobody sees
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
     return label

@@ -16,8 +16,6 @@ from PySide6.QtGui import (
     QStandardItemModel,
 )
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
     QListView,
     QSizePolicy,
     QStyle,
@@ -27,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import phrases
+from app.parts.lines import set_up_rows
 from app.parts.plain import tip
 
 if TYPE_CHECKING:
@@ -51,14 +50,7 @@ class FindingsList(QListView):
         self._rows = QStandardItemModel(self)
         self.setModel(self._rows)
         self.setItemDelegate(_FindingDelegate(look, self))
-        self.setAccessibleName("Findings")
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setResizeMode(QListView.ResizeMode.Adjust)
-        self.setMouseTracking(True)
+        set_up_rows(self, "Findings")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self._pick)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.engine.opening import SEE_FAULTS, fault_words
 from runner.engine.watchdog import Watchdog
+from runner.system.loop_thread import LoopThread
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SILENT = "The engine of Assent did not answer for too long, so nobody watched over this run."
-log = logging.getLogger(__name__)
 
 
 class EngineThread:
@@ -37,13 +35,9 @@ class EngineThread:
     ) -> None:
         """`silent` is called on another thread with the seconds for which the loop has not come round; 0 at the end."""
         self._build = build
-        self._failed = failed
         self._silent = silent
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._engine: Engine | None = None
-        self._ready = threading.Event()
-        self._stop: asyncio.Event | None = None
-        self._thread = threading.Thread(target=self._main, name="assent-engine", daemon=True)
+        self._thread = LoopThread("assent-engine", self._live, failed)
 
     def start(self) -> None:
         self._thread.start()
@@ -51,33 +45,33 @@ class EngineThread:
     @property
     def engine(self) -> Engine:
         """The engine. Blocks until it is built."""
-        self._ready.wait()
+        self._thread.ready.wait()
         assert self._engine is not None
         return self._engine
 
     @property
     def started(self) -> bool:
         """Whether the engine is built and takes calls."""
-        return self._ready.is_set() and self._engine is not None and self._thread.is_alive()
+        return self._thread.ready.is_set() and self._engine is not None and self._thread.alive
 
     @property
     def ended(self) -> bool:
         """Whether the engine has ended or could not be built: it will take no calls."""
-        return self._ready.is_set() and not self.started
+        return self._thread.ready.is_set() and not self.started
 
     def call(self, work: Callable[[Engine], Coroutine[Any, Any, T]]) -> Future[T]:
         """Run `work(engine)` on the engine's loop. May be called on any thread."""
-        self._ready.wait()
-        assert self._loop is not None
-        return asyncio.run_coroutine_threadsafe(work(self.engine), self._loop)
+        self._thread.ready.wait()
+        assert self._thread.loop is not None
+        return asyncio.run_coroutine_threadsafe(work(self.engine), self._thread.loop)
 
     def post(self, work: Callable[[Engine], object]) -> None:
         """Call `work(engine)` on the engine's loop, without a result. May be called on any thread."""
-        self._ready.wait()
-        if self._loop is not None and self._engine is not None:
+        self._thread.ready.wait()
+        if self._thread.loop is not None and self._engine is not None:
             # The loop may end at any time; then nothing is left to do.
             with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(work, self._engine)
+                self._thread.loop.call_soon_threadsafe(work, self._engine)
 
     def end_runs(self) -> None:
         """End every run without the loop, as it does not come round. May be called on any thread."""
@@ -86,36 +80,18 @@ class EngineThread:
 
     def close(self, why: str, timeout: float = 2.0) -> bool:
         """Close the engine and end the thread; return False where that took longer than `timeout` seconds."""
-        if not self._thread.is_alive():
-            return True
-        self._ready.wait(timeout)
-        if self._loop is not None and self._stop is not None:
-            self._why = why
-            with contextlib.suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(timeout)
-        return not self._thread.is_alive()
+        self._why = why
+        return self._thread.stop(timeout)
 
     _why = "The console was closed."
 
-    def _main(self) -> None:
-        try:
-            asyncio.run(self._live())
-        except BaseException as error:
-            self._report(error, "the engine ended")
-        finally:
-            self._ready.set()
-
-    async def _live(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._loop.set_exception_handler(self._unhandled)
-        self._stop = asyncio.Event()
+    async def _live(self, stop: asyncio.Event) -> None:
         self._engine = self._build()
-        watchdog = Watchdog(self._loop, self._silent, self.end_runs)
+        watchdog = Watchdog(asyncio.get_running_loop(), self._silent, self.end_runs)
         watchdog.start()
-        self._ready.set()
+        self._thread.ready.set()
         try:
-            await self._stay(self._engine, self._stop)
+            await self._stay(self._engine, stop)
         finally:
             watchdog.close()
 
@@ -125,16 +101,7 @@ class EngineThread:
             await engine.start()
         except Exception as error:
             # The loop continues: a person must be able to stop, lock down and close the parts that did start.
-            self._report(error, "while starting")
+            self._thread.report(error, "while starting")
             engine.trouble("start", f"Assent has not started completely: {fault_words(error)}", SEE_FAULTS)
         await stop.wait()
         await engine.close(self._why)
-
-    def _unhandled(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        error = context.get("exception") or RuntimeError(str(context.get("message")))
-        self._report(error, str(context.get("message", "")))
-
-    def _report(self, error: BaseException, where: str) -> None:
-        log.error("%s", where, exc_info=error)
-        if self._failed is not None:
-            self._failed(error, where)

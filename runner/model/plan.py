@@ -61,6 +61,15 @@ class BuildFile:
         return f"{self.name} {self.version}"
 
 
+class Oddity(StrEnum):
+    """What is odd about a package, what misleads most first."""
+
+    LOOKS_LIKE = "looks like"
+    WITHDRAWN = "withdrawn"
+    DEPRECATED = "deprecated"
+    SCRIPTS = "scripts"
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedPackage:
     """One package at one version: the file it comes from and what a person is shown of it."""
@@ -111,6 +120,20 @@ class PlannedPackage:
     def title(self) -> str:
         """Name and version."""
         return f"{self.name} {self.version}"
+
+    @property
+    def oddities(self) -> dict[Oddity, str]:
+        """What is odd about it, each in a sentence with the registry's own words in it, in the order of `Oddity`."""
+        known, name = self.mistaken_for, self.name
+        said = {
+            Oddity.LOOKS_LIKE: known and f"The name looks like {known}, a much used package. Is {name} really meant?",
+            Oddity.WITHDRAWN: self.yanked and f"Its authors withdrew this version: {self.yanked.rstrip('.')}.",
+            Oddity.DEPRECATED: self.deprecated and f"Its authors advise against it: {self.deprecated.rstrip('.')}.",
+            Oddity.SCRIPTS: self.scripts
+            and not self.builds
+            and f"Has install scripts ({', '.join(self.scripts)}). They are not run, so it may not work.",
+        }
+        return {oddity: words for oddity, words in said.items() if words}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +187,7 @@ def _described(package: PlannedPackage) -> list[str]:
     """Return what is known of one package, a fact a line, whatever stands out first."""
     needed = f"needed by {', '.join(package.wanted_by)}" if package.wanted_by else "asked for"
     lines = [f"{package.title} ({needed})"]
-    if package.mistaken_for:
-        lines.append(f"  ! its name looks like {package.mistaken_for}, which is another package")
-    if package.yanked:
-        lines.append(f"  ! withdrawn by its authors: {package.yanked}")
-    if package.deprecated:
-        lines.append(f"  ! its authors advise against it: {package.deprecated}")
-    if package.scripts and not package.builds:
-        lines.append(f"  ! has install scripts, which are not run: {', '.join(package.scripts)}")
+    lines += [f"  ! {words}" for words in package.oddities.values()]
     for program in package.programs:
         shown = program.text if program.is_short else f"shown as {part_name(package, program)}"
         lines.append(f"  ! runs its own program while it is installed: {program.name}: {shown}")

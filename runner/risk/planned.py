@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
-from runner.model.plan import Registry
+from runner.model.plan import Oddity, Registry
 from runner.model.request import NetworkMode
 from runner.risk.touch import MOST
 
@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 YOUNG_SECONDS = 7 * 86_400.0
 """Age below which a release is a finding: most of those that were planted are found out within days."""
 INSTALLS = "Installs packages of strangers, whose code runs as soon as it is imported."
+
+
+_ODD = {
+    Oddity.LOOKS_LIKE: ("look-alike", Level.CRITICAL),
+    Oddity.WITHDRAWN: ("yanked", Level.CRITICAL),
+    Oddity.DEPRECATED: ("deprecated", Level.HIGH),
+    Oddity.SCRIPTS: ("scripts", Level.CRITICAL),
+}
 
 
 def assess_installing(request: Request) -> Assessment:
@@ -46,18 +54,10 @@ def _reached(request: Request) -> Iterator[Finding]:
 
 
 def _about(package: PlannedPackage, registry: Registry, now: float) -> Iterator[Finding]:
-    if package.mistaken_for:
-        reason = f"The name looks like {package.mistaken_for}, but it is another package."
-        yield _finding("look-alike", Level.CRITICAL, package, reason)
-    if package.yanked:
-        yield _finding("yanked", Level.CRITICAL, package, f"Its authors have withdrawn this version: {package.yanked}")
-    if package.deprecated:
-        yield _finding("deprecated", Level.HIGH, package, f"Its authors advise against it: {package.deprecated}")
+    for oddity, words in package.oddities.items():
+        yield _finding(*_ODD[oddity], package, words)
     if package.builds:
         yield _builds(package)
-    elif package.scripts:
-        reason = f"It has install scripts ({', '.join(package.scripts)}), without which it may not work; none is run."
-        yield _finding("scripts", Level.CRITICAL, package, reason)
     if package.released_at > 0 and now - package.released_at < YOUNG_SECONDS:
         days = max(0, int((now - package.released_at) // 86_400))
         reason = f"This version is {days or 'less than a'} {'day' if days <= 1 else 'days'} old; few have looked at it."

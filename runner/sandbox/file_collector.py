@@ -19,6 +19,8 @@ NAMED = 3
 """Most files named for each reason to leave them out; of the others the number is given."""
 LONGEST = 200
 """Characters of a name where it is only mentioned."""
+CACHES = b".cache/"
+"""The folder for what programs can make again (XDG Base Directory): the home folder of code is its workspace."""
 LONGEST_PATH = 4096
 """Bytes of a path that is taken: as many as a path of the system may have."""
 
@@ -34,6 +36,7 @@ class LeftOut(StrEnum):
     SPECIAL = "not ordinary files"
     CLOSED = "not to be read"
     PACKAGES = "folders of packages"
+    CACHE = "{count} in caches of programs"
     DEEP = "in folders too deep"
     NAME = "not named as a file in the workspace is"
     CHANGED = "changed while they were read"
@@ -61,6 +64,9 @@ class FileCollector:
         """Return whether a file of that name and so many bytes has no place here; noted when it has none."""
         if path in self._taken or not is_inside(path):
             self.leave(path, LeftOut.NAME)
+        elif path.startswith(CACHES):
+            # Named by their program: their own names say nothing to anybody.
+            self.leave(b"/".join(path.split(b"/")[:2]), LeftOut.CACHE)
         elif len(path) > LONGEST_PATH:
             self.leave(path, LeftOut.DEEP)
         elif size > self._bounds.file_bytes:
@@ -110,10 +116,14 @@ class FileCollector:
         return "; ".join([*parts, self._failure] if self._failure else parts)
 
     def _described(self, why: LeftOut, names: list[str]) -> str:
+        count = f"{len(names):,} file{'s' if len(names) > 1 else ''}"
+        if why is LeftOut.CACHE:
+            names = list(dict.fromkeys(names))
         named = ", ".join(names[:NAMED])
         more = len(names) - NAMED
         bounds = self._bounds
-        words = why.value.format(largest=amount(bounds.file_bytes), files=bounds.files, whole=amount(bounds.all_bytes))
+        largest, whole = amount(bounds.file_bytes), amount(bounds.all_bytes)
+        words = why.value.format(largest=largest, files=bounds.files, whole=whole, count=count)
         return f"{words}: {named}" + (f" and {more:,} more" if more > 0 else "")
 
 

@@ -87,7 +87,7 @@ async def test_a_run_without_network_starts_nothing_more(
     monkeypatch.setattr(relay, "start", refuse)
     result = await fetched(sandbox, web, "echo well", network=NetworkMode.NONE, gate=None)
     assert result.stdout == "well\n"
-    assert not sandbox._network._ready.is_set()
+    assert not sandbox._network._thread.ready.is_set()
     await sandbox.close()
 
 

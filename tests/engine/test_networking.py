@@ -12,7 +12,7 @@ from runner.model.errors import KnownError, Refused
 from runner.model.events import HostContacted, RunMeasured
 from runner.model.request import NetworkMode
 from runner.model.result import Outcome
-from tests.engine.network_stage import EVIL, GOOD, INNER, OWN, PERSISTENT, STREAM, NetworkedStage, networked
+from tests.engine.network_stage import AGENT, EVIL, GOOD, INNER, OWN, PERSISTENT, STREAM, NetworkedStage, networked
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 pytestmark = pytest.mark.asyncio
+SIXES = ("::1", "fe80::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "64:ff9b::7f00:1", "fd00::1", "2001:4860:4860::8888")
 
 
 @pytest_asyncio.fixture
@@ -188,3 +189,43 @@ async def test_a_lockdown_ends_the_network_of_every_run(stage: NetworkedStage) -
     assert answer.result is not None and "ended" in answer.result.stdout
     await stage.engine.modes.guard()
     assert not any(isinstance(one, HostContacted) and one.contact.host == EVIL for one in stage.heard)
+
+
+async def test_closing_the_console_ends_open_tunnels(stage: NetworkedStage) -> None:
+    ticket = await stage.running(STREAM.format(host=GOOD), f"{GOOD}:80")
+    await stage.until(stage.streams.is_set)
+    await stage.engine.close("the window was closed")
+    await stage.until(lambda: not stage.streams.is_set())
+    result = stage.record(ticket.request_id).result
+    assert result is not None and result.outcome is Outcome.KILLED
+    reached, cut = result.contacts
+    assert (reached.host, reached.allowed) == (cut.host, True) and "was ended" in cut.why
+
+
+async def test_an_agent_that_is_revoked_loses_its_open_tunnels(stage: NetworkedStage) -> None:
+    await stage.engine.membership.add(AGENT)
+    ticket = await stage.running(STREAM.format(host=GOOD), f"{GOOD}:80")
+    await stage.until(stage.streams.is_set)
+    await stage.engine.membership.revoke(AGENT)
+    await stage.until(lambda: not stage.streams.is_set())
+    await stage.until(lambda: stage.record(ticket.request_id).result is not None)
+
+
+async def test_addresses_of_version_6_that_nobody_approved_are_refused(stage: NetworkedStage) -> None:
+    code = f"""{PERSISTENT}
+import socket
+for host in {SIXES!r}:
+    print(reach(f"[{{host}}]"))
+try:
+    socket.create_connection(("2001:4860:4860::8888", 80), 5)
+except OSError as error:
+    print("no way:", error.strerror)
+"""
+    ticket = await stage.running(code, f"{GOOD}:80")
+    answer = await stage.answer(ticket)
+    assert answer.result is not None
+    *refused, raw = answer.result.stdout.splitlines()
+    assert len(refused) == len(SIXES) and all("Blocked by Assent" in line for line in refused), refused
+    assert raw.startswith("no way: ")
+    assert answer.result.contacts and not any(one.allowed for one in answer.result.contacts)
+    assert stage.hosts.looked_up == [] == stage.hosts.dialed

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 
 from app import phrases
 from app.bridge import EngineLink
@@ -17,6 +18,7 @@ from app.remembering import words
 from app.remembering.dialog import RememberDialog
 from app.remembering.fatigue import Fatigue
 from app.remembering.panel import RulesPanel
+from app.remembering.rows import grant_row
 from runner.approval.hindsight import Past, Preview, Suggestion
 from runner.assembly import build
 from runner.engine.thread import EngineThread
@@ -205,6 +207,19 @@ def test_a_grant_for_a_host_says_that_it_approves_nothing(private: str) -> None:
     assert "reach api.example:8443 as well" in said and "It approves nothing" in said and "\u200b" not in said
     assert ("inside your own network" in said) is bool(private)
     assert "after 1,000 uses" in words.ends(one)
+
+
+def test_a_long_host_of_a_grant_is_on_the_page_to_its_end(look: Look, qapp: object) -> None:
+    host = ".".join(("reallylonglabel" * 4, "subdomain" * 6, "example"))
+    row = grant_row(look, for_host("claude", Destination(host, 443), "t", 1000.0, private=""))
+    row.resize(row.minimumSizeHint().width(), 400)
+    assert row.width() < 400
+    said = [label for label in row.findChildren(QLabel) if host in label.text().replace("\u200b", "")]
+    assert len(said) == 2
+    for label in said:
+        assert label.minimumSizeHint().width() < 300 and host in label.toolTip()
+        assert not label.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+    assert host in row.accessibleName()
 
 
 def test_rules_and_grants_are_listed_in_their_order_and_revoked_by_name(desk: Desk, places: Places) -> None:

@@ -100,5 +100,5 @@ async def test_what_is_deprecated_is_a_finding(registry: LoopbackRegistry, plann
     registry.add_npm("app", "1.0.0", deprecated="use other\ninstead", description="For a test.")
     plan = await test_npm.planned(planner(registry), "app")
     assert plan.packages[0].deprecated == "use other instead" and plan.packages[0].summary == "For a test."
-    assert "! its authors advise against it: use other instead" in plan.text
+    assert "! Its authors advise against it: use other instead." in plan.text
     assert [one.id for one in findings(plan, 2e9)] == ["package.deprecated"]

@@ -57,7 +57,7 @@ async def test_what_a_person_is_shown_comes_from_the_registry(
     registry.add("requets", "1.0")
     plan = await planned(planner(registry), target, "app==1.1")
     assert plan.packages[0].yanked == "broke everything" and plan.packages[0].versions == 2
-    assert "! withdrawn by its authors: broke everything" in plan.text
+    assert "! Its authors withdrew this version: broke everything." in plan.text
     with pytest.raises(NoPlan, match=r"No version fits app>1\."):
         await planned(planner(registry), target, "app>1")
 

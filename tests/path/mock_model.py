@@ -1,4 +1,4 @@
-"""A model on loopback that agent programs can be pointed at: it asks for one run of code, then repeats what came back.
+"""A model on loopback that agent programs can be pointed at: it makes the calls it was given, then repeats the answer.
 
 Speaks as much of the Anthropic Messages and the OpenAI Responses interfaces (both streaming) as Claude Code
 and Codex need. What it makes an agent say ends with the output of the tool, so a test can look for it there.
@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 Json = dict[str, Any]
 Events = list[Json]
@@ -22,18 +22,25 @@ Events = list[Json]
 TOOL = "code_execute"
 SAID = "The tool said: "
 RUN, SEARCH = "toolu_run", "toolu_search"
-"""Ids of the two calls that Claude Code is made to do."""
+"""How the ids of the calls that Claude Code is made to do begin; the number of the call follows."""
 NO_TOOL = "There is no tool to run code with."
 
 
 @dataclass
 class Model:
-    """`arguments` go to the tool. `address` is the root of both interfaces, without `/v1`."""
+    """`calls` are tools and what goes to them, in turn. `address` is the root of both interfaces, without `/v1`."""
 
-    arguments: Json
+    calls: Sequence[tuple[str, Json]]
     address: str = ""
     offered: set[str] = field(default_factory=set)
     """Names of all tools that an agent has offered."""
+    answers: list[str] = field(default_factory=list)
+    """What the agent has brought back from the calls, as the model read it."""
+
+    def _next(self, results: list[str]) -> tuple[str, Json] | None:
+        """The call to be made after `results`; None after the last."""
+        self.answers = results
+        return self.calls[len(results)] if len(results) < len(self.calls) else None
 
     def claude(self, asked: Json) -> Events:
         """The events of one answer to a message of the Anthropic interface."""
@@ -46,30 +53,34 @@ class Model:
             for block in message["content"]
             if block.get("type") == "tool_result"
         }
-        if RUN in results:
-            return _claude_text(SAID + _text(results[RUN]))
-        if tool := next((name for name in names if name.endswith(TOOL)), ""):
-            return _claude_call(RUN, tool, self.arguments)
-        if "ToolSearch" in names and SEARCH not in results:
+        done = [_text(results[id]) for id in map(_run, range(len(self.calls))) if id in results]
+        if (call := self._next(done)) is None:
+            return _claude_text(SAID + done[-1])
+        wanted, arguments = call
+        if tool := next((name for name in names if name.endswith(wanted)), ""):
+            return _claude_call(_run(len(done)), tool, arguments)
+        search = f"{SEARCH}_{len(done)}"
+        if "ToolSearch" in names and search not in results:
             # Claude Code shows the tools of MCP servers only to a model that looks for them.
-            return _claude_call(SEARCH, "ToolSearch", {"query": f"+assent {TOOL}", "max_results": 1})
+            return _claude_call(search, "ToolSearch", {"query": f"+assent {wanted}", "max_results": 1})
         return _claude_text(NO_TOOL)
 
     def codex(self, asked: Json) -> Events:
         """The same for the OpenAI interface."""
         tools = dict(_codex_tools(asked.get("tools", ())))
         self.offered.update(tools)
-        results = [item for item in asked["input"] if item.get("type") == "function_call_output"]
-        tool = next((name for name in tools if name.endswith(TOOL)), "")
-        if results:
-            return _codex_reply(_codex_text(SAID + _text(results[-1]["output"])))
-        return _codex_reply(_codex_call(tools[tool], self.arguments) if tool else _codex_text(NO_TOOL))
+        done = [_text(item["output"]) for item in asked["input"] if item.get("type") == "function_call_output"]
+        if (call := self._next(done)) is None:
+            return _codex_reply(_codex_text(SAID + done[-1]))
+        wanted, arguments = call
+        tool = next((name for name in tools if name.endswith(wanted)), "")
+        return _codex_reply(_codex_call(len(done), tools[tool], arguments) if tool else _codex_text(NO_TOOL))
 
 
 @contextmanager
-def serving(arguments: Json) -> Iterator[Model]:
+def serving(*calls: tuple[str, Json]) -> Iterator[Model]:
     """A model that answers for as long as the context lasts."""
-    model = Model(arguments)
+    model = Model(calls)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -111,6 +122,10 @@ def serving(arguments: Json) -> Iterator[Model]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def _run(number: int) -> str:
+    return f"{RUN}_{number}"
 
 
 def _text(content: object) -> str:
@@ -173,8 +188,9 @@ def _codex_text(text: str) -> Json:
     return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content}
 
 
-def _codex_call(tool: Json, arguments: Json) -> Json:
-    call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "arguments": json.dumps(arguments)}
+def _codex_call(number: int, tool: Json, arguments: Json) -> Json:
+    ids = {"id": f"fc_{number}", "call_id": f"call_{number}"}
+    call = {"type": "function_call", "arguments": json.dumps(arguments)} | ids
     return call | tool
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import random
-import signal
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,27 +19,19 @@ from runner.gateway import door
 from runner.gateway.snippets import configurations
 from runner.identity.agents import Agents
 from runner.model.decision import Decider, Verdict
-from tests.components import AGENTS, require
+from tests.components import require
 from tests.path.desktop import PATIENCE, Desktop, button, until
-from tests.path.mock_model import SAID, serving
+from tests.path.mock_model import SAID, TOOL, serving
+from tests.path.programs import WAYS, kill, started
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
     from collections.abc import AsyncIterator, Iterator
 
-    from tests.path.mock_model import Model
-
 pytestmark = pytest.mark.asyncio
 SHOTS = Path("build/shots")
 PROMPT = "Add the two numbers."
 HISTORY = "ctrl+3"
-WAYS = {
-    "claude-bridge": "Claude Code",
-    "claude-http": "Claude Code by HTTP",
-    "codex-bridge": "Codex",
-    "codex-http": "Codex by HTTP",
-}
-"""Program and way -> the configuration that Assent hands out for it."""
 
 
 @pytest.fixture(scope="module")
@@ -79,60 +68,15 @@ def configuration(desktop: Desktop, way: str) -> str:
     return next(snippet.text for snippet in offered if snippet.client == WAYS[way])
 
 
-def claude(folder: Path, model: Model, configured: str) -> tuple[list[str], dict[str, str]]:
-    """Command and environment of Claude Code, which knows nothing but its configuration."""
-    file = folder / "mcp.json"
-    file.write_text(configured)
-    words = ["-p", PROMPT, "--mcp-config", str(file), "--strict-mcp-config"]
-    command = [str(AGENTS / "claude"), *words, "--allowedTools", "mcp__assent__code_execute"]
-    return command, {
-        "CLAUDE_CONFIG_DIR": str(folder),
-        "ANTHROPIC_BASE_URL": model.address,
-        "ANTHROPIC_API_KEY": "none",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-    }
-
-
-def codex(folder: Path, model: Model, configured: str) -> tuple[list[str], dict[str, str]]:
-    """The same for Codex."""
-    provider = (
-        'model = "mock"\nmodel_provider = "mock"\n\n[model_providers.mock]\nname = "mock"\n'
-        f'base_url = "{model.address}/v1"\nwire_api = "responses"\nenv_key = "MOCK_KEY"\n\n'
-    )
-    (folder / "config.toml").write_text(provider + configured)
-    command = [str(AGENTS / "codex"), "exec", "--skip-git-repo-check", PROMPT]
-    return command, {"CODEX_HOME": str(folder), "MOCK_KEY": "none"}
-
-
 @asynccontextmanager
 async def asking(desktop: Desktop, folder: Path, way: str, code: str) -> AsyncIterator[Process]:
     """The program, made to ask; its question is on the screen."""
     arguments = {"language": "python", "title": "Add two numbers", "code": code}
-    with serving(arguments) as model:
-        program = claude if way.startswith("claude") else codex
-        command, environment = program(folder, model, configuration(desktop, way))
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            env={"PATH": os.environ["PATH"], "HOME": str(folder), **environment},
-            cwd=folder,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-        try:
+    with serving((TOOL, arguments)) as model:
+        async with started(way, folder, model, configuration(desktop, way), PROMPT) as process:
             await until(lambda: desktop.phase() == "asked" or process.returncode is not None)
             assert process.returncode is None, await process.communicate()
             yield process
-        finally:
-            kill(process)
-            await process.wait()
-
-
-def kill(process: Process) -> None:
-    """kill -9 of the program and of all that it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 async def approve(desktop: Desktop, shot: Path) -> None:

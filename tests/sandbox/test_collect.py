@@ -171,6 +171,19 @@ def test_ten_thousand_files_and_deep_folders(work: Path, out: Path, monkeypatch:
     assert len(collector.left_out) < 2000
 
 
+def test_caches_of_programs_are_counted_and_not_taken(work: Path, out: Path) -> None:
+    for number in range(5):
+        for program in ("fonts", "plots"):
+            (work / ".cache" / program).mkdir(parents=True, exist_ok=True)
+            (work / ".cache" / program / f"{number}").write_text("x")
+    (work / ".cached").write_text("x")
+    (work / "own").mkdir()
+    (work / "own" / ".cache").write_text("x")
+    collector = collected(work, out, Bounds())
+    assert {file.path for file in collector.files} == {".cached", "own/.cache"}
+    assert sorted(collector.left_out.split(": ")) == [".cache/fonts, .cache/plots", "10 files in caches of programs"]
+
+
 def test_names_hide_nothing(work: Path, out: Path) -> None:
     for name in (b"a\nb", b"\xff\xfe", "r\u202egpj.exe".encode(), b"<b>x"):
         (Path(os.fsdecode(bytes(work) + b"/" + name))).write_text("x")
