@@ -92,6 +92,11 @@ class Networking:
         opened.expire(self._now())
         return opened.reading(usage)
 
+    def hold(self, request_id: str, held: bool) -> None:
+        """Let the time of a run's connections stand while it is paused."""
+        if (opened := self._open.get(request_id)) is not None:
+            opened.gate.hold(held)
+
     def close(self, request_id: str) -> None:
         """Close the gate of a run, however the run ended. Harmless when done before."""
         if (opened := self._open.pop(request_id, None)) is not None:

@@ -224,6 +224,7 @@ class Runs:
 
     def _note_held(self, request_id: str, held: bool) -> None:
         (self._held.add if held else self._held.discard)(request_id)
+        self._networking.hold(request_id, held)
         self._record.publish(RunHeld(request_id, held))
         spawn(f"held {request_id}", self._record.note(HELD if held else RESUMED, request_id))
 

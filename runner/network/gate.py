@@ -68,6 +68,7 @@ class Gate:
         self._visits: dict[Visit, asyncio.Task[None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._held_at: float | None = None
 
     async def serve(self, pipe: Pipe, target: str = "") -> None:
         """Serve one connection to its end, and close `pipe`. Never raises.
@@ -105,6 +106,10 @@ class Gate:
         """Allow `destination` no more, and end what is open to it. May be called on any thread."""
         self._permissions.withdraw(destination)
         self._on_loop(self._end_those_to, destination)
+
+    def hold(self, held: bool) -> None:
+        """Let the time of open connections stand while the run is paused. May be called on any thread."""
+        self._on_loop(self._hold, held)
 
     def close(self, why: str = ENDED_CLOSED) -> None:
         """End everything and serve nothing more. May be called on any thread, and more than once.
@@ -195,6 +200,17 @@ class Gate:
             self._end(visit, why)
         self._book.flush()
 
+    def _hold(self, held: bool) -> None:
+        assert self._loop is not None
+        now = self._loop.time()
+        if held:
+            self._held_at = self._held_at or now
+        elif self._held_at is not None:
+            for visit in self._visits:
+                visit.began += now - self._held_at
+                visit.moved += now - self._held_at
+            self._held_at = None
+
     def _on_loop(self, work: Callable[..., object], *arguments: object) -> None:
         if self._loop is not None:
             # The loop may have ended, and with it all connections.
@@ -212,7 +228,7 @@ class Gate:
         now = asyncio.get_running_loop().time()
         for visit in list(self._visits):
             visit.settle()
-            if why := visit.overdue(now):
+            if self._held_at is None and (why := visit.overdue(now)):
                 self._end(visit, why)
         self._book.flush()
         self._watch()

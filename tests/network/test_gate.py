@@ -32,6 +32,27 @@ async def test_an_allowed_host_is_reached_through_the_proxy() -> None:
         assert stage.reports[0] == Contact(GOOD, 7000, True)
 
 
+async def test_the_time_of_a_connection_stands_while_its_run_is_paused() -> None:
+    async with staged(f"{GOOD}:7000") as stage:
+        stage.hosts.ports[7000] = await stage.server(echo)
+        async with stage.code() as code:
+            await code.connected(GOOD, 7000)
+            (visit,) = stage.gate._visits
+            stage.gate._hold(True)
+            visit.began -= 4000
+            visit.moved -= 4000
+            assert stage.gate._held_at is not None
+            stage.gate._held_at -= 4000
+            stage.gate._tick()
+            assert not visit.ended
+            stage.gate._hold(False)
+            stage.gate._tick()
+            assert not visit.ended, "the pause does not count"
+            visit.moved -= 301
+            stage.gate._tick()
+            assert visit.ended, "what comes after it does"
+
+
 async def test_without_a_rule_nothing_is_reached_or_looked_up() -> None:
     async with staged() as stage:
         async with stage.code() as code:
