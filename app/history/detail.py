@@ -204,7 +204,7 @@ class Detail(QFrame):
             self.tabs.setTabVisible(self.tabs.indexOf(view), bool(texts[name]))
         self.tabs.setTabVisible(self.tabs.indexOf(self.plan), request.plan is not None)
         if request.plan is not None:
-            self.plan.show_plan(request.plan)
+            self.plan.show_plan(request.plan, request.domains)
 
     @Slot(str)
     def _saved(self, path: str) -> None:

@@ -9,10 +9,13 @@ from urllib.parse import urlsplit
 
 from app.parts.amounts import counted, size
 from app.parts.expose import visible
-from runner.model.plan import Registry
+from runner.model.plan import ProgramKind, Registry
+from runner.packages.sdist import BUILD
 
 if TYPE_CHECKING:
-    from runner.model.plan import Plan, PlannedPackage
+    from collections.abc import Iterator
+
+    from runner.model.plan import OwnProgram, Plan, PlannedPackage
 
 NEW_DAYS = 7
 """A release younger than this is pointed out: most malicious ones are found and removed within days."""
@@ -25,10 +28,10 @@ _LONG_WORD = re.compile(r"\S{24}")
 _DOT = "  \N{MIDDLE DOT}  "
 
 
-def totals(plan: Plan) -> str:
-    """Return what would be installed in one sentence: how many, how large, from where and for what."""
+def totals(plan: Plan, *, short: bool = False) -> str:
+    """Return what would be installed in one sentence: how many, how large, from where and, unless `short`, for what."""
     hosts = ", ".join(map(visible, plan.hosts)) or "what was fetched before"
-    planned = f"; planned for {visible(plan.target)}" if plan.target else ""
+    planned = f"; planned for {visible(plan.target)}" if plan.target and not short else ""
     return f"{counted(len(plan.packages), 'package')}, {size(plan.size)}, from {hosts}{planned}."
 
 
@@ -44,7 +47,8 @@ def notable(plan: Plan, now: float | None = None) -> str:
         (sum(bool(one.mistaken_for) for one in plan.packages), "looks like another name", "look like other names"),
         (sum(bool(one.yanked) for one in plan.packages), "was withdrawn", "were withdrawn"),
         (sum(bool(one.deprecated) for one in plan.packages), "is deprecated", "are deprecated"),
-        (sum(bool(one.scripts) for one in plan.packages), "has install scripts", "have install scripts"),
+        (len(plan.built), "runs its own programs", "run their own programs"),
+        (sum(is_not_run(one) for one in plan.packages), "has install scripts", "have install scripts"),
         (sum(is_new(one, now) for one in plan.packages), "is less than a week old", "are less than a week old"),
     )
     found = [f"{count} {one if count == 1 else many}" for count, one, many in kinds if count]
@@ -104,7 +108,8 @@ def facts(package: PlannedPackage, now: float) -> str:
     short = f"sha256\N{NO-BREAK SPACE}{package.sha256[:SHORT_HASH]}"
     place = f"in {visible(package.place)}" if package.place else ""
     index = f"found in {visible(package.index)}" if package.index else ""
-    return _DOT.join(part for part in (past(package), wanted_by(package), host(package), index, short, place) if part)
+    # What tells it apart comes first: in a small window the rest may be cut.
+    return _DOT.join(part for part in (wanted_by(package), short, past(package), host(package), index, place) if part)
 
 
 def warnings(package: PlannedPackage) -> tuple[str, ...]:
@@ -118,10 +123,49 @@ def warnings(package: PlannedPackage) -> tuple[str, ...]:
         found.append(f"Its authors withdrew this version: {visible(package.yanked).rstrip('.')}.")
     if package.deprecated:
         found.append(f"Its authors advise against it: {visible(package.deprecated).rstrip('.')}.")
-    if package.scripts:
+    if is_not_run(package):
         scripts = ", ".join(map(visible, package.scripts))
         found.append(f"Has install scripts ({scripts}). They are not run, so it may not work.")
-    return tuple(found)
+    return (*found, *_runs(package))
+
+
+def _runs(package: PlannedPackage) -> Iterator[str]:
+    """Yield in sentences what of a package runs; a text that is long is a part of the request by itself."""
+    shown = [f"{visible(one.name)}: {visible(one.text)}" for one in package.programs if _is_line(one)]
+    files = [visible(one.name) for one in package.programs if one.name != BUILD and not _is_line(one)]
+    if backend := next((one.text for one in package.programs if one.name == BUILD), ""):
+        runs = f", which runs {', '.join(files)}" if files else ""
+        yield f"Has to be built by {visible(backend.partition(',')[0])}{runs}."
+    else:
+        yield from (f"Runs {one}" for one in shown)
+        if files:
+            yield f"These scripts start {', '.join(files)}."
+
+
+def _is_line(program: OwnProgram) -> bool:
+    return program.kind is ProgramKind.SHELL
+
+
+def is_not_run(package: PlannedPackage) -> bool:
+    """Return whether it has install scripts that stay unused, as in plans of earlier versions."""
+    return bool(package.scripts) and not package.builds
+
+
+def reach(plan: Plan, domains: tuple[str, ...]) -> str:
+    """Return where programs of packages would run, and what they reach; empty where there are none."""
+    if not plan.built:
+        return ""
+    if domains:
+        return f"Builds run apart from the agent's files and reach {', '.join(map(visible, domains))} only."
+    return "Builds run apart from the agent's files, without network; the hosts they ask for show in the run."
+
+
+def built_with(package: PlannedPackage) -> tuple[str, ...]:
+    """Return the files that the build of a package uses, a line each."""
+    return tuple(
+        f"Built with {visible(one.title)}: {visible(one.file)}, {size(one.size)}, sha256 {one.sha256}"
+        for one in package.build_files
+    )
 
 
 def in_order(plan: Plan) -> tuple[PlannedPackage, ...]:
@@ -145,7 +189,8 @@ def spoken(package: PlannedPackage, now: float) -> str:
 def whole(package: PlannedPackage) -> str:
     """Return every value that identifies the file, a line each, to be copied."""
     place = f"\nplace: {package.place}" if package.place else ""
-    return f"{package.name}=={package.version}\n{package.file}{place}\nsha256:{package.sha256}\n{package.url}"
+    tools = "".join(f"\nbuilt with {one.file} sha256:{one.sha256}\n{one.url}" for one in package.build_files)
+    return f"{package.name}=={package.version}\n{package.file}{place}\nsha256:{package.sha256}\n{package.url}{tools}"
 
 
 def registry(plan: Plan) -> str:

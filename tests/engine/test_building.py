@@ -82,7 +82,7 @@ async def test_a_source_is_built_without_network_and_installed(house: House, reg
     (package,) = asked.plan.built
     assert [one.title for one in package.build_files] == ["tinybuild 1.0"]
     text = asked.plan.text
-    assert "runs its own program while it is installed: build: backend tinybuild" in text
+    assert "runs its own program while it is installed: build: tinybuild" in text
     assert f"sha256 {package.build_files[0].sha256}" in text and package.sha256 in text
     # It is a run on the screen and in the history, and what was made is in the ledger.
     events = [type(one) for one in house.heard if getattr(one, "request_id", "") == asked.id]
