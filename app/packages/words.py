@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from app.parts.amounts import counted, size
 from app.parts.expose import visible
-from runner.model.plan import ProgramKind, Registry
+from runner.model.plan import Registry
 from runner.packages.sdist import BUILD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runner.model.plan import OwnProgram, Plan, PlannedPackage
+    from runner.model.plan import Plan, PlannedPackage
 
 NEW_DAYS = 7
 """A release younger than this is pointed out: most malicious ones are found and removed within days."""
@@ -131,19 +131,14 @@ def warnings(package: PlannedPackage) -> tuple[str, ...]:
 
 def _runs(package: PlannedPackage) -> Iterator[str]:
     """Yield in sentences what of a package runs; a text that is long is a part of the request by itself."""
-    shown = [f"{visible(one.name)}: {visible(one.text)}" for one in package.programs if _is_line(one)]
-    files = [visible(one.name) for one in package.programs if one.name != BUILD and not _is_line(one)]
+    apart = [visible(one.name) for one in package.programs if not one.is_short]
     if backend := next((one.text for one in package.programs if one.name == BUILD), ""):
-        runs = f", which runs {', '.join(files)}" if files else ""
+        runs = f", which runs {', '.join(apart)}" if apart else ""
         yield f"Has to be built by {visible(backend.partition(',')[0])}{runs}."
-    else:
-        yield from (f"Runs {one}" for one in shown)
-        if files:
-            yield f"These scripts start {', '.join(files)}."
-
-
-def _is_line(program: OwnProgram) -> bool:
-    return program.kind is ProgramKind.SHELL
+        return
+    yield from (f"Runs {visible(one.name)}: {visible(one.text)}" for one in package.programs if one.is_short)
+    if apart:
+        yield f"Runs {', '.join(apart)}, shown by themselves."
 
 
 def is_not_run(package: PlannedPackage) -> bool:

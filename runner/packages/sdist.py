@@ -94,6 +94,11 @@ class Sdist:
             found += self._program("setup.py")
         return tuple(found)
 
+    def check(self) -> None:
+        """Raise Unusable where its files cannot all be unpacked."""
+        for _ in self._tarball.files():
+            pass
+
     def archive(self) -> Archive:
         """Return its files as an archive for the unpacking inside, below `SOURCE`. Raises Unusable."""
         out, members = io.BytesIO(), []

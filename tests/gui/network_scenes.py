@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runner.approval.hosts import PrivateAddress
-from runner.model.assessment import WHOLE, Level, Touch
+from runner.model.assessment import WHOLE, Capability, Level, Touch
 from runner.model.events import GrantsChanged, HostContacted, RunMeasured, SandboxesChanged
 from runner.model.kept_sandbox import Kept
 from runner.model.network import NOT_LISTED, Contact, Destination
 from runner.model.plan import BuildFile, OwnProgram, Plan, PlannedPackage, ProgramKind, Registry
-from runner.model.request import Isolation, Language, NetworkMode
+from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome, Usage
 from runner.policy.host_grants import for_host
 from runner.sandbox.output import Stream, Transcript
@@ -155,11 +155,15 @@ def scripted() -> Plan:
 
 
 def review_built(scene: Scene, plan: Plan) -> None:
-    reason = "It runs programs of its own while it is installed: build, setup.py. Built with setuptools 80.9.0."
-    fetches = "In docopt 0.6.2, setup.py: Sends data to another host with curl."
+    (one,) = plan.built
+    names = ", ".join(program.name for program in one.programs)
+    said = (
+        f"It runs programs of its own while it is installed: {names}.",
+        f"In {one.title}, {one.programs[-1].name}: Starts other programs.",
+    )
     found = tuple(
-        replace(feed.finding(1, text, Level.CRITICAL), span=WHOLE, evidence="docopt 0.6.2")
-        for text in (reason, fetches)
+        replace(feed.finding(1, text, Level.CRITICAL, Capability.PACKAGES), span=WHOLE, evidence=one.title)
+        for text in said
     )
     scene.hear(feed.asked(install(plan=plan), feed.assessment(Level.CRITICAL, *found)))
 
@@ -224,6 +228,14 @@ def run_refused(scene: Scene) -> None:
 def run_many(scene: Scene) -> None:
     names = (f"{number:032x}.exfiltration-by-names.example" for number in range(14))
     run(scene, REACHED, refused("blocked.example", 3), *(refused(name) for name in names))
+
+
+def run_build(scene: Scene) -> None:
+    """A build that asks for a host."""
+    one = replace(install(plan=built()), id="building", tool=Tool.CODE_INSTALL_PACKAGE, language=None)
+    scene.hear(feed.asked(one, feed.assessment(Level.CRITICAL)), feed.decided(one), feed.started(one))
+    scene.hear(contacted(one, refused("files.example.net")))
+    scene.window.show_page("Running")
 
 
 def run_nothing_refused(scene: Scene) -> None:
@@ -337,6 +349,7 @@ CURVE = tuple(
 )
 SCENES |= {
     "network-run-refused": run_refused,
+    "packages-building": run_build,
     "network-run-many": run_many,
     "network-run-nothing": run_nothing_refused,
     "network-run-said": run_said,
