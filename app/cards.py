@@ -36,7 +36,7 @@ from runner.model.events import (
     SandboxesChanged,
     TroubleCleared,
 )
-from runner.model.request import Isolation
+from runner.model.request import Isolation, Tool
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,8 +116,12 @@ class Card:
 
     @property
     def can_hold(self) -> bool:
-        """Whether it can be paused: containers can."""
-        return self.running and self.request.isolation in (Isolation.GVISOR, Isolation.DOCKER)
+        """Whether it can be paused: containers can, but not builds in sandboxes beside that of the request."""
+        return (
+            self.running
+            and self.request.tool is Tool.CODE_EXECUTE
+            and self.request.isolation in (Isolation.GVISOR, Isolation.DOCKER)
+        )
 
     @property
     def elapsed(self) -> float:

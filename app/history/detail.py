@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 VERSION = "Your version"
 """The tab of what a person approved in place of what was asked."""
+PROGRAMS = "Programs of packages"
 CHOOSE = ("Nothing chosen", "Choose a request to see its code, its output and who decided.")
 NOT_SHOWN = (
     "This record cannot be shown",
@@ -94,7 +95,9 @@ class Detail(QFrame):
         self.hosts = ContactsView(look)
         self.plan = PlanView(look)
         self.facts = RecordFacts(look, open_folder)
-        self.extras = {name: CodeView(look) for name in (VERSION, "Result", "Variables", "Input", "Known files")}
+        self.extras = {
+            name: CodeView(look) for name in (VERSION, "Result", "Variables", "Input", "Known files", PROGRAMS)
+        }
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._lay_out()
         self.output.saved.connect(self._saved)
@@ -198,13 +201,14 @@ class Detail(QFrame):
             "Variables": "" if request.context in ("", "{}") else request.context,
             "Input": request.stdin,
             "Known files": "\n".join(f"{one.path}:\n{one.text}" for one in request.known),
+            PROGRAMS: "\n".join(f"{part.name}:\n{part.text}" for part in request.programs),
         }
         for name, view in self.extras.items():
             view.set_code(texts[name], request.language.value if name == VERSION and request.language else "")
             self.tabs.setTabVisible(self.tabs.indexOf(view), bool(texts[name]))
         self.tabs.setTabVisible(self.tabs.indexOf(self.plan), request.plan is not None)
         if request.plan is not None:
-            self.plan.show_plan(request.plan)
+            self.plan.show_plan(request.plan, request.domains)
 
     @Slot(str)
     def _saved(self, path: str) -> None:

@@ -39,6 +39,7 @@ class PackageList(QListView):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._seen = False
+        self.compact = False
         self._rows = QStandardItemModel(self)
         self.setModel(self._rows)
         self.setItemDelegate(_PackageDelegate(look, self))
@@ -64,6 +65,18 @@ class PackageList(QListView):
         self.scrollToTop()
         if rows:
             self.setCurrentIndex(self._rows.index(0, 0))
+
+    def set_compact(self, compact: bool) -> None:
+        """Give each package less height: its facts have one line, whose rest is in its tip."""
+        self.compact = compact
+        self.scheduleDelayedItemsLayout()
+        self.viewport().update()
+
+    @property
+    def rows_in_view(self) -> int:
+        """How many rows are on the screen from top to bottom."""
+        places = (self.visualRect(self._rows.index(row, 0)) for row in range(self.count))
+        return sum(place.top() >= 0 and place.bottom() <= self.viewport().height() + 1 for place in places)
 
     @property
     def count(self) -> int:
@@ -98,12 +111,19 @@ class PackageList(QListView):
 
 
 def _hover(package: PlannedPackage) -> str:
-    lines = (visible(package.summary), visible(package.file), f"sha256 {package.sha256}", visible(package.url))
+    lines = (
+        visible(package.summary),
+        words.facts(package, time.time()),
+        visible(package.file),
+        f"sha256 {package.sha256}",
+        visible(package.url),
+        *words.built_with(package),
+    )
     return "\n".join(line for line in lines if line)
 
 
 class _PackageDelegate(QStyledItemDelegate):
-    def __init__(self, look: Look, view: QListView) -> None:
+    def __init__(self, look: Look, view: PackageList) -> None:
         super().__init__(view)
         self._look = look
         self._view = view
@@ -114,10 +134,15 @@ class _PackageDelegate(QStyledItemDelegate):
         inner = width - 2 * self._look.px(12)
         small = QFontMetrics(self._look.font(-1))
         height = QFontMetrics(self._look.font(0, bold=True)).height() + self._look.px(2)
-        height += _height(small, words.facts(package, time.time()), inner)
+        facts = words.facts(package, time.time())
+        height += small.height() if self._view.compact else _height(small, facts, inner)
         for warning in words.warnings(package):
             height += _height(small, warning, inner) + self._look.px(2)
-        return QSize(width, height + 2 * self._look.px(8))
+        return QSize(width, height + 2 * self._margin)
+
+    @property
+    def _margin(self) -> int:
+        return self._look.px(4 if self._view.compact else 8)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -132,12 +157,18 @@ class _PackageDelegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.selection if chosen else tokens.hover))
             painter.drawRoundedRect(QRectF(room).adjusted(px(4), 1, -px(4), -1), px(6), px(6))
-        inner = room.adjusted(px(12), px(8), -px(12), -px(8))
+        inner = room.adjusted(px(12), self._margin, -px(12), -self._margin)
         top = self._paint_head(painter, inner, package)
         painter.setFont(self._look.font(-1))
         small = QFontMetrics(self._look.font(-1))
         painter.setPen(QColor(tokens.muted))
-        top = _wrapped(painter, small, inner, top, words.facts(package, time.time()))
+        facts = words.facts(package, time.time())
+        if self._view.compact:
+            line = QRect(inner.left(), top, inner.width(), small.height())
+            painter.drawText(line, _LINE, small.elidedText(facts, Qt.TextElideMode.ElideRight, inner.width()))
+            top += small.height()
+        else:
+            top = _wrapped(painter, small, inner, top, facts)
         painter.setPen(QColor(tokens.medium))
         for warning in words.warnings(package):
             top = _wrapped(painter, small, inner, top + px(2), warning)

@@ -10,8 +10,11 @@ from urllib.parse import urlsplit
 from app.parts.amounts import counted, size
 from app.parts.expose import visible
 from runner.model.plan import Oddity, Registry
+from runner.packages.sdist import BUILD
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from runner.model.plan import Plan, PlannedPackage
 
 NEW_DAYS = 7
@@ -32,10 +35,10 @@ _LONG_WORD = re.compile(r"\S{24}")
 _DOT = "  \N{MIDDLE DOT}  "
 
 
-def totals(plan: Plan) -> str:
-    """Return what would be installed in one sentence: how many, how large, from where and for what."""
+def totals(plan: Plan, *, short: bool = False) -> str:
+    """Return what would be installed in one sentence: how many, how large, from where and, unless `short`, for what."""
     hosts = ", ".join(map(visible, plan.hosts)) or "what was fetched before"
-    planned = f"; planned for {visible(plan.target)}" if plan.target else ""
+    planned = f"; planned for {visible(plan.target)}" if plan.target and not short else ""
     return f"{counted(len(plan.packages), 'package')}, {size(plan.size)}, from {hosts}{planned}."
 
 
@@ -49,6 +52,7 @@ def notable(plan: Plan, now: float | None = None) -> str:
     now = time.time() if now is None else now
     odd = [oddity for package in plan.packages for oddity in package.oddities]
     kinds = [(odd.count(oddity), *ODD[oddity]) for oddity in Oddity]
+    kinds.append((len(plan.built), "runs its own programs", "run their own programs"))
     kinds.append(
         (sum(is_new(one, now) for one in plan.packages), "is less than a week old", "are less than a week old")
     )
@@ -109,12 +113,42 @@ def facts(package: PlannedPackage, now: float) -> str:
     short = f"sha256\N{NO-BREAK SPACE}{package.sha256[:SHORT_HASH]}"
     place = f"in {visible(package.place)}" if package.place else ""
     index = f"found in {visible(package.index)}" if package.index else ""
-    return _DOT.join(part for part in (past(package), wanted_by(package), host(package), index, short, place) if part)
+    # What tells it apart comes first: in a small window the rest may be cut.
+    return _DOT.join(part for part in (wanted_by(package), short, past(package), host(package), index, place) if part)
 
 
 def warnings(package: PlannedPackage) -> tuple[str, ...]:
     """Return in sentences what is odd about a package, what misleads most first."""
-    return tuple(map(visible, package.oddities.values()))
+    return (*map(visible, package.oddities.values()), *_runs(package))
+
+
+def _runs(package: PlannedPackage) -> Iterator[str]:
+    """Yield in sentences what of a package runs; a text that is long is a part of the request by itself."""
+    apart = [visible(one.name) for one in package.programs if not one.is_short]
+    if backend := next((one.text for one in package.programs if one.name == BUILD), ""):
+        runs = f", which runs {', '.join(apart)}" if apart else ""
+        yield f"Has to be built by {visible(backend.partition(',')[0])}{runs}."
+        return
+    yield from (f"Runs {visible(one.name)}: {visible(one.text)}" for one in package.programs if one.is_short)
+    if apart:
+        yield f"Runs {', '.join(apart)}, shown by themselves."
+
+
+def reach(plan: Plan, domains: tuple[str, ...]) -> str:
+    """Return where programs of packages would run, and what they reach; empty where there are none."""
+    if not plan.built:
+        return ""
+    if domains:
+        return f"Builds run apart from the agent's files and reach {', '.join(map(visible, domains))} only."
+    return "Builds run apart from the agent's files, without network; the hosts they ask for show in the run."
+
+
+def built_with(package: PlannedPackage) -> tuple[str, ...]:
+    """Return the files that the build of a package uses, a line each."""
+    return tuple(
+        f"Built with {visible(one.title)}: {visible(one.file)}, {size(one.size)}, sha256 {one.sha256}"
+        for one in package.build_files
+    )
 
 
 def in_order(plan: Plan) -> tuple[PlannedPackage, ...]:
@@ -138,7 +172,8 @@ def spoken(package: PlannedPackage, now: float) -> str:
 def whole(package: PlannedPackage) -> str:
     """Return every value that identifies the file, a line each, to be copied."""
     place = f"\nplace: {package.place}" if package.place else ""
-    return f"{package.name}=={package.version}\n{package.file}{place}\nsha256:{package.sha256}\n{package.url}"
+    tools = "".join(f"\nbuilt with {one.file} sha256:{one.sha256}\n{one.url}" for one in package.build_files)
+    return f"{package.name}=={package.version}\n{package.file}{place}\nsha256:{package.sha256}\n{package.url}{tools}"
 
 
 def registry(plan: Plan) -> str:

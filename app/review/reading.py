@@ -110,7 +110,7 @@ class ReadingPane(QWidget):
         for part in parts:
             self.tabs.setTabData(self.tabs.addTab(part.name), part)
         if request.plan is not None:
-            self.plan.show_plan(request.plan)
+            self.plan.show_plan(request.plan, request.domains)
         self.tabs.setCurrentIndex(CODE)
         self.tabs.blockSignals(False)
         self.changes.show_asking()

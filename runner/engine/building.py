@@ -7,11 +7,13 @@ import hashlib
 import json
 import shutil
 import tempfile
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.model.events import RunMeasured
 from runner.model.request import Language, NetworkMode, Tool
 from runner.model.result import Outcome
 from runner.packages.building import OUT, asked_for
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from runner.model.plan import PlannedPackage
     from runner.model.record import Record
     from runner.model.request import Request
-    from runner.model.result import Result
+    from runner.model.result import Result, Usage
     from runner.network.gate import Gate
     from runner.packages.building import BuildWork, PlanBuild
     from runner.packages.installing import Built
@@ -72,6 +74,8 @@ class PackageBuilder:
         self._networking = networking
         self._record = record
         self._results: dict[str, Result] = {}
+        self._begun: dict[str, float] = {}
+        """When the first build of a request has begun, by `time.monotonic`."""
         self._swept = False
 
     async def build(self, request: Request, building: PlanBuild, target: Target, run: RunJob) -> dict[str, Built]:
@@ -80,6 +84,7 @@ class PackageBuilder:
         `run` runs a job in a sandbox that is made for it, so that a person can stop it. Raises KnownError, which is
         BuildFailed for a package that cannot be built.
         """
+        self._begun[request.id] = time.monotonic()
         try:
             order = await asyncio.to_thread(building.order)
             gate = await self._networking.open_to_build(request)
@@ -97,9 +102,18 @@ class PackageBuilder:
         except Unusable as error:
             raise KnownError(f"The packages cannot be built: {error}.", NOTHING) from error
         finally:
+            del self._begun[request.id]
             if request.tool is not Tool.CODE_EXECUTE:
                 self._networking.close(request.id)
         return building.built
+
+    def measured(self, request: Request, usage: Usage) -> None:
+        """Take a reading of a build; that ends the hosts of grants whose time is over, too."""
+        usage = self._networking.reading(request.id, usage)
+        begun = self._begun.get(request.id)
+        if begun is not None and request.tool is not Tool.CODE_EXECUTE:
+            at = round(time.monotonic() - begun, 3)
+            self._record.publish(RunMeasured(request.id, replace(usage, at=at)))
 
     def taken(self, request_id: str) -> Result | None:
         """Return the latest build of a request that runs no code, once; None where there was none."""

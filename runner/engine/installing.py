@@ -108,13 +108,16 @@ class Installing:
 
         async def run(job: Job) -> Result:
             sandbox = self._sandbox(request)
-            return await self._ran(request, sandbox, replace(job, permit=lambda: self._permit(request.id, permit)))
+            job = replace(job, permit=lambda: self._permit(request.id, permit))
+            return await self._ran(request, sandbox, job, lambda usage: self._builder.measured(request, usage))
 
         return await self._builder.build(request, PlanBuild(plan, before, files), target, run)
 
-    async def _ran(self, request: Request, place: Sandbox | Session, job: Job) -> Result:
+    async def _ran(
+        self, request: Request, place: Sandbox | Session, job: Job, measured: Callable[[Usage], None]
+    ) -> Result:
         """Run a job so that `stop` reaches it. Raises KnownError, also where it was stopped."""
-        run = self._unpacking[request.id] = await place.start(job, _unmeasured)
+        run = self._unpacking[request.id] = await place.start(job, measured)
         try:
             if why := self._stopped.get(request.id, ""):  # stopped while the sandbox started it
                 run.stop(why)
@@ -181,7 +184,7 @@ class Installing:
             permit=permitted,
         )
         self._permit(request.id, permit)
-        result = await self._ran(request, session, job)
+        result = await self._ran(request, session, job, _unmeasured)
         if result.outcome is not Outcome.OK:
             said = " ".join(result.stderr.split())[-300:] or result.error
             raise KnownError(
@@ -204,8 +207,10 @@ class Installing:
             "import_names": list(prepared.after.names),
             "how_to_use": HOW[request.plan.registry],
         }
-        if built := [package.title for package in request.plan.built]:
-            found["built"] = built
+        if prepared.built:
+            found["built"] = list(prepared.built)
+        if unbuilt := [one.title for one in request.plan.built if one.title not in prepared.built]:
+            found["could_not_be_built"] = unbuilt
         return {**found, "left_out": list(prepared.left_out[:20])} if prepared.left_out else found
 
     def close(self) -> None:

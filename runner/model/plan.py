@@ -40,8 +40,9 @@ class OwnProgram:
 
     @property
     def is_short(self) -> bool:
-        """Whether it is shown in its package's row; a longer one is a part of the request by itself."""
-        return len(self.text) <= SHORT_PROGRAM and "\n" not in self.text
+        """Whether it is shown in its package's row; any other is a part of the request by itself."""
+        is_line = self.kind in (ProgramKind.SHELL, ProgramKind.TEXT)
+        return is_line and len(self.text) <= SHORT_PROGRAM and self.text.isprintable()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from runner.model.plan import Plan, part_name
 from runner.model.shown import cut_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 
 class Tool(StrEnum):
@@ -228,7 +228,8 @@ class Request:
         hosts = "\n".join(self.domains) if len(self.domains) > MOST_HOSTS_BESIDE else ""
         handed = ((VARIABLES, variables), (INPUT, self.stdin))
         own = () if self.client is None else ((REPLACED, self.client.replaced), (MORE, self.client.more))
-        named = ((CODE, self.code), *own, *handed, *files, (PACKAGES, plan), *self._programs(), (HOSTS, hosts))
+        programs = ((one.name, one.text) for one in self.programs)
+        named = ((CODE, self.code), *own, *handed, *files, (PACKAGES, plan), *programs, (HOSTS, hosts))
         return tuple(Part(name, text) for name, text in named if text)
 
     @property
@@ -236,9 +237,11 @@ class Request:
         """Whether programs of packages run while these are installed."""
         return self.plan is not None and bool(self.plan.built)
 
-    def _programs(self) -> Iterator[tuple[str, str]]:
-        for package in () if self.plan is None else self.plan.built:
-            yield from ((part_name(package, one), one.text) for one in package.programs if not one.is_short)
+    @property
+    def programs(self) -> tuple[Part, ...]:
+        """The programs of packages that run while these are installed, but for what stands in the plan itself."""
+        pairs = () if self.plan is None else ((one, program) for one in self.plan.built for program in one.programs)
+        return tuple(Part(part_name(one, program), program.text) for one, program in pairs if not program.is_short)
 
     @property
     def beside(self) -> tuple[Part, ...]:

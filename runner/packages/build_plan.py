@@ -63,7 +63,7 @@ def plan_build(
     for one in needs:
         one.marker = None
     programs = archive.programs()
-    archive.archive()
+    archive.check()
     try:
         found = resolve(needs, _Ready(source), target, {})
         if archive.system.backend in SETUPTOOLS and _asks_for_wheel(found):

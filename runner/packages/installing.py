@@ -70,6 +70,8 @@ class Prepared:
     """Names and versions that it must have until then."""
     left_out: tuple[str, ...] = ()
     """Files of the packages that are not installed."""
+    built: tuple[str, ...] = ()
+    """Names and versions of what was built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,8 @@ def prepare(
     )
     folder = PYTHON_FOLDER if plan.registry is Registry.PYPI else NODE_FOLDER
     bundle = Bundle(folder, tuple(work.archives), tuple(work.commands), not before.packages, after.modules)
-    return Prepared(bundle, after, before.titles, tuple(work.left_out))
+    titles = tuple(package.title for package in plan.packages if place_of(package) in (built or {}))
+    return Prepared(bundle, after, before.titles, tuple(work.left_out), titles)
 
 
 def _approved(package: PlannedPackage, data: bytes) -> Built:

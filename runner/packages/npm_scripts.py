@@ -19,7 +19,7 @@ LONGEST_LINE = 10_000
 LONGEST_PROGRAM = 200_000
 """Characters of a script, and of a file that it starts."""
 MOST_BINS = 100
-_STARTS = re.compile(r"node\s+(?:\./)?(?P<path>[\w.-]+(?:/[\w.-]+)*)")
+_STARTS = re.compile(r"node\s+(?:\./)?(?P<path>[\w.-]+(?:/[\w.-]+)*)", re.ASCII)
 """A script that starts a file of its package; what follows are its arguments."""
 _BIN = re.compile(r"[\w.-]{1,100}", re.ASCII)
 

@@ -40,6 +40,8 @@ PLANS_AT_ONCE = 4
 REMEMBERED = 32
 REMEMBERED_SECONDS = 600.0
 """How long a plan is taken again for the same question: default packages are planned with every request."""
+MOST_PROGRAM_TEXT = 500_000
+"""Characters of all programs of one plan."""
 CLOSING = "The console is closing."
 
 
@@ -176,6 +178,7 @@ class Planner:
                         access.indexes, client, self._cache, target, limits, deadline, runner, before.needs
                     )
                     plan = make_plan(python_requirements(question.asked), source, target, before.versions)
+                _check_programs(plan)
                 return replace(plan, installed=before.titles)
             finally:
                 runner.run(client.close())
@@ -196,6 +199,14 @@ class Planner:
 
     def _client(self, access: Access) -> RegistryClient:
         return RegistryClient(access, dialer=None if self._dialer is None else self._dialer())
+
+
+def _check_programs(plan: Plan) -> None:
+    """Raise NoPlan for more text of programs than anybody reads, all of which would be shown and recorded."""
+    length = sum(len(program.text) for package in plan.built for program in package.programs)
+    if length > MOST_PROGRAM_TEXT:
+        what = f"The programs that these packages run while they are installed have {length:,} characters."
+        raise NoPlan(what, f"Name other packages; at most {MOST_PROGRAM_TEXT:,} are shown for approval.")
 
 
 async def _within(deadline: PlanDeadline, work: Awaitable[bytes]) -> bytes:

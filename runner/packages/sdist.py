@@ -30,6 +30,8 @@ SOURCE = ".source"
 LEGACY = "setuptools.build_meta:__legacy__"
 """What builds a package that names nothing (PEP 517)."""
 LEGACY_NEEDS = ("setuptools>=40.8.0",)
+BUILD = "build"
+"""Name of the program that stands for the backend."""
 SETUPTOOLS = ("setuptools.build_meta", LEGACY)
 MOST_TOML = 1 << 20
 LONGEST_PROGRAM = 200_000
@@ -81,8 +83,8 @@ class Sdist:
         system, found = self.system, []
         where = "a file of its own" if system.path else "of a package that it is built with"
         needs = ", ".join(map(str, system.needs)) or "nothing else"
-        line = f"backend {system.backend}, {where}; built with {needs}"
-        found.append(OwnProgram("build", line))
+        line = f"{system.backend}, {where}; needs {needs}"
+        found.append(OwnProgram(BUILD, line))
         for folder in system.path:
             module = system.backend.partition(":")[0].replace(".", "/")
             for ending in (".py", "/__init__.py"):
@@ -91,6 +93,11 @@ class Sdist:
         if system.backend in SETUPTOOLS:
             found += self._program("setup.py")
         return tuple(found)
+
+    def check(self) -> None:
+        """Raise Unusable where its files cannot all be unpacked."""
+        for _ in self._tarball.files():
+            pass
 
     def archive(self) -> Archive:
         """Return its files as an archive for the unpacking inside, below `SOURCE`. Raises Unusable."""

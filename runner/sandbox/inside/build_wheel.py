@@ -55,4 +55,5 @@ def _tidy(workspace: str, *left: str) -> None:
             shutil.rmtree(entry.path, ignore_errors=True)
 
 
-main(globals()["build"])
+if __name__ == "__main__":
+    main(globals()["build"])
