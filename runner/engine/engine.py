@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from runner.model.request import Isolation
     from runner.model.result import CapturedFile
     from runner.model.submission import Submission
-    from runner.requests.case import Case
     from runner.requests.cases import Cases
     from runner.sandbox.output import Transcript
 
@@ -110,7 +109,8 @@ class Engine:
         Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
         """
-        return self._take(await self._entrance.admit(submission))
+        case, joined = await self._entrance.admit(submission, self._path.begin)
+        return Ticket(case, self.desk, joined)
 
     def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, *, proven: bool = False) -> str:
         """Take a person's answer to a question; return '' where it was accepted, else why not."""
@@ -138,8 +138,12 @@ class Engine:
         spawn(f"paused {request_id}", self._recorder.note("paused", request_id, {"window": window}))
 
     def withdraw(self, request_id: str, why: str = GONE) -> None:
-        """Withdraw a request whose caller has disconnected: close its question and stop its run."""
-        self._path.withdraw(request_id, why)
+        """Count out a caller that has disconnected; withdraw the request where nobody else waits for its answer."""
+        if (case := self._cases.find(request_id)) is None:
+            return
+        case.callers = max(0, case.callers - 1)
+        if not case.callers and not case.parked:
+            self._path.withdraw(request_id, why)
 
     def stop_all(self, why: str = STOPPED) -> None:
         """Deny every open question and every approval that has not started, and stop every run."""
@@ -148,11 +152,14 @@ class Engine:
 
     async def park(self, request_id: str) -> None:
         """Record that the caller was answered `pending` and will fetch the answer later."""
-        case = self._cases.find(request_id)
-        if case is not None and case.phase is not Phase.CLOSED:
+        if (case := self._cases.find(request_id)) is None:
+            return
+        if case.phase is not Phase.CLOSED and not case.parked:
             # What does not work is reported; that the answer is fetched later does not depend on it.
             with contextlib.suppress(LedgerFailed):
                 await case.attach(PARKED, {})
+        case.parked = True
+        case.callers = max(0, case.callers - 1)
 
     async def delivered(self, request_id: str) -> None:
         """Record that the answer was fetched."""
@@ -183,10 +190,6 @@ class Engine:
         """Return the live output of a run. May be called on any thread."""
         case = self._cases.find(request_id)
         return None if case is None else case.transcript
-
-    def _take(self, case: Case) -> Ticket:
-        self._path.begin(case)
-        return Ticket(case, self.desk)
 
     def _record_refused(self, refused: CallsRefused) -> None:
         self._bulletin.publish(refused)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from runner.gateway import catalog, pictures, replies
@@ -45,7 +46,9 @@ class Counter(Protocol):
         """Return the number of requests of `agent` that are not closed."""
         ...
 
-    def withdraw(self, request_id: str, why: str) -> None: ...
+    def withdraw(self, request_id: str, why: str) -> None:
+        """Count out a caller that went away; the request is withdrawn where no other waits for its answer."""
+        ...
 
     async def park(self, request_id: str) -> None:
         """Record that the caller was answered `pending`; the question stays open."""
@@ -99,7 +102,7 @@ class Tools:
         with self._limits.entering(caller.agent):
             size = caller.message_bytes
             wanted = await self._aside.do(caller.agent, size, lambda: submission(caller.agent, tool, given))
-            ticket = await self._submit(wanted)
+            ticket = await self._submit(replace(wanted, may_join=True))
         try:
             end = await self._waiting.hold(ticket, caller, caller.hold, report)
             if end is Ended.PATIENCE:
@@ -114,8 +117,13 @@ class Tools:
                 return replies.withdrawn(ticket)
             case Ended.CLOSING:
                 return replies.closing(self._waiting.why, ticket)
+            case answer if ticket.joined and ticket.awaited:
+                return replies.joined(await self._deliver(ticket, answer, caller))
             case answer:
-                return await self._reply(answer, caller)
+                if not caller.gone.is_set():
+                    ticket.hand_over()
+                reply = await self._reply(answer, caller)
+                return replies.joined(reply) if ticket.joined else reply
 
     async def _submit(self, wanted: Submission) -> Ticket:
         """Submit a call, not cancelled half-way: a caller that disconnects meanwhile withdraws it afterwards."""
@@ -147,7 +155,7 @@ class Tools:
             case Ended():
                 return replies.pending(ticket)
             case answer:
-                return await self._deliver(answer, caller)
+                return await self._deliver(ticket, answer, caller)
 
     async def _reply(self, answer: Answer, caller: Caller) -> Reply:
         """Return the reply with an answer and, for models, the pictures that its run made."""
@@ -156,12 +164,13 @@ class Tools:
             return reply
         return replies.with_pictures(reply, await pictures.of_run(answer.result, self._counter.captured))
 
-    async def _deliver(self, answer: Answer, caller: Caller) -> Reply:
+    async def _deliver(self, ticket: Ticket, answer: Answer, caller: Caller) -> Reply:
         """Return the reply with an answer; a repeated one within the hour says that it is the same answer."""
         reply = await self._reply(answer, caller)
         if answer.request_id in self._fetched:
             return replies.delivered_before(reply)
         self._fetched[answer.request_id] = time.monotonic()
+        ticket.hand_over()
         await self._counter.delivered(answer.request_id)
         return reply
 

@@ -41,3 +41,5 @@ class Submission:
     executable: bool = False
     offset: int = 0
     max_bytes: int | None = None
+    may_join: bool = False
+    """Whether it may wait for the answer of an identical request that is open; so with calls over MCP."""
