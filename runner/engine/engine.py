@@ -11,6 +11,7 @@ from runner.approval.ticket import Ticket
 from runner.audit import captures
 from runner.audit.ledger import LedgerFailed
 from runner.engine.path import GONE
+from runner.engine.recall import recalled
 from runner.engine.refusals import Refusals
 from runner.engine.runs import STOPPED
 from runner.model.errors import KnownError
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from runner.engine.runs import Runs
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.engine.timekeeping import Timekeeping
+    from runner.model.answer import Answer
     from runner.model.decision import Verdict
     from runner.model.events import Event
     from runner.model.request import Isolation
@@ -177,6 +179,11 @@ class Engine:
         # An agent registered again under the name of a former one is another agent.
         former = case.request.received_at < self.membership.registered(agent)
         return None if former else Ticket(case, self.desk)
+
+    async def recall(self, agent: str, request_id: str) -> tuple[Answer, bool] | None:
+        """Return the answer of an earlier console, and whether it was fetched before. Raises KnownError."""
+        ledger, registered = self.parts.places.ledger, self.membership.registered(agent)
+        return await asyncio.to_thread(recalled, ledger, agent, request_id, registered)
 
     def waiting(self, agent: str) -> int:
         """Return the number of requests of `agent` that are not closed (spec I5)."""

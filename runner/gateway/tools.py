@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import OrderedDict
 from dataclasses import replace
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from runner.system.aside import Aside
 
 KEPT_SECONDS = 3600.0
+REQUEST_ID = re.compile("[0-9a-f]{32}")
 GONE = "The agent went away."
 
 
@@ -40,6 +42,13 @@ class Counter(Protocol):
 
     def ticket(self, agent: str, request_id: str) -> Ticket | None:
         """Return the handle on a request of this agent, active or closed; None for another agent's request."""
+        ...
+
+    async def recall(self, agent: str, request_id: str) -> tuple[Answer, bool] | None:
+        """Return the answer that an earlier console had for this agent, and whether it was fetched. Raises KnownError.
+
+        None where there is none of the last hour.
+        """
         ...
 
     def waiting(self, agent: str) -> int:
@@ -146,8 +155,10 @@ class Tools:
         if wait is not None and wait < 0:
             raise Refused(f"wait is {wait:g}; it must not be below 0.", "Use 0 to look without waiting.")
         ticket = self._counter.ticket(caller.agent, request_id)
-        if ticket is None or self._too_old(request_id):
+        if self._too_old(request_id):
             return replies.unknown_request(request_id)
+        if ticket is None:
+            return await self._recall(request_id, caller)
         seconds = caller.hold if wait is None else min(wait, caller.hold)
         match await self._waiting.hold(ticket, caller, seconds, report):
             case Ended.CLOSING:
@@ -163,6 +174,22 @@ class Tools:
         if answer.result is None or caller.as_it_is or not answer.result.files:
             return reply
         return replies.with_pictures(reply, await pictures.of_run(answer.result, self._counter.captured))
+
+    async def _recall(self, request_id: str, caller: Caller) -> Reply:
+        """Return the answer of an earlier console, as the history has it."""
+        found = None
+        if REQUEST_ID.fullmatch(request_id):
+            with self._limits.entering(caller.agent):
+                found = await self._counter.recall(caller.agent, request_id)
+        if found is None:
+            return replies.unknown_request(request_id)
+        answer, before = found
+        reply = await self._reply(answer, caller)
+        if before or request_id in self._fetched:
+            return replies.delivered_before(reply)
+        self._fetched[request_id] = time.monotonic()
+        await self._counter.delivered(request_id)
+        return reply
 
     async def _deliver(self, ticket: Ticket, answer: Answer, caller: Caller) -> Reply:
         """Return the reply with an answer; a repeated one within the hour says that it is the same answer."""

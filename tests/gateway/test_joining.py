@@ -193,6 +193,37 @@ async def test_an_agent_that_got_the_name_of_a_former_one_gets_none_of_its_answe
             assert data(await asking(client))["request_id"] != before
 
 
+@pytest.mark.parametrize("verdict", [Verdict.APPROVED, Verdict.DENIED])
+async def test_an_answer_outlives_the_console_until_it_is_fetched(tmp_path: Path, verdict: Verdict) -> None:
+    places = Places.under(tmp_path)
+    async with opened(places) as house, house.client("auto", **SOON) as client:
+        asked = {"id": data(await asking(client))["request_id"]}
+        question = await house.question()
+        if verdict is Verdict.APPROVED:
+            await house.run()
+            house.sandbox.runs[0].finish("4\n")
+        else:
+            house.engine.answer(question.request_id, question.digest, verdict, "Use the copy.")
+        await house.closed()
+        token = house.token
+    async with opened(places, agent="newcomer") as house:
+        async with house.client("auto") as stranger:
+            assert data(await stranger.call_tool("code_result", asked))["status"] == "unknown"
+        async with house.client("auto", token) as client:
+            said = text(await client.call_tool("code_result", asked))
+            assert said.startswith("4" if verdict is Verdict.APPROVED else "Denied: Use the copy.")
+            assert text(await client.call_tool("code_result", asked)) == f"{DELIVERED_BEFORE}\n{said}"
+            for id in ("f" * 32, "%", ""):
+                assert data(await client.call_tool("code_result", {"id": id}))["status"] == "unknown"
+        assert house.sandbox.runs == []
+    async with opened(places, agent="third") as house, house.client("auto", token) as client:
+        assert DELIVERED_BEFORE in text(await client.call_tool("code_result", asked)), "the history knows it, too"
+        await house.engine.membership.revoke(AGENT)
+        again = await house.engine.membership.add(AGENT)
+        async with house.client("auto", again) as other:
+            assert data(await other.call_tool("code_result", asked))["status"] == "unknown"
+
+
 async def test_two_sandboxes_are_two(house: House) -> None:
     async with house.client("auto") as client:
         calls = [spawn("make", client.call_tool("code_create_sandbox", {"language": "python"})) for _ in range(2)]
