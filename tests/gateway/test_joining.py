@@ -197,6 +197,7 @@ async def test_an_agent_that_got_the_name_of_a_former_one_gets_none_of_its_answe
 async def test_an_answer_outlives_the_console_until_it_is_fetched(tmp_path: Path, verdict: Verdict) -> None:
     places = Places.under(tmp_path)
     async with opened(places) as house, house.client("auto", **SOON) as client:
+        stranger = await house.engine.membership.add("stranger")
         asked = {"id": data(await asking(client))["request_id"]}
         question = await house.question()
         if verdict is Verdict.APPROVED:
@@ -207,8 +208,8 @@ async def test_an_answer_outlives_the_console_until_it_is_fetched(tmp_path: Path
         await house.closed()
         token = house.token
     async with opened(places, agent="newcomer") as house:
-        async with house.client("auto") as stranger:
-            assert data(await stranger.call_tool("code_result", asked))["status"] == "unknown"
+        async with house.client("auto", stranger) as other:
+            assert data(await other.call_tool("code_result", asked))["status"] == "unknown"
         async with house.client("auto", token) as client:
             said = text(await client.call_tool("code_result", asked))
             assert said.startswith("4" if verdict is Verdict.APPROVED else "Denied: Use the copy.")
