@@ -28,6 +28,7 @@ from runner.model.events import (
     RequestClosed,
     RequestDecided,
     RequestEdited,
+    RequestJoined,
     RunFinished,
     RunHeld,
     RunMeasured,
@@ -74,6 +75,8 @@ class Card:
     window: float = 0.0
     blocked: str = ""
     again: bool = False
+    asked: int = 1
+    """How often the agent has sent it."""
     paused: bool = False
     """Somebody looks at it: the countdown stands, up to the cap that is now the deadline."""
     armed: float | None = None
@@ -234,6 +237,9 @@ class Cards(QObject):
         match event:
             case RequestArrived() | RequestAssessed() | RequestEdited() | RequestDecided() | RequestClosed():
                 self._take_request(event)
+            case RequestJoined():
+                if card := self._cards.get(event.request_id):
+                    card.asked = event.times
             case QuestionAsked() | QuestionPaused() | ApprovalArmed() | ApprovalSpent():
                 self._take_question(event)
             case RunStarted() | RunMeasured() | HostContacted() | RunHeld() | RunFinished():

@@ -34,6 +34,11 @@ def span(seconds: float) -> str:
     return f"{int(seconds)} s"
 
 
+def times(asked: int) -> str:
+    """Return how often an agent has sent the same request; empty for once."""
+    return f"asked {asked:,} times" if asked > 1 else ""
+
+
 def ago(seconds: float) -> str:
     """Return how long ago: `now`, `24 s ago`, `3 min ago`."""
     return "now" if seconds < 2 else f"{span(int(seconds))} ago" if seconds >= 10 else f"{int(seconds)} s ago"

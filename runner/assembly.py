@@ -24,6 +24,7 @@ from runner.engine.engine import Engine
 from runner.engine.entrance import Entrance
 from runner.engine.history_opening import HistoryOpening
 from runner.engine.installing import Installing
+from runner.engine.joining import Joining
 from runner.engine.kept_sandboxes import KeptSandboxes
 from runner.engine.membership import Membership
 from runner.engine.networking import Networking, look_up
@@ -152,6 +153,7 @@ class Assembly:
                 watch,
                 self.installing,
                 self.offered,
+                Joining(self.cases, self.recorder, self.membership.registered),
             ),
             installing=self.installing,
             path=self.path,

@@ -29,6 +29,7 @@ KINDS = {
     "host-allowed": "a person allowed a host for this run",
     "host-not-allowed": "that host was not allowed after all",
     "paused": "looked at by a person",
+    "joined": "sent again by the agent, which got the same answer",
     "resumed": "resumed by a person",
 }
 """Kinds of entries about a request whose own name says too little."""

@@ -134,6 +134,8 @@ class QueueDelegate(QStyledItemDelegate):
             words.append("paused")
         if card.again:
             words.append("asked again")
+        if card.asked > 1:
+            words.append(phrases.times(card.asked))
         painter.setFont(self._look.font(-1))
         painter.setPen(QColor(tokens.muted))
         text = "  \N{MIDDLE DOT}  ".join(words)

@@ -66,7 +66,7 @@ class Header(QWidget):
         self.title.setText(phrases.title(request))
         self.title.setAccessibleName(f"Request: {phrases.title(request)}")
         lines = counted(request.code.count("\n") + 1, "line") if request.code else ""
-        states = (*_changed(card), "asked again" if card.again else "")
+        states = (*_changed(card), "asked again" if card.again else "", phrases.times(card.asked))
         paused = "countdown paused" if card.waiting and card.paused else ""
         short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
         kept = "in a kept sandbox" if request.sandbox else ""

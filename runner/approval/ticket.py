@@ -20,6 +20,8 @@ class Ticket:
 
     case: Case
     desk: Desk
+    joined: bool = False
+    """Whether the call joined an identical one that was open already, or whose answer had not been fetched."""
 
     @property
     def request_id(self) -> str:
@@ -33,6 +35,15 @@ class Ticket:
     def transcript(self) -> Transcript | None:
         """Live output once the code runs."""
         return self.case.transcript
+
+    @property
+    def awaited(self) -> bool:
+        """Whether a caller was answered `pending`: the answer is then fetched."""
+        return self.case.parked
+
+    def hand_over(self) -> None:
+        """Note that a caller got the answer: an identical call is a new request from now on."""
+        self.case.delivered = True
 
     async def answered(self, timeout: float | None) -> Answer | None:
         """Wait at most `timeout` seconds (None: without limit); return the answer, None where there is none yet."""

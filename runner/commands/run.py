@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import sys
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from runner.commands.terminal import in_one_line, visible
 from runner.gateway import catalog
 from runner.gateway.bridge import StdioBridge
+from runner.gateway.live import ERRORS, LivePiece, Received, unpacked
 from runner.gateway.messages import MODERN, VERSION_KEY
 from runner.gateway.stdio import StdioClient
 from runner.model.answer import Status
@@ -51,18 +53,33 @@ class RunClient(StdioClient):
         super().__init__(io.BytesIO())
         self._say = say
         self._said = ""
+        self._decoders = {one: codecs.getincrementaldecoder("utf-8")("replace") for one in (False, True)}
+        self.received = Received()
+        """What the code has printed so far; it was printed here as it came."""
         self.answer: dict[str, Any] = {}
 
     def send(self, message: str) -> None:
         data = json.loads(message)
         if data.get("method") == "notifications/progress":
-            message = str(data["params"].get("message", ""))
-            # The seconds left change with every message; the rest is printed once.
-            if message and message.split(",")[0] != self._said:
-                self._said = message.split(",")[0]
-                self._say(message)
+            self.show(str(data["params"].get("message", "")))
         elif "result" in data or "error" in data:
             self.answer = data
+
+    def show(self, progress: str) -> None:
+        """Print the new output and the state in a progress message."""
+        message, pieces = unpacked(progress)
+        for piece in pieces:
+            self._print_piece(piece)
+        # The seconds left change with every message; the rest is printed once.
+        if message and message.split(",")[0] != self._said:
+            self._said = message.split(",")[0]
+            self._say(message)
+
+    def _print_piece(self, piece: LivePiece) -> None:
+        errors = piece.stream == ERRORS
+        stream = sys.stderr if errors else sys.stdout
+        _print(self._decoders[errors].decode(self.received.news(piece)), stream)
+        stream.flush()
 
 
 def read_code(path: str) -> str:
@@ -112,7 +129,7 @@ def submit(places: Places, token: str, arguments: dict[str, object], say: Callab
     while True:
         data = _call(bridge, caller, tool, arguments)
         if data.get("status") != "pending":
-            return _told(caller.answer, data)
+            return _told(caller.answer, data, caller.received)
         tool, arguments = catalog.CODE_RESULT, {"id": data["request_id"], "wait": float(PATIENCE)}
 
 
@@ -138,10 +155,13 @@ def _call(bridge: StdioBridge, caller: RunClient, tool: str, arguments: dict[str
     return dict(caller.answer.get("result", {}).get("structuredContent") or {})
 
 
-def _told(answer: dict[str, Any], data: dict[str, Any]) -> int:
+def _told(answer: dict[str, Any], data: dict[str, Any], received: Received) -> int:
     if data.get("status") in (Status.FINISHED, Status.FAILED):
-        _print(str(data.get("stdout", "")), sys.stdout)
-        _print(str(data.get("stderr", "")), sys.stderr)
+        if not received.position:
+            _print(str(data.get("stdout", "")), sys.stdout)
+            _print(str(data.get("stderr", "")), sys.stderr)
+        if received.missing:
+            sys.stderr.write(f"assent run: {received.missing:,} bytes came too fast and are not shown\n")
         if error := data.get("error"):
             sys.stderr.write(f"assent run: {in_one_line(str(error))}\n")
         code = int(data.get("exit_code", 0))

@@ -12,6 +12,7 @@ from runner.audit import captures
 from runner.audit.ledger import LedgerFailed
 from runner.engine.configuration import SETTINGS_CHANGED, differing
 from runner.engine.path import GONE
+from runner.engine.recall import recalled
 from runner.engine.refusals import Refusals
 from runner.engine.runs import STOPPED
 from runner.model.errors import KnownError
@@ -38,12 +39,12 @@ if TYPE_CHECKING:
     from runner.engine.runs import Runs
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.engine.timekeeping import Timekeeping
+    from runner.model.answer import Answer
     from runner.model.decision import Verdict
     from runner.model.events import Event
     from runner.model.request import Isolation
     from runner.model.result import CapturedFile
     from runner.model.submission import Submission
-    from runner.requests.case import Case
     from runner.requests.cases import Cases
     from runner.sandbox.output import Transcript
 
@@ -111,7 +112,8 @@ class Engine:
         Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
         """
-        return self._take(await self._entrance.admit(submission))
+        case, joined = await self._entrance.admit(submission, self._path.begin)
+        return Ticket(case, self.desk, joined)
 
     def answer(self, request_id: str, digest: str, verdict: Verdict, reason: str, *, proven: bool = False) -> str:
         """Take a person's answer to a question; return '' where it was accepted, else why not."""
@@ -139,8 +141,12 @@ class Engine:
         spawn(f"paused {request_id}", self._recorder.note("paused", request_id, {"window": window}))
 
     def withdraw(self, request_id: str, why: str = GONE) -> None:
-        """Withdraw a request whose caller has disconnected: close its question and stop its run."""
-        self._path.withdraw(request_id, why)
+        """Count out a caller that has disconnected; withdraw the request where nobody else waits for its answer."""
+        if (case := self._cases.find(request_id)) is None:
+            return
+        case.callers = max(0, case.callers - 1)
+        if not case.callers and not case.parked:
+            self._path.withdraw(request_id, why)
 
     def stop_all(self, why: str = STOPPED) -> None:
         """Deny every open question and every approval that has not started, and stop every run."""
@@ -149,11 +155,14 @@ class Engine:
 
     async def park(self, request_id: str) -> None:
         """Record that the caller was answered `pending` and will fetch the answer later."""
-        case = self._cases.find(request_id)
-        if case is not None and case.phase is not Phase.CLOSED:
+        if (case := self._cases.find(request_id)) is None:
+            return
+        if case.phase is not Phase.CLOSED and not case.parked:
             # What does not work is reported; that the answer is fetched later does not depend on it.
             with contextlib.suppress(LedgerFailed):
                 await case.attach(PARKED, {})
+        case.parked = True
+        case.callers = max(0, case.callers - 1)
 
     async def delivered(self, request_id: str) -> None:
         """Record that the answer was fetched."""
@@ -172,6 +181,11 @@ class Engine:
         former = case.request.received_at < self.membership.registered(agent)
         return None if former else Ticket(case, self.desk)
 
+    async def recall(self, agent: str, request_id: str) -> tuple[Answer, bool] | None:
+        """Return the answer of an earlier console, and whether it was fetched before. Raises KnownError."""
+        ledger, registered = self.parts.places.ledger, self.membership.registered(agent)
+        return await asyncio.to_thread(recalled, ledger, agent, request_id, registered)
+
     def waiting(self, agent: str) -> int:
         """Return the number of requests of `agent` that are not closed (spec I5)."""
         return self._cases.waiting(agent)
@@ -184,10 +198,6 @@ class Engine:
         """Return the live output of a run. May be called on any thread."""
         case = self._cases.find(request_id)
         return None if case is None else case.transcript
-
-    def _take(self, case: Case) -> Ticket:
-        self._path.begin(case)
-        return Ticket(case, self.desk)
 
     def _record_refused(self, refused: CallsRefused) -> None:
         self._bulletin.publish(refused)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from runner.engine.bulletin import Bulletin
     from runner.engine.closing import Closing
     from runner.engine.installing import Installing
+    from runner.engine.joining import Joining
     from runner.engine.kept_sandboxes import KeptSandboxes
     from runner.engine.parts import Parts
     from runner.engine.sandbox_watch import SandboxWatch
@@ -57,6 +58,7 @@ class Entrance:
         watch: SandboxWatch,
         installing: Installing,
         offered: Callable[[str], Awaitable[Offered]],
+        joining: Joining,
     ) -> None:
         """`offered(agent)` returns the hosts that its networked requests get without naming them."""
         self._parts = parts
@@ -67,9 +69,12 @@ class Entrance:
         self._watch = watch
         self._installing = installing
         self._offered = offered
+        self._joining = joining
 
-    async def admit(self, submission: Submission) -> Case:
-        """Make the request of a tool call; it is durable when this returns.
+    async def admit(self, submission: Submission, begin: Callable[[Case], None]) -> tuple[Case, bool]:
+        """Make the request of a tool call and `begin` it; it is durable when this returns.
+
+        Return it, and whether the call joined an identical request that was there already.
 
         Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
@@ -88,12 +93,16 @@ class Entrance:
         self._kept(submission)
         request = await self._with_packages(submission, request, kept)
         request = await self._with_files(submission, request)
-        case = Case(request, self._record)
-        try:
-            await case.advance(Phase.ARRIVED, request, RequestArrived(request))
-        except LedgerFailed as failure:
-            raise KnownError(failure.what, f"Nothing was run. {failure.remedy}") from failure
-        return case
+        async with self._joining.turn(request):
+            if submission.may_join and (there := self._joining.join(request)) is not None:
+                return there, True
+            case = Case(request, self._record)
+            try:
+                await case.advance(Phase.ARRIVED, request, RequestArrived(request))
+            except LedgerFailed as failure:
+                raise KnownError(failure.what, f"Nothing was run. {failure.remedy}") from failure
+            begin(case)
+            return case, False
 
     async def _place(self, submission: Submission) -> tuple[Isolation, str, tuple[str, ...]]:
         """Return isolation, image and protections of where it would run; of a kept sandbox they are known already."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from runner.approval.editing import EDITED
 from runner.engine.path import UNDECIDED
-from runner.model.events import RequestArrived, RequestAssessed
+from runner.model.events import RequestArrived, RequestAssessed, RequestJoined
 from runner.model.lifecycle import Phase
-from runner.requests.case import PARKED, Case
+from runner.requests.case import JOINED, PARKED, Case
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
@@ -31,10 +31,15 @@ def take_up(left_open: Iterable[CaseRecord], record: Record, cases: Cases, path:
         case = Case(left.request, record)
         steps = [(step.entry.kind, step.body) for step in left.steps if step.entry.kind in OF_A_REQUEST]
         case.resume(left.row.phase, left.assessment, left.decision, left.result, steps)
+        kinds = [step.entry.kind for step in left.steps]
+        # Its callers went with the earlier process; one that was answered `pending` comes for the answer.
+        case.callers, case.parked, case.asked = 0, PARKED in kinds, 1 + kinds.count(JOINED)
         record.publish(RequestArrived(left.request))
+        if case.asked > 1:
+            record.publish(RequestJoined(left.request.id, case.asked))
         if left.assessment is not None:
             record.publish(RequestAssessed(left.request.id, left.assessment))
-        if left.row.phase in UNDECIDED and any(step.entry.kind == PARKED for step in left.steps):
+        if left.row.phase in UNDECIDED and case.parked:
             path.begin(case)
         else:
             cases.add(case)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from runner.model.errors import KnownError
     from runner.model.result import CapturedFile
 
+JOINED = "Note: this is the answer to an identical call of yours before; it ran once. Call again for another run."
 DELIVERED_BEFORE = "This answer was delivered before; nothing ran again."
 
 
@@ -72,6 +73,11 @@ def with_pictures(reply: Reply, found: tuple[tuple[CapturedFile, AttachedPicture
 def delivered_before(reply: Reply) -> Reply:
     data = {**reply.data, "delivered_before": DELIVERED_BEFORE}
     return replace(reply, text=f"{DELIVERED_BEFORE}\n{reply.text}", data=data)
+
+
+def joined(reply: Reply) -> Reply:
+    """Return the reply to a call that was identical to one before: the model may have wanted two runs."""
+    return replace(reply, text=f"{reply.text}\n{JOINED}", data={**reply.data, "note": JOINED})
 
 
 def pending(ticket: Ticket) -> Reply:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from runner.gateway import catalog, own_tools, pictures, replies
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from runner.system.aside import Aside
 
 KEPT_SECONDS = 3600.0
+REQUEST_ID = re.compile("[0-9a-f]{32}")
 GONE = "The agent went away."
 
 
@@ -41,11 +44,20 @@ class Counter(Protocol):
         """Return the handle on a request of this agent, active or closed; None for another agent's request."""
         ...
 
+    async def recall(self, agent: str, request_id: str) -> tuple[Answer, bool] | None:
+        """Return the answer that an earlier console had for this agent, and whether it was fetched. Raises KnownError.
+
+        None where there is none of the last hour.
+        """
+        ...
+
     def waiting(self, agent: str) -> int:
         """Return the number of requests of `agent` that are not closed."""
         ...
 
-    def withdraw(self, request_id: str, why: str) -> None: ...
+    def withdraw(self, request_id: str, why: str) -> None:
+        """Count out a caller that went away; the request is withdrawn where no other waits for its answer."""
+        ...
 
     async def park(self, request_id: str) -> None:
         """Record that the caller was answered `pending`; the question stays open."""
@@ -101,7 +113,7 @@ class Tools:
         with self._limits.entering(caller.agent):
             size = caller.message_bytes
             wanted = await self._aside.do(caller.agent, size, lambda: submission(caller.agent, tool, given))
-            ticket = await self._submit(wanted)
+            ticket = await self._submit(replace(wanted, may_join=True))
         try:
             end = await self._waiting.hold(ticket, caller, caller.hold, report)
             if end is Ended.PATIENCE:
@@ -116,8 +128,13 @@ class Tools:
                 return replies.withdrawn(ticket)
             case Ended.CLOSING:
                 return replies.closing(self._waiting.why, ticket)
+            case answer if ticket.joined and ticket.awaited:
+                return replies.joined(await self._deliver(ticket, answer, caller))
             case answer:
-                return await self._reply(answer, caller)
+                if not caller.gone.is_set():
+                    ticket.hand_over()
+                reply = await self._reply(answer, caller)
+                return replies.joined(reply) if ticket.joined else reply
 
     async def _approve(self, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
         """Ask about a tool of the client. Whatever ends the waiting, the reply is yes or no."""
@@ -168,8 +185,10 @@ class Tools:
         if wait is not None and wait < 0:
             raise Refused(f"wait is {wait:g}; it must not be below 0.", "Use 0 to look without waiting.")
         ticket = self._counter.ticket(caller.agent, request_id)
-        if ticket is None or self._too_old(request_id):
+        if self._too_old(request_id):
             return replies.unknown_request(request_id)
+        if ticket is None:
+            return await self._recall(request_id, caller)
         seconds = caller.hold if wait is None else min(wait, caller.hold)
         match await self._waiting.hold(ticket, caller, seconds, report):
             case Ended.CLOSING:
@@ -177,7 +196,7 @@ class Tools:
             case Ended():
                 return replies.pending(ticket)
             case answer:
-                return await self._deliver(answer, caller)
+                return await self._deliver(ticket, answer, caller)
 
     async def _reply(self, answer: Answer, caller: Caller) -> Reply:
         """Return the reply with an answer and, for models, the pictures that its run made."""
@@ -186,12 +205,29 @@ class Tools:
             return reply
         return replies.with_pictures(reply, await pictures.of_run(answer.result, self._counter.captured))
 
-    async def _deliver(self, answer: Answer, caller: Caller) -> Reply:
+    async def _recall(self, request_id: str, caller: Caller) -> Reply:
+        """Return the answer of an earlier console, as the history has it."""
+        found = None
+        if REQUEST_ID.fullmatch(request_id):
+            with self._limits.entering(caller.agent):
+                found = await self._counter.recall(caller.agent, request_id)
+        if found is None:
+            return replies.unknown_request(request_id)
+        answer, before = found
+        reply = await self._reply(answer, caller)
+        if before or request_id in self._fetched:
+            return replies.delivered_before(reply)
+        self._fetched[request_id] = time.monotonic()
+        await self._counter.delivered(request_id)
+        return reply
+
+    async def _deliver(self, ticket: Ticket, answer: Answer, caller: Caller) -> Reply:
         """Return the reply with an answer; a repeated one within the hour says that it is the same answer."""
         reply = await self._reply(answer, caller)
         if answer.request_id in self._fetched:
             return replies.delivered_before(reply)
         self._fetched[answer.request_id] = time.monotonic()
+        ticket.hand_over()
         await self._counter.delivered(answer.request_id)
         return reply
 

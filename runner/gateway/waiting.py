@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from runner.gateway import replies
+from runner.gateway import live, replies
+from runner.model.plain import plain
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
     from runner.approval.ticket import Ticket
     from runner.model.answer import Answer
+    from runner.sandbox.output import OutputPiece
 
 PROGRESS_SECONDS = 5.0
 LONGEST_HOLD = 3600.0
 """Longest wait in seconds; no client that was measured waits longer for a call."""
-LONGEST_OUTPUT = 200
-"""Characters of a run's newest output in a progress message."""
+LONGEST_OUTPUT = 2000
+"""Characters of new output in a progress message; more than a screen says no model anything."""
+MOST_PIECES = 20
+"""Newest pieces that are looked at for it; each has 4 KiB or is one write."""
+LIVE_SECONDS = 0.3
+"""Time between the messages to a program that prints the output as it comes."""
+SENDING_SECONDS = 0.5
+"""Time for such a program to take what was printed; what it does not take then is missing, and it is counted."""
 
 Report = Callable[[float, float, str], Coroutine[Any, Any, None]]
 """Sends the caller the seconds waited, the seconds it will wait at most, and the state of its request."""
@@ -66,15 +75,18 @@ class Waiting:
 
     async def hold(self, ticket: Ticket, caller: Caller, seconds: float, report: Report) -> Answer | Ended:
         """Wait at most `seconds` for the answer; report the state of the request at once and then every 5 s."""
+        output = _Output(ticket, caller.as_it_is)
         if (there := await ticket.answered(0)) is not None:
+            await _send_rest(output, seconds, report)
             return there
         answer = spawn(f"answer {ticket.request_id}", ticket.answered(None))
         gone = spawn(f"caller {ticket.request_id}", caller.gone.wait())
         closing = spawn(f"closing {ticket.request_id}", self._closing.wait())
         try:
-            await _until({answer, gone, closing}, ticket, seconds, report)
+            await _until({answer, gone, closing}, ticket, seconds, report, output)
             # In this order: an answer that exists is always returned.
             if answer.done() and (given := answer.result()) is not None:
+                await _send_rest(output, seconds, report)
                 return given
             if gone.done():
                 return Ended.GONE
@@ -85,35 +97,54 @@ class Waiting:
 
 
 async def _until(
-    ends: set[asyncio.Task[Answer | None] | asyncio.Task[bool]], ticket: Ticket, seconds: float, report: Report
+    ends: set[asyncio.Task[Answer | None] | asyncio.Task[bool]],
+    ticket: Ticket,
+    seconds: float,
+    report: Report,
+    output: _Output,
 ) -> None:
     """Return when one of `ends` is done or `seconds` are over; both are checked once even for 0 seconds."""
     start = time.monotonic()
-    output = _Output(ticket)
     while True:
         waited = time.monotonic() - start
         # In a separate task: a caller that does not read must delay neither its own answer nor the shutdown.
         sending = spawn(f"progress {ticket.request_id}", report(waited, seconds, output.message()))
-        pause = min(PROGRESS_SECONDS, max(0.0, seconds - waited))
+        pause = min(output.pause, max(0.0, seconds - waited))
         done, _ = await asyncio.wait(ends, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+        if output.as_it_is:
+            await asyncio.wait({sending}, timeout=SENDING_SECONDS)
         sending.cancel()
         if done or time.monotonic() - start >= seconds:
             return
 
 
-class _Output:
-    """The progress of a run: its state and the last line that it printed."""
+async def _send_rest(output: _Output, seconds: float, report: Report) -> None:
+    """Send a program the output that it has not got yet. One that does not take it gets the answer without."""
+    if output.as_it_is and (rest := output.message(only_news=True)):
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(report(seconds, seconds, rest), SENDING_SECONDS)
 
-    def __init__(self, ticket: Ticket) -> None:
+
+class _Output:
+    """The progress of a run: its state and what it printed since the last message."""
+
+    def __init__(self, ticket: Ticket, as_it_is: bool) -> None:
+        self.as_it_is = as_it_is
+        self.pause = LIVE_SECONDS if as_it_is else PROGRESS_SECONDS
         self._ticket = ticket
         self._position = 0
 
-    def message(self) -> str:
+    def message(self, *, only_news: bool = False) -> str:
+        """Return the message; with `only_news` empty where nothing was printed since the last."""
         state = replies.state(self._ticket)
         transcript = self._ticket.transcript
-        if transcript is None:
-            return state
-        news = transcript.since(self._position)
-        self._position = news.position
-        text = b"".join(piece.data for piece in news.pieces).decode("utf-8", "replace")
-        return f"{state} {text[-LONGEST_OUTPUT:].strip()}".rstrip()
+        pieces: tuple[OutputPiece, ...] = ()
+        if transcript is not None:
+            news = transcript.since(self._position)
+            self._position, pieces = news.position, news.pieces
+        if only_news and not pieces:
+            return ""
+        if self.as_it_is:
+            return live.packed(state, pieces)
+        text = plain(b"".join(piece.data for piece in pieces[-MOST_PIECES:]).decode("utf-8", "replace").strip())
+        return f"{state} {text[-LONGEST_OUTPUT:]}".rstrip()

@@ -20,6 +20,15 @@ class RequestArrived:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestJoined:
+    """An identical call of the same agent waits for the answer to this request, too."""
+
+    request_id: str
+    times: int
+    """Calls in all."""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestAssessed:
     request_id: str
     assessment: Assessment
@@ -201,6 +210,7 @@ class TroubleCleared:
 
 Event = (
     RequestArrived
+    | RequestJoined
     | RequestAssessed
     | QuestionAsked
     | QuestionPaused

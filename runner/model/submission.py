@@ -45,3 +45,5 @@ class Submission:
     """The tool of the agent's own program that it is about."""
     files: tuple[str, ...] = ()
     """For such a tool the files that it would write, wherever they are."""
+    may_join: bool = False
+    """Whether it may wait for the answer of an identical request that is open; so with calls over MCP."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 PARKED = "parked"
 """Kind of the entry that says that the caller will fetch the answer later."""
+JOINED = "joined"
+"""Kind of the entry that says that an identical call waits for the same answer."""
 
 
 class Case:
@@ -41,6 +44,16 @@ class Case:
         """Value of `Modes.generation` when the decision was made."""
         self.other_values = False
         """Whether the grant that approved it leaves its values open: then no file it writes may become a module."""
+        self.callers = 1
+        """Calls that wait for the answer."""
+        self.asked = 1
+        """Calls that were made for it, the first included."""
+        self.parked = False
+        """Whether a caller was answered `pending`, and will fetch the answer."""
+        self.delivered = False
+        """Whether a caller got the answer."""
+        self.closed_at = 0.0
+        """When the answer was there, in seconds of `time.monotonic`."""
         self.gone = ""
         """Why its caller has disconnected; empty while it waits."""
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
@@ -119,6 +132,7 @@ class Case:
 
     def forget(self) -> int:
         """Free what only an active request needs; return about how many bytes remain in use."""
+        self.closed_at = time.monotonic()
         self._steps, self._unwritten, self.result = [], [], None
         if self.transcript is not None:
             self.transcript.release()

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from runner.model.request import Request
     from runner.requests.case import Case
 
 KEPT = 500
@@ -27,8 +28,11 @@ class Cases:
         self._bytes: Counter[str] = Counter()
         self._watched: deque[Case] = deque()
         self._per_agent: Counter[str] = Counter()
+        self._newest: dict[tuple[str, str], str] = {}
+        """Id of the newest request that is here, by agent and digest."""
 
     def add(self, case: Case) -> None:
+        self._newest[case.request.agent, case.request.digest] = case.request.id
         self._active[case.request.id] = case
         self._per_agent[case.request.agent] += 1
 
@@ -44,11 +48,21 @@ class Cases:
         self._bytes[agent] += size
         while len(order) > KEPT or (self._bytes[agent] > KEPT_BYTES and len(order) > 1):
             oldest, freed = order.popleft()
-            del self._closed[oldest]
+            self._forget_newest(self._closed.pop(oldest))
             self._bytes[agent] -= freed
         self._watched.append(case)
         if len(self._watched) > WATCHED:
             self._watched.popleft().transcript = None
+
+    def _forget_newest(self, case: Case) -> None:
+        key = (case.request.agent, case.request.digest)
+        if self._newest.get(key) == case.request.id:
+            del self._newest[key]
+
+    def identical(self, request: Request) -> Case | None:
+        """Return the newest request of the same agent with the same digest, active or closed."""
+        found = self._newest.get((request.agent, request.digest))
+        return None if found is None else self.find(found)
 
     def find(self, request_id: str) -> Case | None:
         return self._active.get(request_id) or self._closed.get(request_id)

@@ -18,6 +18,7 @@ from runner.assembly import build, open_engine
 from runner.commands import cli
 from runner.commands.run import _told
 from runner.gateway import snippets
+from runner.gateway.live import Received
 from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.events import QuestionAsked, RequestArrived, RequestDecided, RunStarted
@@ -273,10 +274,10 @@ def test_assess_and_images_are_commands_of_assent(tmp_path: Path) -> None:
 def test_what_did_not_succeed_never_ends_with_0() -> None:
     """Whatever the console that answers says."""
     data = {"status": "failed", "outcome": "out of memory", "stdout": "", "stderr": "", "exit_code": 0}
-    assert _told({}, data) == 1
-    assert _told({}, data | {"exit_code": 137}) == 137
-    assert _told({}, data | {"exit_code": -1}) == 124
-    assert _told({}, data | {"status": "finished", "outcome": "ok"}) == 0
+    assert _told({}, data, Received()) == 1
+    assert _told({}, data | {"exit_code": 137}, Received()) == 137
+    assert _told({}, data | {"exit_code": -1}, Received()) == 124
+    assert _told({}, data | {"status": "finished", "outcome": "ok"}, Received()) == 0
 
 
 def test_a_command_with_blanks_in_its_path_stays_one_word(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,9 @@ class PaperCounter:
         ticket = self.tickets.get(request_id)
         return ticket if ticket is not None and ticket.case.request.agent == agent else None
 
+    async def recall(self, _agent: str, _request_id: str) -> tuple[Answer, bool] | None:
+        return None
+
     def waiting(self, agent: str) -> int:
         return sum(t.case.request.agent == agent and not t.case.answer.done() for t in self.tickets.values())
 

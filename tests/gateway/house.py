@@ -82,14 +82,16 @@ class House(Address):
 
 
 @asynccontextmanager
-async def opened(root: Path | Places, environment: dict[str, str] | None = None) -> AsyncIterator[House]:
+async def opened(
+    root: Path | Places, environment: dict[str, str] | None = None, agent: str = AGENT
+) -> AsyncIterator[House]:
     """An engine with all its doors open; closed again at the end."""
     places, sandbox = root if isinstance(root, Places) else Places.under(root), HeldSandbox()
     settings = load(places, {"ASSENT_PORT": "0", **(environment or {})})
     assert not settings.problems
     engine = build(places, settings, (sandbox,))
     await engine.start()
-    house = House(engine.parts.address, await engine.membership.add(AGENT), engine, sandbox)
+    house = House(engine.parts.address, await engine.membership.add(agent), engine, sandbox)
     engine.listen(house.heard.append)
     try:
         yield house

@@ -151,7 +151,8 @@ async def test_closing_tells_everybody(house: House, era: str) -> None:
     async with house.client(era) as client:
         running = spawn("run", client.call_tool("code_execute", PRINT))
         await house.run()
-        asking = [spawn("ask", client.call_tool("code_execute", PRINT)) for _ in range(3)]
+        others = [{**PRINT, "code": f"print({number})"} for number in range(3)]
+        asking = [spawn("ask", client.call_tool("code_execute", other)) for other in others]
         await house.until(lambda: len(house.engine.desk.waiting()) == 3)
         async with asyncio.timeout(5):
             await house.engine.close("Assent was closed.")

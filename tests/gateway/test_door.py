@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters
 
 from runner.gateway import door
-from runner.gateway.snippets import configurations
+from runner.gateway.snippets import configurations, own_command
 from runner.system.places import Places, variables
 from tests.gateway.house import opened
 from tests.gateway.stage import modern
@@ -98,6 +100,19 @@ async def test_folders_of_ones_own_are_found_by_the_configuration_that_is_shown(
         assert not answer["result"].get("isError"), answer
         codex = next(one.text for one in snippets if one.client == "Codex")
         assert f'"ASSENT_HOME" = "{tmp_path / "own"}"' in codex
+
+
+@pytest.mark.asyncio
+async def test_the_official_client_connects_by_the_configuration_as_it_is_shown(session: Places) -> None:
+    """It hands on HOME, PATH and a few more, whatever else this process has."""
+    async with opened(session) as house:
+        shown = configurations("x", house.token, house.url, own_command(), variables(os.environ))
+        for name in ("Claude Code", "Any client that starts a command"):
+            server = next(json.loads(one.text) for one in shown if one.client == name)["mcpServers"]["assent"]
+            started = StdioServerParameters(command=server["command"], args=server["args"], env=server["env"])
+            async with Client(started) as client:  # type: ignore[arg-type]
+                result = await client.call_tool("code_sandbox_info", {})
+            assert not result.is_error, result
 
 
 def test_only_what_is_not_usual_goes_into_the_configuration(session: Places) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from app import phrases
 from app.cards import KEPT_READINGS, KEPT_REFUSALS, KEPT_RUNS, Cards
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
@@ -18,6 +19,7 @@ from runner.model.events import (
     RequestArrived,
     RequestAssessed,
     RequestClosed,
+    RequestJoined,
     TroubleCleared,
 )
 from runner.model.result import Outcome
@@ -52,6 +54,13 @@ def test_a_request_waits_only_once_it_was_asked(cases: Cards) -> None:
     take(cases, (QuestionAsked(one.id, since_boot() + 30, 30, ""),))
     assert card.waiting
     assert cases.waiting() == (card,)
+
+
+def test_a_request_that_was_sent_again_says_how_often(cases: Cards) -> None:
+    one = feed.request()
+    take(cases, feed.asked(one), (RequestJoined(one.id, 2), RequestJoined("gone", 5)))
+    (card,) = cases.waiting()
+    assert (card.asked, phrases.times(card.asked), phrases.times(1)) == (2, "asked 2 times", "")
 
 
 def test_an_answer_takes_it_out_of_the_waiting(cases: Cards) -> None:

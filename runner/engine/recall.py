@@ -1,0 +1,69 @@
+"""Answers of an earlier console, made from the history for agents that were answered `pending` by it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from runner.approval.editing import EDITED
+from runner.audit.search import History
+from runner.model.answer import Answer
+from runner.model.difference import as_text, difference
+from runner.model.lifecycle import Phase
+from runner.model.request import Tool
+from runner.requests.case import PARKED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.audit.search import CaseRecord
+
+KEPT_SECONDS = 3600.0
+DELIVERED = "delivered"
+"""Kind of the entry that says that the answer was fetched."""
+LONGEST_CHANGES = 20_000
+NOT_KEPT = "The content was read before Assent was restarted, and only its hash is in the history. Read it again."
+
+
+def recalled(ledger: Path, agent: str, request_id: str, registered: float) -> tuple[Answer, bool] | None:
+    """Return the answer to a request that `agent` was told to fetch, and whether it was fetched before.
+
+    None where there is none of the last hour, or where the agent that asked had the name before it was `registered`
+    (seconds since the epoch) again. Reads files: call it on a thread. Raises KnownError.
+    """
+    if not ledger.exists():
+        return None
+    history = History(ledger)
+    try:
+        record = history.case(request_id)
+    finally:
+        history.close()
+    if record is None or record.request.agent != agent or record.request.received_at < registered:
+        return None
+    kinds = {step.entry.kind for step in record.steps}
+    closed = [step.entry.seconds for step in record.steps if step.entry.kind == Phase.CLOSED]
+    recent = bool(closed) and time.time() - closed[-1] < KEPT_SECONDS
+    if record.decision is None or PARKED not in kinds or not recent:
+        return None
+    return _answer(record), DELIVERED in kinds
+
+
+def _answer(record: CaseRecord) -> Answer:
+    """Return the answer as the history has it: with as much of the output as is recorded."""
+    assert record.decision is not None
+    bodies = {step.entry.kind: step.body for step in record.steps}
+    finished, edited = bodies.get(Phase.FINISHED, {}), bodies.get(EDITED, {}).get("code")
+    facts, problem = finished.get("facts"), str(finished.get("problem") or "")
+    if record.request.tool is Tool.CODE_READ_FILE and isinstance(facts, dict) and not problem:
+        facts, problem = None, NOT_KEPT
+    changes = ""
+    if isinstance(edited, str) and edited != record.request.code:
+        changes = as_text(difference(record.request.code, edited), LONGEST_CHANGES)
+    return Answer(
+        record.request.id,
+        record.decision,
+        record.result,
+        facts if isinstance(facts, dict) else None,
+        problem,
+        changes,
+    )
