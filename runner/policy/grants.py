@@ -67,8 +67,8 @@ class Subject(StrEnum):
 
 IN_KEPT = frozenset({Subject.FILES, Subject.PACKAGES})
 """Kinds of grants for what an agent does in a sandbox that it keeps."""
+# With another value a tool of an agent's own program does another thing to real files.
 OF_CLIENTS = (Subject.EXACT, Subject.TEXT)
-"""Kinds of grants for the tools of an agent's own program: with another value it does another thing to real files."""
 FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
 
 
@@ -396,10 +396,5 @@ def _found(assessment: Assessment) -> tuple[str, ...]:
 
 def _within(now: Touch, then: Touch) -> bool:
     """Return whether `now` touches nothing that `then` does not; a list of full length may be incomplete."""
-    return all(
-        len(one) < TOUCH_BOUND and set(one) <= set(other) for one, other in zip(_kinds(now), _kinds(then), strict=True)
-    )
-
-
-def _kinds(touch: Touch) -> tuple[tuple[str, ...], ...]:
-    return touch.files, touch.hosts, touch.processes, touch.credentials, touch.packages
+    pairs = zip(astuple(now), astuple(then), strict=True)
+    return all(len(one) < TOUCH_BOUND and set(one) <= set(other) for one, other in pairs)

@@ -31,6 +31,8 @@ class Model:
     """`arguments` go to the tool. `address` is the root of both interfaces, without `/v1`."""
 
     arguments: Json
+    tool: str = TOOL
+    """End of the name of the tool that is used."""
     address: str = ""
     offered: set[str] = field(default_factory=set)
     """Names of all tools that an agent has offered."""
@@ -48,11 +50,11 @@ class Model:
         }
         if RUN in results:
             return _claude_text(SAID + _text(results[RUN]))
-        if tool := next((name for name in names if name.endswith(TOOL)), ""):
+        if tool := next((name for name in names if name.endswith(self.tool)), ""):
             return _claude_call(RUN, tool, self.arguments)
         if "ToolSearch" in names and SEARCH not in results:
             # Claude Code shows the tools of MCP servers only to a model that looks for them.
-            return _claude_call(SEARCH, "ToolSearch", {"query": f"+assent {TOOL}", "max_results": 1})
+            return _claude_call(SEARCH, "ToolSearch", {"query": f"+assent {self.tool}", "max_results": 1})
         return _claude_text(NO_TOOL)
 
     def codex(self, asked: Json) -> Events:
@@ -60,16 +62,16 @@ class Model:
         tools = dict(_codex_tools(asked.get("tools", ())))
         self.offered.update(tools)
         results = [item for item in asked["input"] if item.get("type") == "function_call_output"]
-        tool = next((name for name in tools if name.endswith(TOOL)), "")
+        tool = next((name for name in tools if name.endswith(self.tool)), "")
         if results:
             return _codex_reply(_codex_text(SAID + _text(results[-1]["output"])))
         return _codex_reply(_codex_call(tools[tool], self.arguments) if tool else _codex_text(NO_TOOL))
 
 
 @contextmanager
-def serving(arguments: Json) -> Iterator[Model]:
+def serving(arguments: Json, tool: str = TOOL) -> Iterator[Model]:
     """A model that answers for as long as the context lasts."""
-    model = Model(arguments)
+    model = Model(arguments, tool)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
