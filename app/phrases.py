@@ -143,6 +143,19 @@ def isolation(value: Isolation) -> str:
             assert_never(value)
 
 
+def place(request: Request) -> str:
+    """Return where a request would be carried out, at the beginning of a line."""
+    return "On your machine itself, no sandbox" if request.client is not None else isolation_first(request.isolation)
+
+
+def own_tool(request: Request) -> str:
+    """Return what is to be known of a tool of the agent's own program; '' for what Assent does itself."""
+    if request.client is None:
+        return ""
+    agent, name = visible(request.agent), visible(request.client.name)
+    return f"The program of {agent} runs this itself ({name}), on your machine and not in Assent's sandbox."
+
+
 def isolation_first(value: Isolation) -> str:
     """Return the same at the beginning of a line; gVisor writes itself small there too."""
     words = isolation(value)

@@ -29,6 +29,18 @@ SHOWN_BY_TESTS = {
     "assent": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
     "assent mcp": "tests/gateway/test_stdio_bridge.py::test_a_call_goes_there_and_comes_back",
     "assent run FILE": "tests/commands/test_cli.py::test_a_file_is_asked_about_and_its_output_printed",
+    "assent connect claude-code": "tests/commands/test_connect.py::"
+    "test_it_waits_for_the_first_call_and_says_when_it_came",
+    "assent connect claude-code --hook": "tests/path/test_real_hooks.py::"
+    "test_the_clients_own_shell_runs_only_what_was_approved",
+    "assent connect": "tests/commands/test_connect.py::test_show_changes_nothing_and_yes_writes_what_it_showed",
+    "assent connect CLIENT": "tests/commands/test_connect.py::test_show_changes_nothing_and_yes_writes_what_it_showed",
+    "assent connect CLIENT --hook": "tests/commands/test_hook.py::"
+    "test_a_shell_command_is_asked_as_one_and_the_answer_reaches_the_client",
+    "assent connect CLIENT --remove": "tests/commands/test_connect.py::"
+    "test_show_changes_nothing_and_yes_writes_what_it_showed",
+    "assent hook CLIENT": "tests/commands/test_hook.py::"
+    "test_a_shell_command_is_asked_as_one_and_the_answer_reaches_the_client",
     "assent demo": "tests/path/test_console.py::test_a_key_approves_and_the_agent_gets_the_output",
     "assent images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",
     "make images": "tests/containers/test_images.py::test_the_command_builds_what_is_missing_and_tells_how_far_it_is",

@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.agents.client_link import ClientLink
+from app.agents.connecting import Connecting
 from app.agents.model import AgentsModel
 from app.agents.welcome import Welcome
 from app.page_tasks import PageTasks
@@ -75,8 +77,15 @@ class AgentsPanel(QWidget):
         self.revoke.setProperty("kind", "danger")
         self.revoke.setAutoDefault(False)
         self.welcome = Welcome(look)
+        self.connecting = Connecting(ClientLink(bridge), cases, look)
+        self.connect_program = QPushButton("Connect a program")
+        self.connect_program.setAutoDefault(False)
         self.nobody = EmptyState(
-            look, "plug", "No agent yet", "Give it a name above; then paste its configuration into the agent's program."
+            look,
+            "plug",
+            "No agent yet",
+            "Connect the program that your agent runs in. Or give the agent a name above, and paste its configuration.",
+            "Connect a program",
         )
         self._seen = QTimer(self)
         self._seen.setInterval(SEEN_MS)
@@ -88,6 +97,12 @@ class AgentsPanel(QWidget):
         """Put the focus where a name is typed."""
         self._stack.setCurrentWidget(self._list_page)
         self.name.setFocus()
+
+    @Slot()
+    def begin_connecting(self) -> None:
+        """Show the programs that can be connected."""
+        self._stack.setCurrentWidget(self.connecting)
+        self.connecting.open()
 
     @Slot()
     def look_again(self) -> None:
@@ -213,6 +228,7 @@ class AgentsPanel(QWidget):
         self._head.addWidget(self.name, 1)
         self._head.addLayout(line)
         line.addWidget(self.add)
+        line.addWidget(self.connect_program)
         line.addSpacing(px(16))
         line.addWidget(self.revoke)
         title = plain_label("Agents", "title")
@@ -231,6 +247,7 @@ class AgentsPanel(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._list_page)
         self._stack.addWidget(self.welcome)
+        self._stack.addWidget(self.connecting)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self._stack)
@@ -242,6 +259,11 @@ class AgentsPanel(QWidget):
         self.name.returnPressed.connect(self._add)
         self.add.clicked.connect(self._add)
         self.revoke.clicked.connect(self._ask_revoke)
+        self.connect_program.clicked.connect(self.begin_connecting)
+        self.nobody.pressed.connect(self.begin_connecting)
+        self.connecting.done.connect(self._done)
+        self.connecting.other.connect(self.begin_adding)
+        self.connecting.changed.connect(self.look_again)
         self.welcome.done.connect(self._done)
         self.welcome.test.connect(self._test)
         self.view.selectionModel().currentChanged.connect(self._choice_changed)

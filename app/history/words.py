@@ -84,6 +84,8 @@ def assessed(record: CaseRecord) -> tuple[str, ...]:
 def run(record: CaseRecord) -> Named:
     """Return how it ran; empty where nothing ran."""
     result = record.result
+    if result is None and record.request.client is not None:
+        return _by_the_client(record)
     if result is None:
         return []
     pairs = [("End", phrases.ended(result)), ("Exit code", str(result.exit_code))]
@@ -100,6 +102,16 @@ def run(record: CaseRecord) -> Named:
     if result.meta.blocked_imports:
         pairs.append(("Blocked", ", ".join(map(phrases.visible, result.meta.blocked_imports))))
     return pairs + _left_out(result) + _in_part(record)
+
+
+def _by_the_client(record: CaseRecord) -> Named:
+    """Return what is known of a tool that the agent's own program has used."""
+    tool, decision = record.request.client, record.decision
+    assert tool is not None
+    pairs = [("Tool", phrases.visible(tool.name)), ("Folder", phrases.visible(tool.folder))]
+    if decision is not None and decision.verdict is Verdict.APPROVED:
+        pairs.append(("End", "Not known here: the agent's program runs it, on your machine and in no sandbox."))
+    return [(name, words) for name, words in pairs if words]
 
 
 def ledger(record: CaseRecord) -> Named:

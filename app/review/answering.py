@@ -263,7 +263,7 @@ class Answering(QObject):
         foot.deny.setEnabled(card.waiting and self._free)
         foot.deny.setVisible(card.waiting)
         foot.edit.setEnabled(card.waiting and not self._under_review.sent)
-        foot.edit.setVisible(card.waiting and bool(card.request.code))
+        foot.edit.setVisible(card.waiting and bool(card.request.code) and card.request.client is None)
         never = approval.never_remembered(card, why_not)
         foot.remember.setVisible(card.waiting and shown is card)
         foot.remember.setEnabled(not never and self._free)

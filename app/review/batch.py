@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.assessment import Finding
     from runner.model.events import Event
+    from runner.model.request import Request
 
 SHOWN = 50
 """Requests in one batch: more would not be read."""
@@ -216,13 +217,20 @@ def _line(card: Card) -> str:
         card.level.name if card.level else "",
         phrases.asks_for(request),
         phrases.visible(request.agent),
-        phrases.isolation_first(request.isolation),
-        f"network {phrases.network(request)}",
-        ", ".join(f"{name.lower()} {words}" for name, words in limit_pairs(request, request.limits)),
+        phrases.place(request),
+        *_within(request),
         card.digest[:8],
         phrases.title(request),
     )
     return _DOT.join(part for part in parts if part)
+
+
+def _within(request: Request) -> tuple[str, ...]:
+    """Return network and limits of a run; a tool of the agent's own program has none of Assent's."""
+    if request.client is not None:
+        return (phrases.visible(f"{request.client.name} in {request.client.folder}"),)
+    limits = ", ".join(f"{name.lower()} {words}" for name, words in limit_pairs(request, request.limits))
+    return f"network {phrases.network(request)}", limits
 
 
 def _joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from app.look.look import Look
     from runner.model.assessment import Finding, Touch
     from runner.model.kept_sandbox import Kept
-    from runner.model.request import Request
+    from runner.model.request import ClientTool, Request
 
 REASONS_SHOWN = 4
 IMAGE_LENGTH = 19
@@ -92,15 +92,17 @@ def _is_for(card: Card, sandbox: Mapping[str, object]) -> bool:
     A sandbox that is kept may be of another kind, and has protections of its own; so may be one that was replaced.
     """
     request = card.request
-    return not request.sandbox and sandbox.get("isolation") == request.isolation.value
+    return not request.sandbox and request.client is None and sandbox.get("isolation") == request.isolation.value
 
 
 def _reasons(card: Card) -> list[str]:
     """Return the reasons that the list of findings does not already give."""
+    own = phrases.own_tool(card.request)
     if card.assessment is None:
-        return []
+        return [own] if own else []
     said = {finding.reason for finding in card.assessment.findings}
-    reasons = [reason for reason in card.assessment.reasons if reason not in said]
+    reasons = [own] if own else []
+    reasons += [reason for reason in card.assessment.reasons if reason not in said]
     if not card.assessment.findings:
         reasons.append("No findings.")
     return reasons[:REASONS_SHOWN]
@@ -124,6 +126,8 @@ def _listed(values: tuple[str, ...], most: int = 8) -> str:
 
 def _where(card: Card) -> list[tuple[str, str]]:
     request = card.request
+    if request.client is not None:
+        return _on_the_machine(request, request.client)
     pairs = [("Sandbox", phrases.isolation_first(request.isolation))]
     if request.network is NetworkMode.NONE:
         pairs.append(("Network", phrases.network(request)))
@@ -139,6 +143,20 @@ def _where(card: Card) -> list[tuple[str, str]]:
         pairs.append(("Packages", _listed(request.packages)))
     if request.plan is not None:
         pairs.append(("Packages", f"{counted(len(request.plan.packages), 'package')}, see Packages"))
+    return pairs
+
+
+def _on_the_machine(request: Request, tool: ClientTool) -> list[tuple[str, str]]:
+    """Return where a tool of the agent's own program does its work."""
+    pairs = [
+        ("Sandbox", "None: on your machine itself"),
+        ("Run by", f"{phrases.visible(request.agent)}, with its {phrases.visible(tool.name)}"),
+        ("Network", "Yours"),
+    ]
+    if tool.folder:
+        pairs.append(("Folder", phrases.visible(tool.folder)))
+    if request.files:
+        pairs.append(("Files", _listed(request.files)))
     return pairs
 
 

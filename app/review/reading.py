@@ -25,11 +25,19 @@ if TYPE_CHECKING:
     from runner.model.request import Part
 
 CODE, CHANGES = 0, 1
-FIRST = {Tool.CODE_EXECUTE: CODE_PART, Tool.CODE_WRITE_FILE: "Content"}
+FIRST = {
+    Tool.CODE_EXECUTE: CODE_PART,
+    Tool.CODE_WRITE_FILE: "Content",
+    Tool.CLIENT_SHELL: "Command",
+    Tool.CLIENT_EDIT: "New text",
+    Tool.CLIENT_FETCH: "Address",
+    Tool.CLIENT_TOOL: "Input",
+}
 """Names of the first tab; that of every other tool is "Request"."""
 UNSEEN = "(end not seen)"
 WITHOUT_CODE = {
     Tool.CODE_WRITE_FILE: "The file would be empty.",
+    Tool.CLIENT_EDIT: "The text would be removed: see Replaces.",
     Tool.CODE_READ_FILE: "The agent gets what the file holds. No code runs.",
     Tool.CODE_LIST_FILES: "The agent gets the names and sizes of the files. No code runs.",
     Tool.CODE_CREATE_SANDBOX: "An empty sandbox. No code runs.",

@@ -56,6 +56,8 @@ LATER = (
     "runner.gateway.snippets",
     "runner.sandbox.container.sdk",
     "runner.sandbox.images.here",
+    "tomlkit",
+    "tomlkit.exceptions",
     "yaml",
 )
 """Modules that the console imports only when they are wanted: after an update that would be other code than the rest.

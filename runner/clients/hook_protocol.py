@@ -60,11 +60,11 @@ HARMLESS = {
 """Tools that change, fetch and run nothing: about these the client decides as it would without Assent."""
 
 
-class Unusable(Exception):
+class BadHookInput(Exception):
     """What the client has sent is not what its hooks get; the text says how."""
 
 
-class Asked(NamedTuple):
+class ToolUse(NamedTuple):
     """A tool that a client is about to use."""
 
     event: str
@@ -79,21 +79,21 @@ class Asked(NamedTuple):
         return self.tool in catalog.OWN_NAMES
 
 
-def parse(data: bytes) -> Asked:
-    """Return what a client has written to the hook's standard input. Raises Unusable."""
+def parse(data: bytes) -> ToolUse:
+    """Return what a client has written to the hook's standard input. Raises BadHookInput."""
     try:
         whole = json.loads(data)
     except (ValueError, RecursionError):
-        raise Unusable("The client did not send JSON.") from None
+        raise BadHookInput("The client did not send JSON.") from None
     if not isinstance(whole, dict):
-        raise Unusable("The client did not send an object.")
+        raise BadHookInput("The client did not send an object.")
     texts = {name: whole.get(name, "") for name in ("hook_event_name", "tool_name", "cwd", "tool_use_id")}
     given = whole.get("tool_input")
     if not all(isinstance(text, str) for text in texts.values()) or not texts["tool_name"]:
-        raise Unusable("The client did not say which tool it would use.")
+        raise BadHookInput("The client did not say which tool it would use.")
     if not isinstance(given, dict):
-        raise Unusable("The client did not say what its tool would be called with.")
-    return Asked(texts["hook_event_name"], texts["tool_name"], given, texts["cwd"], texts["tool_use_id"])
+        raise BadHookInput("The client did not say what its tool would be called with.")
+    return ToolUse(texts["hook_event_name"], texts["tool_name"], given, texts["cwd"], texts["tool_use_id"])
 
 
 def answer(client: str, event: str, allow: bool, reason: str) -> str:

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.clients import json_text
 from runner.model.errors import KnownError
 from runner.system.plain_file import read_file
 
@@ -60,6 +61,4 @@ def _json(text: str) -> object:
         return json.loads(text)
     except ValueError:
         # With comments, which some clients take.
-        from runner.clients.json_text import read
-
-        return read(text)
+        return json_text.read(text)

@@ -34,6 +34,7 @@ SCOPES = tuple(scope.value for scope in ConfigScope)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the command."""
+    parser.add_argument("-h", "--help", action="help", help="show this help message and exit")
     parser.add_argument("client", choices=NAMES, metavar="CLIENT", help=", ".join(NAMES))
     parser.add_argument("--scope", choices=SCOPES, default="user", help="default: user, for every project of yours")
     parser.add_argument("--folder", help="the project; default: the present folder")

@@ -7,11 +7,15 @@ import ctypes
 import os
 import shutil
 import socket
+import time
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.audit.search import History
+from runner.clients.connection import ClientConnections
+from runner.clients.known import CLIENTS
+from runner.clients.managed import MANAGED
 from runner.commands import fixes
 from runner.gateway import door
 from runner.identity.agents import Agents
@@ -33,14 +37,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from runner.clients.client import Client
+    from runner.clients.connection import Connected
     from runner.sandbox.contract import Readiness
     from runner.settings.loading import Loaded, Settings
     from runner.system.places import Places
 
 LITTLE_SPACE = 500_000_000
 """Free bytes that are too few. A run may write 1 GB by default; below half of that the history may fail, too."""
-CLIENTS = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI"}
-"""Program -> name of agents that are known to work (README, *Connect an agent*)."""
 WINDOW_LIBRARIES = {
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
@@ -99,12 +103,20 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
         ("Secrets", lambda: _secrets(places, loaded)),
         ("Console", lambda: _console(places, loaded)),
         ("Agents", lambda: _agents(places)),
-        ("Agent programs", _clients),
         ("Network", lambda: _network(loaded.settings)),
         ("Display", _display),
     )
     found = [await asyncio.to_thread(_tried, name, check) for name, check in own]
-    return (*found[:3], *await _sandboxes(loaded), await _images(loaded.settings), *found[3:])
+    clients = await asyncio.to_thread(_clients, places)
+    before_network = len(found) - 2
+    return (
+        *found[:3],
+        *await _sandboxes(loaded),
+        await _images(loaded.settings),
+        *found[3:before_network],
+        *clients,
+        *found[before_network:],
+    )
 
 
 def _tried(name: str, check: Callable[[], Check]) -> Check:
@@ -300,16 +312,50 @@ def _agents(places: Places) -> Check:
         return Check("Agents", State.BAD, agents.problem, "Restore the file, or add the agents again.")
     names = [agent.name for agent in agents.all() if not agent.revoked]
     if not names:
-        return Check("Agents", State.WARN, "None is registered yet.", "assent agents add claude-code")
+        return Check("Agents", State.WARN, "None is registered yet.", "assent connect claude-code")
     return Check("Agents", State.OK, f"Registered: {', '.join(names)}.")
 
 
-def _clients() -> Check:
-    found = [name for program, name in CLIENTS.items() if shutil.which(program)]
-    if not found:
-        what = f"None of {', '.join(CLIENTS.values())} is on the PATH; others that speak MCP work as well."
-        return Check("Agent programs", State.OK, what)
-    return Check("Agent programs", State.OK, f"Found: {', '.join(found)}.")
+def _clients(places: Places) -> list[Check]:
+    """Return a check for each client that is installed or connected, and one where there is none."""
+    connections = ClientConnections(places, Agents(places), os.environ)
+    setup = connections.setup()
+    checks = []
+    for client in CLIENTS:
+        installed = bool(client.found(setup.home, os.environ))
+
+        def examined(client: Client = client, installed: bool = installed) -> Check:
+            connected = connections.connected(client, setup)
+            if connected is None:
+                what = "It is installed and not connected."
+                return Check(client.name, State.OK, what if installed else "", f"assent connect {client.id}")
+            return _connected(client, connected, installed=installed)
+
+        checks.append(_tried(client.name, examined))
+    if found := [check for check in checks if check.what]:
+        return found
+    names = ", ".join(client.name for client in CLIENTS)
+    return [Check("Agent programs", State.OK, f"None of {names} is on the PATH; others that speak MCP work as well.")]
+
+
+def _connected(client: Client, connected: Connected, *, installed: bool) -> Check:
+    """Return the check of a client whose configuration names Assent."""
+    again = f"assent connect {client.id}"
+    if connected.agent is None:
+        return Check(client.name, State.BAD, f"Its token, in {connected.file}, is not valid any more.", again)
+    seen = connected.agent.last_seen
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(seen)) if seen else "never"
+    what = f"Connected as {connected.agent.name} by {connected.file}; last seen {when}."
+    what += "" if installed else " Its program is not on the PATH."
+    if not client.hook:
+        return Check(client.name, State.OK, what)
+    if not connected.hooked:
+        return Check(client.name, State.OK, f"{what} Its own shell and edits are not asked for.", f"{again} --hook")
+    managed = MANAGED.get(client.id)
+    if managed is not None and managed.in_force:
+        return Check(client.name, State.OK, f"{what} Its own tools are asked for, and no project can change that.")
+    what += " Its own tools are asked for, but a file in a project can switch that off."
+    return Check(client.name, State.WARN, what, managed.command if managed is not None else "")
 
 
 def _network(settings: Settings) -> Check:

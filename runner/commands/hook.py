@@ -29,7 +29,7 @@ from runner.system.places import Places
 if TYPE_CHECKING:
     from types import FrameType
 
-    from runner.clients.hook_protocol import Asked
+    from runner.clients.hook_protocol import ToolUse
 
 DENIED = 2
 """Exit code by which every client takes a hook's no."""
@@ -63,7 +63,7 @@ def main(argv: list[str]) -> NoReturn:
     try:
         _guard()
         _end(*_answer(argv))
-    except hook_protocol.Unusable as error:
+    except hook_protocol.BadHookInput as error:
         deny(f"{error} Nothing was run.")
     except BaseException as error:
         # Whatever it is, the answer is no.
@@ -92,7 +92,7 @@ def _stopped(number: int, _frame: FrameType | None) -> None:
 
 
 def _answer(argv: list[str]) -> tuple[int, str]:
-    """Return exit code and output. Raises Unusable."""
+    """Return exit code and output. Raises BadHookInput."""
     client, home = _arguments(argv)
     asked = hook_protocol.parse(_input())
     if asked.is_of_assent:
@@ -113,7 +113,7 @@ def _arguments(argv: list[str]) -> tuple[str, str]:
             return client, ""
         case [client, "--home", home] if client in CLIENTS and home.startswith("/"):
             return client, home
-    raise hook_protocol.Unusable(USAGE)
+    raise hook_protocol.BadHookInput(USAGE)
 
 
 def _input() -> bytes:
@@ -121,11 +121,11 @@ def _input() -> bytes:
     while chunk := os.read(0, 1 << 16):
         data += chunk
         if len(data) > MOST_BYTES:
-            raise hook_protocol.Unusable(f"What the client sent has more than {MOST_BYTES:,} bytes.")
+            raise hook_protocol.BadHookInput(f"What the client sent has more than {MOST_BYTES:,} bytes.")
     return data
 
 
-def _decision(client: str, home: str, asked: Asked) -> tuple[bool, str]:
+def _decision(client: str, home: str, asked: ToolUse) -> tuple[bool, str]:
     """Return whether the tool may be used, and why not, by the console's answer."""
     token = token_of(client, os.environ, Path.home(), asked.folder)
     if not token:

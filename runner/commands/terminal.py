@@ -267,10 +267,12 @@ class Terminal:
     def _show(
         self, request: Request, assessment: Assessment, question: QuestionAsked, approval: str, acceptance: str = ""
     ) -> None:
-        where = f"{request.isolation} sandbox, {request.limits.seconds:g} s, {request.limits.memory_mb} MB"
+        where = f"in the {request.isolation} sandbox, {request.limits.seconds:g} s, {request.limits.memory_mb} MB"
+        if request.client is not None:
+            where = f"on this machine itself, by the program of {request.agent}, in no sandbox"
         lines = [
             f"{assessment.level.name}  {request.agent} asks for {request.tool} ({request.language})",
-            f"Runs in the {where}. Digest {request.digest[:16]}. {question.window:.0f} s to answer.",
+            f"Runs {where}. Digest {request.digest[:16]}. {question.window:.0f} s to answer.",
             *_decides(request),
             *_outside(request),
             *(f"  line {f.span.line}: {f.reason}" for f in assessment.findings),

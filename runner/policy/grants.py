@@ -66,8 +66,8 @@ class Subject(StrEnum):
 
 IN_KEPT = frozenset({Subject.FILES, Subject.PACKAGES})
 """Kinds of grants for what an agent does in a sandbox that it keeps."""
+# With another value a tool of an agent's own program does another thing to real files.
 OF_CLIENTS = (Subject.EXACT, Subject.TEXT)
-"""Kinds of grants for the tools of an agent's own program: with another value it does another thing to real files."""
 FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
 
 

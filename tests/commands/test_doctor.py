@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.clients.connection import ClientConnections
+from runner.clients.known import BY_ID
 from runner.commands import doctor, fixes
 from runner.commands.doctor import Check, State, examine
+from runner.identity.agents import Agents
 from runner.model.request import Language
 from runner.sandbox.images import here
 from runner.sandbox.images.recipe import recipe
@@ -273,3 +276,36 @@ def test_a_library_that_the_archive_carries_is_not_missing(tmp_path: Path, monke
 def test_names_of_debian_are_no_command_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, tmp_path, "dnf")
     assert fixes.debian(["libegl1"]) == "Install the packages of this distribution that hold them."
+
+
+def test_each_client_is_said_to_be_connected_as_whom_and_seen_when(
+    places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    home = tmp_path / "person"
+    (home / ".local/bin").mkdir(parents=True)
+    for program in ("codex", "gemini"):
+        (home / ".local/bin" / program).write_text("#!/bin/sh\n")
+        (home / ".local/bin" / program).chmod(0o755)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    agents = Agents(places)
+    connections = ClientConnections(places, agents, {}, home)
+    for client, hook in (("codex", True), ("cursor", False)):
+        connections.connect(connections.plan(BY_ID[client], connections.setup(hook=hook)), agents.add)
+    found = {check.name: check for check in doctor._clients(places)}
+    assert set(found) == {"Codex", "Gemini CLI", "Cursor"}
+    assert (found["Gemini CLI"].what, found["Gemini CLI"].fix) == (
+        "It is installed and not connected.",
+        "assent connect gemini-cli",
+    )
+    assert "Connected as codex" in found["Codex"].what and "last seen never" in found["Codex"].what
+    assert found["Codex"].state is State.WARN and "switch that off" in found["Codex"].what
+    assert "not on the PATH" in found["Cursor"].what
+    agents.revoke("codex")
+    revoked = {check.name: check for check in doctor._clients(places)}["Codex"]
+    assert revoked.state is State.BAD and "not valid" in revoked.what
+    (home / ".cursor/mcp.json").write_text("{")
+    broken = {check.name: check for check in doctor._clients(places)}["Cursor"]
+    assert broken.state is State.BAD and "mcp.json" in broken.what

@@ -32,14 +32,16 @@ from runner.model.decision import Decider, Verdict
 from runner.model.difference import difference
 from runner.model.events import CallsRefused, EngineTroubled, ModeChanged, RunHeld, SandboxesChanged
 from runner.model.kept_sandbox import Kept
-from runner.model.request import Isolation, Language, Tool
+from runner.model.request import ClientTool, Isolation, Language, Tool
 from runner.model.result import CapturedFile
 from runner.policy.explain import Explanation, Step
 from runner.policy.grants import Choice, Subject, make
 from runner.policy.rulefile import read
+from runner.risk.tools import weigh
 from runner.system.clock import since_boot
 from runner.system.places import Places
 from tests.gui import feed
+from tests.gui.client_files import ClientFiles
 from tests.gui.loop import in_loop
 
 if TYPE_CHECKING:
@@ -205,6 +207,33 @@ def welcome(scene: Scene) -> None:
     panel.name.setText("claude-code")
     panel.add.click()
     scene.bridge.give("add_agent", "as_" + "3f" * 24)
+
+
+def connecting(client: str = "") -> Callable[[Scene], None]:
+    """The tiles of programs, or what connecting one would change."""
+
+    def show(scene: Scene) -> None:
+        scene.window.show_page("Agents")
+        panel: Any = scene.window.page("Agents")
+        files = ClientFiles(Path(tempfile.mkdtemp(dir=scene.window._places.state)))
+        panel.connecting._link = files
+        (files.home / ".claude.json").write_text('{\n  "theme": "dark",\n  "numStartups": 12\n}\n')
+        panel.begin_connecting()
+        settle(0.05)
+        if client:
+            next(tile for tile in panel.connecting.tiles if tile.text().startswith(client)).click()
+            settle(0.05)
+
+    return show
+
+
+def own_shell(scene: Scene) -> None:
+    """A command line that the agent's own program would run."""
+    tool = ClientTool("Bash", "/home/me/project", "", '{\n  "run_in_background": true\n}')
+    code = "git add -A\ngit commit -m 'Update'\ngit push origin main\n"
+    one = feed.request(code, language=Language.SHELL, client=tool, isolation=Isolation.PROCESS, title="Publish")
+    one = replace(one, tool=Tool.CLIENT_SHELL)
+    scene.bridge.happened.emit(feed.asked(one, weigh(one)))
 
 
 def wrong_name(scene: Scene) -> None:
@@ -660,6 +689,9 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "queue-question": question,
     "agents": page("Agents", waiting),
     "agents-empty": page("Agents", empty),
+    "connecting": connecting(),
+    "connecting-claude": connecting("Claude Code"),
+    "own-shell": own_shell,
     "agents-welcome": welcome,
     "agents-wrong": wrong_name,
     "settings": page("Settings"),

@@ -65,7 +65,7 @@ def test_claude_code_itself_reports_the_output(root: BareRoot, console: Console,
     shutil.copy((AGENTS / "claude").resolve(), root.folder / "opt/claude")
     arguments = {"language": "python", "title": "Add two numbers", "code": "print('sum:', 900 + 99)"}
     words = ["-p", PROMPT, "--mcp-config", ".mcp.json", "--strict-mcp-config"]
-    with serving(arguments) as model, ThreadPoolExecutor(1) as pool:
+    with serving((TOOL, arguments)) as model, ThreadPoolExecutor(1) as pool:
         # With HOME and PATH alone, besides what leads it to the model.
         environment = {"HOME": HOME, "ANTHROPIC_BASE_URL": model.address, "ANTHROPIC_API_KEY": "none"}
         environment |= {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
