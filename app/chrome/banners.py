@@ -35,6 +35,9 @@ ACTIONS = {
 RENEW = "Begin a new history"
 """The button of a ledger that is damaged: nothing else brings the history back to work."""
 
+MANY_MISTAKES = 5
+"""Refused calls of an agent since the start from which they are shown: models mistake a name now and then."""
+
 
 class Banners(QWidget):
     """One notice per room in trouble, the newest refusal, and what the window itself has to say."""
@@ -146,7 +149,10 @@ class Banners(QWidget):
     def _tell_refused(self, event: CallsRefused) -> None:
         """Show a flood of refusals as one line that counts, not as a thousand cards (spec I5)."""
         agent = phrases.visible(event.agent) or "somebody without a valid token"
-        calls = counted(self._cases.refused_by_agent[event.agent], "call")
+        count = self._cases.refused_by_agent[event.agent]
+        if event.agent and count < MANY_MISTAKES:
+            return
+        calls = counted(count, "call")
         since = phrases.when(self._cases.first_refused[event.agent])
         what = f"{calls} by {agent} refused since {since}, the last one because: {phrases.visible(event.reason)}"
         self.say(f"refused {event.agent}", Tone.WARN, what)

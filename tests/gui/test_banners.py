@@ -116,6 +116,15 @@ def test_a_flood_of_refusals_is_one_line_that_counts(desk: Desk) -> None:
     assert "\u202e" not in said
 
 
+def test_a_mistake_of_a_model_now_and_then_is_nothing_to_look_at(desk: Desk) -> None:
+    desk.hear((CallsRefused("codex", 4, "code_execute has no argument 'codes'"),))
+    assert desk.window.banners._notices == {}
+    desk.hear((CallsRefused("", 1, "Missing, wrong or revoked token."),))
+    assert "somebody without a valid token" in desk.window.banners.text("refused ")
+    desk.hear((CallsRefused("codex", 1, "code_execute has no argument 'codes'"),))
+    assert desk.window.banners.text("refused codex").startswith("5 calls by codex refused")
+
+
 def test_a_late_answer_is_reported_where_the_person_is(desk: Desk) -> None:
     desk.ask()
     desk.rested()

@@ -97,7 +97,7 @@ async def test_approved_code_runs_and_its_output_comes_back(
         result = await client.call_tool("code_execute", {"language": language, "code": code})
     assert (text(result), result.is_error) == (output, False)
     assert result.structured_content is not None
-    assert result.structured_content["exit_code"] == 0
+    assert result.structured_content["status"] == "finished"
     verdict = verify(engine.parts.places.ledger)
     assert verdict.ok, verdict.what
 

@@ -22,6 +22,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
+from runner.gateway.server import DETAILS
 from runner.identity.agents import Agents
 from runner.system.places import Places
 from runner.system.tasks import spawn
@@ -179,10 +180,13 @@ class House:
             answer = await client.call_tool("code_result", {"id": data["request_id"]})
         status = str(data.get("status", "refused"))
         self.answered[status] += 1
-        if data.get("exit_code") is not None:
-            self.ran.add(str(data["request_id"]))
+        details = (answer.meta or {}).get(DETAILS, {})
+        if "exit_code" in details:
+            self.ran.add(str(details["request_id"]))
         text = "".join(part.text for part in answer.content if part.type == "text")
-        if "Assent itself failed" in text or (arguments == RUN[1] and status == "finished" and text != "42"):
+        if "Assent itself failed" in text or (
+            arguments == RUN[1] and status == "finished" and text.split("\n")[0] != "42"
+        ):
             self.surprises.append(f"{arguments}: {text[:300]}")
 
 
