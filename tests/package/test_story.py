@@ -14,7 +14,7 @@ from runner.model.decision import Decider, Verdict
 from tests.components import AGENTS, require
 from tests.package.console import CLAUDE_CODE, STARTED, Console, until
 from tests.package.given import HOME, LATER
-from tests.path.mock_model import SAID, serving
+from tests.path.mock_model import SAID, TOOL, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
