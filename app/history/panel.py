@@ -13,9 +13,11 @@ from app import phrases
 from app.history.checking import Checking
 from app.history.detail import CHOOSE, Detail
 from app.history.filters import Filters
+from app.history.indexed import IndexProgress
 from app.history.listing import HistoryList
 from app.history.reader import Reader
-from app.parts.fold import Folding, FoldingRow
+from app.history.saved import SavedSearches
+from app.parts.fold import Folding
 from app.parts.notice import Notice, Tone
 from runner.audit import captures
 from runner.audit.row import Row
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from PySide6.QtGui import QResizeEvent, QShowEvent
+    from PySide6.QtGui import QShowEvent
 
     from app.cards import Cards
     from app.look.look import Look
@@ -72,6 +74,8 @@ class HistoryPanel(QWidget):
         self.verify.setToolTip("Check that every entry of the ledger is as it was written")
         self.verify.setAutoDefault(False)
         look.dress(self.verify, "shield-check", size=14)
+        self.saved = SavedSearches(places.searches, look, lambda: (self.filters.name, self.filters.state))
+        self.progress = IndexProgress(places.ledger)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
         self.notice.hide()
         self._lay_out()
@@ -91,6 +95,8 @@ class HistoryPanel(QWidget):
     def _look_for(self) -> None:
         if self._started:
             self.list.look_for(self.filters.wanted)
+            self.detail.look_for(self.filters.text.text())
+            self.progress.look()
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
@@ -159,6 +165,10 @@ class HistoryPanel(QWidget):
         self.verify.setText(VERIFY)
         self.notice.hide()
 
+    @Slot(str)
+    def _not_saved(self, words: str) -> None:
+        self._say(Tone.WARN, words)
+
     def _say(self, tone: Tone, words: str) -> None:
         self.notice.say(tone, words)
         self.notice.show()
@@ -167,10 +177,8 @@ class HistoryPanel(QWidget):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        self._top = FoldingRow()
-        self._top.setSpacing(px(8))
-        self._top.addWidget(self.filters, 1)
-        self._top.addWidget(self.verify, 0, Qt.AlignmentFlag.AlignLeft)
+        self.filters.stand_beside(self.saved)
+        self.filters.stand_beside(self.verify)
         split = Folding(self._look, 560, (160, 330))
         split.setHandleWidth(px(8))
         split.addWidget(self.list)
@@ -181,7 +189,8 @@ class HistoryPanel(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(px(8))
-        whole.addLayout(self._top)
+        whole.addWidget(self.filters)
+        whole.addWidget(self.progress)
         whole.addWidget(self.notice)
         whole.addWidget(split, 1)
 
@@ -190,6 +199,9 @@ class HistoryPanel(QWidget):
         self.list.chosen.connect(self._fetch)
         self.list.read.connect(self._know_listed_agents)
         self.list.clear_filters.connect(self.filters.clear)
+        self.saved.chosen.connect(self.filters.restore)
+        self.saved.failed.connect(self._not_saved)
+        self.progress.content_known.connect(self.filters.know_content)
         self.verify.clicked.connect(self._verify)
         self.checking.progressed.connect(self._progressed)
         self.checking.found.connect(self._verified)
@@ -208,15 +220,12 @@ class HistoryPanel(QWidget):
         self.filters.text.setFocus()
         self.filters.text.selectAll()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._top.fold(self.width() < self._look.px(620))
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not self._started:
             self._started = True
             self.list.look_for(self.filters.wanted)
+        self.progress.look()
 
 
 def _touched(event: Event) -> str:
