@@ -31,8 +31,10 @@ E = TypeVar("E", bound=Enum)
 PAUSE_MS = 150
 """Rest after a key before the search begins."""
 LONGEST = 500
-NARROW = 1000
+NARROW = 1200
 """Width below which the choices stand under the field."""
+SLIM = 560
+"""Width below which the buttons stand under the field."""
 PERIODS = (("Today", 0), ("Since yesterday", 1), ("Last 7 days", 6), ("Last 30 days", 29), ("Last 365 days", 364))
 """Periods to choose from, and on which day before today each begins."""
 _TEXT = 8
@@ -135,8 +137,8 @@ class Filters(QWidget):
         self._at_once()
 
     def stand_beside(self, button: QWidget) -> None:
-        """Put a button behind the choices."""
-        self._choices.addWidget(button)
+        """Put a button behind the search field."""
+        self._buttons.addWidget(button)
 
     def know_agents(self, names: Iterable[str]) -> None:
         """Add agents to choose from, besides those known already."""
@@ -203,7 +205,13 @@ class Filters(QWidget):
         self._parts = FoldingRow()
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(gap)
-        self._parts.addWidget(self.text, 1)
+        self._search = FoldingRow()
+        self._search.setContentsMargins(0, 0, 0, 0)
+        self._search.setSpacing(gap)
+        self._search.addWidget(self.text, 1)
+        self._buttons = Flow((), gap, left=True)
+        self._search.addLayout(self._buttons)
+        self._parts.addLayout(self._search, 1)
         self._choices = Flow((*beside, self.further), gap, left=True)
         self._parts.addLayout(self._choices)
         self._further_choices = Flow(self._below, gap, left=True)
@@ -219,6 +227,8 @@ class Filters(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._choices.fit(self.width())
+        self._buttons.fit(self.width())
+        self._search.fold(self.width() < self._look.px(SLIM))
         self._further_choices.fit(self.width())
         self._parts.fold(self.width() < self._look.px(NARROW))
 

@@ -21,6 +21,7 @@ from app.history.saved import SavedSearches
 from app.parts.back import back_button
 from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
+from app.parts.order import tab_in_reading_order
 from app.parts.roles import clearable
 from runner.audit import captures
 from runner.audit.row import Row
@@ -83,9 +84,8 @@ class HistoryPanel(QWidget):
         self.look_for_change.setAccessibleName("Search changes")
         self.look_for_change.setMaxLength(LONGEST)
         clearable(self.look_for_change)
-        self.show_changes = QPushButton()
-        self.show_changes.setAccessibleName("Changes")
-        self.show_changes.setToolTip("Changes: settings, agents, what is remembered, mode and PIN")
+        self.show_changes = QPushButton("Changes")
+        self.show_changes.setToolTip("Settings, agents, what is remembered, mode and PIN")
         self.show_changes.setCheckable(True)
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
@@ -221,6 +221,7 @@ class HistoryPanel(QWidget):
         self._views.addWidget(split)
         self._views.addWidget(self.changes)
         whole.addWidget(self._views, 1)
+        tab_in_reading_order(self)
 
     def _connect(self) -> None:
         self.filters.changed.connect(self._look_for)

@@ -55,8 +55,8 @@ def test_what_code_printed_does_not_command_the_terminal_of_assent_run(monkeypat
     monkeypatch.setattr("sys.stdout", out)
     monkeypatch.setattr("sys.stderr", err)
     data = {"exit_code": 0, "stdout": f"a\tb\r\n{HOSTILE}", "stderr": HOSTILE, "error": HOSTILE, "status": "finished"}
-    assert run._told({}, data) == 0
-    assert run._told({"error": {"message": HOSTILE}}, {}) == run.NOT_RUN
+    assert run._told({}, data, run.Received()) == 0
+    assert run._told({"error": {"message": HOSTILE}}, {}, run.Received()) == run.NOT_RUN
     for stream in (out, err):
         assert not any(unicodedata.category(one) == "Cc" for one in stream.getvalue() if one not in "\t\n")
     assert out.getvalue().startswith("a\tb\n")
@@ -65,5 +65,5 @@ def test_what_code_printed_does_not_command_the_terminal_of_assent_run(monkeypat
 def test_a_file_gets_what_code_printed_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.StringIO()
     monkeypatch.setattr("sys.stdout", out)
-    run._told({}, {"exit_code": 0, "stdout": HOSTILE, "stderr": "", "status": "finished"})
+    run._told({}, {"exit_code": 0, "stdout": HOSTILE, "stderr": "", "status": "finished"}, run.Received())
     assert out.getvalue() == HOSTILE
