@@ -77,6 +77,8 @@ class Card:
     again: bool = False
     asked: int = 1
     """How often the agent has sent it."""
+    several: bool = False
+    """Another session of the agent has a request open."""
     paused: bool = False
     """Somebody looks at it: the countdown stands, up to the cap that is now the deadline."""
     armed: float | None = None
@@ -231,6 +233,7 @@ class Cards(QObject):
         """Take a batch in, then tell the panels."""
         for event in events:
             self._take(event)
+        _tell_apart((*self._waiting.values(), *self._running.values()))
         self.happened.emit(events)
 
     def _take(self, event: Event) -> None:
@@ -323,14 +326,12 @@ class Cards(QObject):
                 assert_never(event)
 
     def _arrived(self, request: Request) -> None:
-        agent = request.agent
         self._cards[request.id] = Card(request, time.monotonic(), request.digest)
-        self.requests_by_agent[agent] = self.requests_by_agent.get(agent, 0) + 1
+        self.requests_by_agent[request.agent] = self.requests_by_agent.get(request.agent, 0) + 1
 
     def _asked(self, event: QuestionAsked) -> None:
         if card := self._cards.get(event.request_id):
-            card.deadline, card.window = event.deadline, event.window
-            card.due = event.deadline
+            card.deadline, card.due, card.window = event.deadline, event.deadline, event.window
             card.blocked, card.again = event.blocked, event.again
             self._waiting[card.id] = card
 
@@ -388,3 +389,12 @@ class Cards(QObject):
 
 def _deadline(card: Card) -> float:
     return card.deadline if card.deadline is not None else float("inf")
+
+
+def _tell_apart(cards: tuple[Card, ...]) -> None:
+    """Mark the requests of agents that have one open in another session. A call that names none is not another."""
+    sessions: dict[str, set[int]] = {}
+    for card in cards:
+        sessions.setdefault(card.request.agent, set()).add(card.request.session)
+    for card in cards:
+        card.several = len(sessions[card.request.agent] - {0}) > 1

@@ -88,6 +88,8 @@ class StdioBridge:
         self._lines: dict[str, Exchange] = {}
         self._lock = threading.Lock()
         self._session = ""
+        self._own_id = os.urandom(8).hex()
+        """Tells this client from others with the same token, also in the era without sessions."""
         self._version = ""
         self._introduction: Json | None = None
         """The client's own `initialize`, to be repeated to a console that started later."""
@@ -272,6 +274,7 @@ class StdioBridge:
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "Authorization": f"Bearer {self._token}",
+            "Assent-Session": self._own_id,
             **self._further,
         }
         if self._wait:
