@@ -83,6 +83,8 @@ class Card:
     """Somebody looks at it: the countdown stands, up to the cap that is now the deadline."""
     armed: float | None = None
     """Until when an approval waits for the agent to come back, after the question had expired."""
+    used: bool = False
+    """Such an approval was used."""
     original: Request | None = None
     """What the agent sent, where a person's version was approved in its place."""
     decision: Decision | None = None
@@ -112,8 +114,8 @@ class Card:
 
     @property
     def missed(self) -> bool:
-        """Expired before anybody answered."""
-        return self.decision is not None and self.decision.verdict is Verdict.EXPIRED
+        """Expired before anybody answered, and not approved and used since."""
+        return self.decision is not None and self.decision.verdict is Verdict.EXPIRED and not self.used
 
     @property
     def running(self) -> bool:
@@ -215,7 +217,7 @@ class Cards(QObject):
 
     def most_urgent(self) -> Card | None:
         """Return the open question that expires first."""
-        return min(self._waiting.values(), key=_deadline, default=None)
+        return min(self._waiting.values(), key=lambda card: card.deadline or 0.0, default=None)
 
     # ---- taking in ----
 
@@ -354,7 +356,7 @@ class Cards(QObject):
 
     def _spent(self, event: ApprovalSpent) -> None:
         if card := self._missed.get(event.request_id):
-            card.armed = None
+            card.armed, card.used = None, event.used
             if event.used:
                 del self._missed[card.id]
                 self._cards.pop(card.id, None)
@@ -385,10 +387,6 @@ class Cards(QObject):
             self._cards.pop(request_id, None)
         while len(self._over) > KEPT_RUNS:
             self._cards.pop(self._over.popleft(), None)
-
-
-def _deadline(card: Card) -> float:
-    return card.deadline if card.deadline is not None else float("inf")
 
 
 def _tell_apart(cards: tuple[Card, ...]) -> None:
