@@ -88,8 +88,6 @@ class StdioBridge:
         self._lines: dict[str, Exchange] = {}
         self._lock = threading.Lock()
         self._session = ""
-        self._own_id = os.urandom(8).hex()
-        """Tells this client from others with the same token, also in the era without sessions."""
         self._version = ""
         self._introduction: Json | None = None
         """The client's own `initialize`, to be repeated to a console that started later."""
@@ -274,7 +272,6 @@ class StdioBridge:
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "Authorization": f"Bearer {self._token}",
-            "Assent-Session": self._own_id,
             **self._further,
         }
         if self._wait:
@@ -335,9 +332,10 @@ def main(argv: list[str]) -> int:
         return 2
     environment = os.environ
     client = StdioClient(sys.stdout.buffer)
-    bridge = StdioBridge(
-        Places.standard(), environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", ""), client
-    )
+    token, wait = environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", "")
+    # Tells this client from others with the same token, also in the era without sessions. A hook, which is started
+    # for each question, sends none: it would count as many.
+    bridge = StdioBridge(Places.standard(), token, wait, client, {"Assent-Session": os.urandom(8).hex()})
     try:
         bridge.run(sys.stdin.buffer)
     except (BrokenPipeError, KeyboardInterrupt):
