@@ -351,6 +351,11 @@ class AgentRegistry:
 
         return self._link.call(work)
 
+    def look_again(self) -> None:
+        """Have the list read again: its file has changed."""
+        if self._link.engine is not None:
+            self._link.post(lambda engine: engine.membership.look_again())
+
     def revoke_agent(self, name: str) -> Future[None]:
         """Revoke an agent's token."""
         return self._link.call(lambda engine: engine.membership.revoke(name))

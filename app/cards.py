@@ -77,10 +77,14 @@ class Card:
     again: bool = False
     asked: int = 1
     """How often the agent has sent it."""
+    several: bool = False
+    """Another session of the agent has a request open."""
     paused: bool = False
     """Somebody looks at it: the countdown stands, up to the cap that is now the deadline."""
     armed: float | None = None
     """Until when an approval waits for the agent to come back, after the question had expired."""
+    used: bool = False
+    """Such an approval was used."""
     original: Request | None = None
     """What the agent sent, where a person's version was approved in its place."""
     decision: Decision | None = None
@@ -110,8 +114,8 @@ class Card:
 
     @property
     def missed(self) -> bool:
-        """Expired before anybody answered."""
-        return self.decision is not None and self.decision.verdict is Verdict.EXPIRED
+        """Expired before anybody answered, and not approved and used since."""
+        return self.decision is not None and self.decision.verdict is Verdict.EXPIRED and not self.used
 
     @property
     def running(self) -> bool:
@@ -213,7 +217,7 @@ class Cards(QObject):
 
     def most_urgent(self) -> Card | None:
         """Return the open question that expires first."""
-        return min(self._waiting.values(), key=_deadline, default=None)
+        return min(self._waiting.values(), key=lambda card: card.deadline or 0.0, default=None)
 
     # ---- taking in ----
 
@@ -231,6 +235,7 @@ class Cards(QObject):
         """Take a batch in, then tell the panels."""
         for event in events:
             self._take(event)
+        _tell_apart((*self._waiting.values(), *self._running.values()))
         self.happened.emit(events)
 
     def _take(self, event: Event) -> None:
@@ -323,14 +328,12 @@ class Cards(QObject):
                 assert_never(event)
 
     def _arrived(self, request: Request) -> None:
-        agent = request.agent
         self._cards[request.id] = Card(request, time.monotonic(), request.digest)
-        self.requests_by_agent[agent] = self.requests_by_agent.get(agent, 0) + 1
+        self.requests_by_agent[request.agent] = self.requests_by_agent.get(request.agent, 0) + 1
 
     def _asked(self, event: QuestionAsked) -> None:
         if card := self._cards.get(event.request_id):
-            card.deadline, card.window = event.deadline, event.window
-            card.due = event.deadline
+            card.deadline, card.due, card.window = event.deadline, event.deadline, event.window
             card.blocked, card.again = event.blocked, event.again
             self._waiting[card.id] = card
 
@@ -353,7 +356,7 @@ class Cards(QObject):
 
     def _spent(self, event: ApprovalSpent) -> None:
         if card := self._missed.get(event.request_id):
-            card.armed = None
+            card.armed, card.used = None, event.used
             if event.used:
                 del self._missed[card.id]
                 self._cards.pop(card.id, None)
@@ -386,5 +389,10 @@ class Cards(QObject):
             self._cards.pop(self._over.popleft(), None)
 
 
-def _deadline(card: Card) -> float:
-    return card.deadline if card.deadline is not None else float("inf")
+def _tell_apart(cards: tuple[Card, ...]) -> None:
+    """Mark the requests of agents that have one open in another session. A call that names none is not another."""
+    sessions: dict[str, set[int]] = {}
+    for card in cards:
+        sessions.setdefault(card.request.agent, set()).add(card.request.session)
+    for card in cards:
+        card.several = len(sessions[card.request.agent] - {0}) > 1

@@ -39,6 +39,17 @@ def times(asked: int) -> str:
     return f"asked {asked:,} times" if asked > 1 else ""
 
 
+def claim(request: Request) -> str:
+    """Return what the agent's program says of itself, in quotes: nobody has verified it; empty for nothing."""
+    return f'says it is "{visible(request.program)}"' if request.program else ""
+
+
+def sender(request: Request, several: bool = False) -> str:
+    """Return the agent, and which of its sessions where `several` are to be told apart."""
+    agent = visible(request.agent)
+    return f"session {request.session:,} of {agent}" if several and request.session else agent
+
+
 def ago(seconds: float) -> str:
     """Return how long ago: `now`, `24 s ago`, `3 min ago`."""
     return "now" if seconds < 2 else f"{span(int(seconds))} ago" if seconds >= 10 else f"{int(seconds)} s ago"

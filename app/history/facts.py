@@ -35,6 +35,7 @@ class RecordFacts(QScrollArea):
         self.setAccessibleName("What is recorded of this request")
         self._why = Listed(look, "Why")
         self._decision = Pairs(look, "Decision")
+        self._sender = Pairs(look, "Sent by")
         self._run = Pairs(look, "Run")
         self._protections = Listed(look, "Protected by")
         self.file = Artifact(look, open_folder)
@@ -42,7 +43,8 @@ class RecordFacts(QScrollArea):
         column = QVBoxLayout()
         column.setContentsMargins(look.px(4), look.px(12), look.px(8), look.px(8))
         column.setSpacing(look.px(14))
-        for section in (self._why, self._decision, self._run, self._protections, self.file, self._ledger):
+        asked, ran = (self._why, self._decision, self._sender), (self._run, self._protections, self.file)
+        for section in (*asked, *ran, self._ledger):
             column.addWidget(section)
         column.addStretch()
         inside = QWidget()
@@ -54,6 +56,7 @@ class RecordFacts(QScrollArea):
         self._why.rename(f"Why {level.name}" if level else "Why")
         self._why.show_lines(words.assessed(record))
         self._decision.show_pairs(words.decision(record))
+        self._sender.show_pairs(words.sender(record))
         self._run.show_pairs(words.run(record))
         self._protections.show_lines(record.result.meta.protections if record.result else ())
         self.file.show_path(words.artifact(record))

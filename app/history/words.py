@@ -114,6 +114,15 @@ def _by_the_client(record: CaseRecord) -> Named:
     return [(name, words) for name, words in pairs if words]
 
 
+def sender(record: CaseRecord) -> Named:
+    """Return which agent sent it, what its program said of itself, and in which session."""
+    request = record.request
+    pairs = [("Agent", phrases.visible(request.agent)), ("Program", phrases.claim(request))]
+    if request.session:
+        pairs.append(("Session", f"{request.session:,}, counted since that start of Assent"))
+    return [(name, words) for name, words in pairs if words]
+
+
 def ledger(record: CaseRecord) -> Named:
     """Return the digest, and each entry with its number and time."""
     pairs = [("Digest", record.row.digest)]

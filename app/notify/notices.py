@@ -12,7 +12,15 @@ from app import phrases
 from app.notify.desktop import Said
 from app.parts.amounts import counted
 from runner.model.decision import Decider, Verdict
-from runner.model.events import CallsRefused, QuestionAsked, QuestionPaused, RequestDecided, RunFinished, RunStarted
+from runner.model.events import (
+    AgentsChanged,
+    CallsRefused,
+    QuestionAsked,
+    QuestionPaused,
+    RequestDecided,
+    RunFinished,
+    RunStarted,
+)
 from runner.model.result import Outcome
 from runner.system.clock import since_boot
 
@@ -86,6 +94,9 @@ class Notices(QObject):
                     self._tell_limit(request_id)
                 case CallsRefused():
                     self._count_refused(event)
+                case AgentsChanged(connected) if connected and self.away:
+                    text = f"{phrases.visible(connected)} has connected."
+                    self._say(Said(f"connected {connected}", "An agent has connected", text))
                 case _:
                     pass
         if asked is not None:

@@ -120,6 +120,11 @@ class QueueDelegate(QStyledItemDelegate):
             corner = QPointF(lower.right() - size.width(), lower.center().y() - size.height() / 2)
             paint_ring(painter, self._look, deadline - since_boot(), card.window, corner)
         words = [phrases.asks_for(card.request)]
+        if card.several and card.request.session:
+            words.insert(0, f"session {card.request.session:,}")
+        if card.asked > 1:
+            # At the front and short: the end of a row is cut off in a narrow window.
+            words.insert(0, f"{card.asked:,}\N{MULTIPLICATION SIGN}")
         if card.waiting:
             words.append(phrases.ago(time.monotonic() - card.arrived))
         else:
@@ -134,8 +139,6 @@ class QueueDelegate(QStyledItemDelegate):
             words.append("paused")
         if card.again:
             words.append("asked again")
-        if card.asked > 1:
-            words.append(phrases.times(card.asked))
         painter.setFont(self._look.font(-1))
         painter.setPen(QColor(tokens.muted))
         text = "  \N{MIDDLE DOT}  ".join(words)

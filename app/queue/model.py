@@ -95,13 +95,14 @@ class QueueModel(QAbstractTableModel):
         alike = f"{len(self.behind(row))} more alike" if self.behind(row) else ""
         marked = "selected" if card.id in self.marked else ""
         spoken = (
-            phrases.visible(card.request.agent),
+            phrases.sender(card.request, card.several),
             phrases.asks_for(card.request),
             level,
             phrases.title(card.request),
             left,
             "paused" if card.waiting and card.paused else "",
             "asked again" if card.again else "",
+            phrases.times(card.asked),
             alike,
             marked,
         )
@@ -112,7 +113,10 @@ class QueueModel(QAbstractTableModel):
         line, card = self.line(row), self.card(row)
         if isinstance(line, Lane):
             return phrases.visible(line.agent)
-        return "" if card is None else f"{phrases.title(card.request)}\n{phrases.visible(card.request.agent)}"
+        if card is None:
+            return ""
+        parts = (phrases.title(card.request), phrases.sender(card.request, card.several), phrases.times(card.asked))
+        return "\n".join(part for part in parts if part)
 
     def behind(self, row: int) -> tuple[str, ...]:
         """Return requests that are alike and not listed by themselves."""

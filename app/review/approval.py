@@ -92,6 +92,8 @@ def ways(holding: bool, mouse_only: bool) -> str:
 
 def became(card: Card) -> str:
     """Return the outcome of a request that no longer waits; empty while it waits."""
+    if card.used:
+        return f"Approved for later, and used: {phrases.visible(card.request.agent)} has sent exactly this again."
     if card.decision is not None:
         return _decided(card, card.decision)
     return "" if card.waiting else "Being assessed."

@@ -14,6 +14,7 @@ from app.queue.panel import QueuePanel
 from app.review.holding import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
+from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.events import QuestionAsked
 
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.bridge import EngineLink
-    from app.cards import Cards
+    from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.events import Event
 
 LEAST = 600
 """Width below which the queue stands above the request."""
+WITHDRAWN = "The agent withdrew the request that was here before."
 
 
 class Deciding(QWidget):
@@ -72,6 +74,8 @@ class Deciding(QWidget):
         self._hold.ended.connect(approve.release_hold)
         self._too_quick = ""
         """The key that was ignored last, by its letter."""
+        self._replaced = ""
+        """The request that came on screen in place of one that was withdrawn."""
         self._key("A", lambda: self._answer(self._press_approve))
         self._key("D", lambda: self._answer(self.review.answering.press_deny))
         self._key("E", lambda: self._answer(self.review.editing.press))
@@ -95,6 +99,8 @@ class Deciding(QWidget):
         if urgent is not None and (shown is None or not (shown.waiting or shown.missed)):
             self.show_request(urgent.id)
             self._invite()
+        elif shown is not None and shown.id == self._replaced and self.review.answering.resting:
+            self._invite()  # the key was meant for the request that was withdrawn at this moment
         elif shown is not None and not in_sight(self.review.page.foot):
             # Large text: what the key would do has been scrolled away.
             reveal(self.review.page.foot)
@@ -158,9 +164,16 @@ class Deciding(QWidget):
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
-        """Show the most urgent question in an empty review; one that is in use is left alone."""
-        if self.review.card is None and any(isinstance(event, QuestionAsked) for event in events):
+        """Show the most urgent question in place of nothing, or of a request that the agent withdrew."""
+        card = self.review.card
+        if card is None and any(isinstance(event, QuestionAsked) for event in events):
             self._next()
+        elif card is not None and _is_withdrawn(card) and self._cases.count_waiting():
+            # Else the others would count down unseen. What is typed at this moment was meant for the one before.
+            self._next()
+            self._replaced = self.queue.shown
+            self.keystrokes.swallow()
+            self.review.answering.hint(WITHDRAWN)
 
     def _key(self, letter: str, act: Callable[[], None]) -> None:
         shortcut = QShortcut(QKeySequence(letter), self)
@@ -198,6 +211,10 @@ class Deciding(QWidget):
             self._sized = True
             queue = min(self._look.px(310), max(self._look.px(230), round(self.width() * 0.25)))
             self.split.setSizes([queue, self.width() - queue])
+
+
+def _is_withdrawn(card: Card) -> bool:
+    return card.decision is not None and card.decision.verdict is Verdict.WITHDRAWN
 
 
 def _is_hold(event: QKeyEvent) -> bool:

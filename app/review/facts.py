@@ -55,9 +55,11 @@ class Facts(ScrollColumn):
         self._where = Pairs(look, "Where it will run")
         self._protections = Listed(look, "Protected by")
         self._missing = Listed(look, "Not protected by")
+        self._who = Pairs(look, "Who asks")
         self.column.setContentsMargins(look.px(12), look.px(10), look.px(8), look.px(12))
         self.column.setSpacing(look.px(14))
-        for section in (self._why, self.reach, self._touch, self._where, self._protections, self._missing):
+        sections = (self._why, self.reach, self._touch, self._who, self._where, self._protections, self._missing)
+        for section in sections:
             self.column.addWidget(section)
 
     def show_card(self, card: Card, sandbox: Mapping[str, object], kept: tuple[Kept, ...] = ()) -> None:
@@ -80,6 +82,8 @@ class Facts(ScrollColumn):
         self._where.show_pairs([*_where(card), *chosen])
         self._protections.show_lines(card.protections or card.request.protections or _texts(here.get("protections")))
         self._missing.show_lines(_texts(here.get("missing")))
+        claim = phrases.claim(card.request)
+        self._who.show_pairs([("Program", claim)] if claim else [])
 
     @Slot()
     def _narrow(self) -> None:

@@ -70,7 +70,8 @@ class Header(QWidget):
         paused = "countdown paused" if card.waiting and card.paused else ""
         short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
         kept = "in a kept sandbox" if request.sandbox else ""
-        parts = (phrases.visible(request.agent), phrases.asks_for(request), kept, lines, *states, short, paused)
+        sender = phrases.sender(request, card.several)
+        parts = (sender, phrases.asks_for(request), kept, lines, *states, short, paused)
         self.below.setText(_DOT.join(part for part in parts if part))
         self.badge.setVisible(card.level is not None)
         if card.level is not None:

@@ -23,6 +23,7 @@ from runner.model.events import (
     ApprovalArmed,
     ApprovalSpent,
     EngineTroubled,
+    QuestionAsked,
     RequestAssessed,
     RequestDecided,
     RunFinished,
@@ -251,6 +252,8 @@ class ReviewPanel(QFrame):
                     self.answering.show_state()
                 case EngineTroubled() | TroubleCleared():
                     self.answering.show_state()
+                case QuestionAsked() | RequestDecided():
+                    concerned = True  # another session of the same agent may have come or gone
                 case _:
                     pass
         if concerned:

@@ -71,7 +71,7 @@ class RunsModel(QAbstractTableModel):
 def summary(card: Card) -> Summary:
     """Return one run in a row."""
     request = card.request
-    below = f"{phrases.visible(request.agent)} \N{MIDDLE DOT} {phrases.asks_for(request)}"
+    below = f"{phrases.sender(request, card.several)} \N{MIDDLE DOT} {phrases.asks_for(request)}"
     if card.result is None:
         if card.held is not None:
             return Summary(phrases.title(request), below, f"paused {clock(time.monotonic() - card.held)}", "medium")

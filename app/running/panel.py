@@ -174,7 +174,8 @@ class RunningPanel(QWidget):
         else:
             doing = "running" if card.held is None else "paused, its time stands still,"
             words = f"{doing} with {'; '.join(card.protections)}" if card.protections else doing.rstrip(",")
-        self.state.setText(f"{phrases.visible(card.request.agent)}: {words}")
+        claim = phrases.claim(card.request)
+        self.state.setText(f"{phrases.sender(card.request, card.several)}: {words}{claim and f' Its program {claim}.'}")
         self.stop.setVisible(card.result is None)
         self.hold.setVisible(card.can_hold)
         self.hold.setText("Pause" if card.held is None else "Resume")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QIcon, QPalette, QSessionManager
 
+from app.agents.watch import FolderWatch
 from app.bridge import EngineLink
 from app.cards import Cards
 from app.chrome.window import Window
@@ -112,6 +113,8 @@ class Console(QObject):
         self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)
         self._errands.send(wanted_still, self.look.know_system_motion, self._settings_unknown)
         self.window.vault.look_again()
+        self._agents_watch = FolderWatch(self._places.agents.parent, self)
+        self._agents_watch.changed.connect(self.bridge.agents.look_again)
         self.update.begin()
         QTimer.singleShot(SETTLED_MS, gc.freeze)
 

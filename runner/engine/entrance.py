@@ -197,7 +197,8 @@ def _request(
     offered: Offered,
 ) -> Request:
     """Return the request of a submission with its digest computed. Raises Refused."""
-    return _digested(intake.request(submission, settings, isolation, image, kept, protections, offered))
+    made = intake.request(submission, settings, isolation, image, kept, protections, offered)
+    return _digested(replace(made, program=submission.program, session=submission.session))
 
 
 def _digested(request: Request) -> Request:

@@ -31,7 +31,7 @@ class Membership:
         self._record = record
         self._withdraw_all = withdraw_all
         self._forget = forget
-        agents.listen(self._first_seen, self._revoked_elsewhere, self.report)
+        agents.listen(self._first_seen, self._revoked_elsewhere, self.report, self._added_elsewhere)
 
     def report(self) -> None:
         """Report as trouble that the list of agents cannot be read: no agent is known then."""
@@ -76,7 +76,15 @@ class Membership:
         """Record whose token was accepted: an agent may have been added by a command, or by hand."""
         body = {"agent": agent.name, "token_sha256": agent.token_sha256, "added": agent.created_at}
         spawn(f"seen {agent.name}", self._record.note("agent-seen", "", body))
+        self._record.publish(AgentsChanged("" if agent.last_seen else agent.name))
+
+    def _added_elsewhere(self) -> None:
+        """Report that `assent agents add` has added an agent."""
         self._record.publish(AgentsChanged())
+
+    def look_again(self) -> None:
+        """Read the file again if another process has changed it: a window watches it."""
+        self._agents.refresh()
 
     def _revoked_elsewhere(self, agent: Agent) -> None:
         """Withdraw the requests of an agent that `assent agents revoke` has revoked."""

@@ -332,9 +332,10 @@ def main(argv: list[str]) -> int:
         return 2
     environment = os.environ
     client = StdioClient(sys.stdout.buffer)
-    bridge = StdioBridge(
-        Places.standard(), environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", ""), client
-    )
+    token, wait = environment.get("ASSENT_TOKEN", ""), environment.get("ASSENT_HOLD", "")
+    # Tells this client from others with the same token, also in the era without sessions. A hook, which is started
+    # for each question, sends none: it would count as many.
+    bridge = StdioBridge(Places.standard(), token, wait, client, {"Assent-Session": os.urandom(8).hex()})
     try:
         bridge.run(sys.stdin.buffer)
     except (BrokenPipeError, KeyboardInterrupt):

@@ -11,7 +11,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from uvicorn.protocols.http.flow_control import CLOSE_HEADER
 
-from runner.gateway import body, connection, rejection
+from runner.gateway import body, connection, origin, rejection
 from runner.gateway.rejection import Rejected, too_much
 from runner.gateway.revival import LONGEST, SESSION_HEADER, VERSION_HEADER, Revival, renamed
 from runner.gateway.sessions import Sessions
@@ -112,7 +112,7 @@ class Guard:
                 rejected.request_id = rejected.request_id or rejection.id_of(raw)
                 raise
             as_it_is = headers.only(OUTPUT_HEADER) == b"as-it-is"
-            caller = Caller(agent, self._hold(headers), len(raw), as_it_is)
+            caller = Caller(agent, self._hold(headers), len(raw), as_it_is, headers.session or named)
             scope["user"] = _user(agent)
             scope[CALLER], scope[ARGUMENTS] = caller, message.arguments
             line = _Line(message.around, receive, send, caller.gone, self._hung_up)
@@ -239,6 +239,11 @@ class _Headers:
     def only(self, name: bytes) -> bytes | None:
         values = self._values.get(name, ())
         return values[0] if len(values) == 1 else None
+
+    @property
+    def session(self) -> str:
+        """The session as the stdio bridge names it."""
+        return (self.only(origin.SESSION_HEADER) or b"")[: origin.LONGEST_SESSION].decode("latin-1")
 
 
 class _Line:

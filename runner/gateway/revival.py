@@ -11,6 +11,7 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from runner.gateway.origin import UNKNOWN
 from runner.gateway.rejection import Rejected
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Revival:
             "params": {
                 "protocolVersion": version or USUAL_VERSION,
                 "capabilities": {},
-                "clientInfo": {"name": "unknown", "version": "0"},
+                "clientInfo": {"name": UNKNOWN, "version": "0"},
             },
         }
         status, new = await self._post(scope, first, "")

@@ -13,6 +13,7 @@ import os
 import resource
 import socket
 import time
+from dataclasses import replace
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,7 +24,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, ImageContent, ListToolsResult, TextContent, Tool
 
-from runner.gateway import catalog, door, sessions
+from runner.gateway import catalog, door, origin, sessions
 from runner.gateway.acceptor import Acceptor
 from runner.gateway.guard import ARGUMENTS, CALLER, Doorway, Guard
 from runner.gateway.limits import CallLimits, Terms
@@ -189,7 +190,9 @@ class Gateway:
 
     async def _call(self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
         assert context.request is not None
-        caller: Caller = context.request.scope[CALLER]
+        introduced = context.session.client_params
+        claim = origin.program(None if introduced is None else introduced.client_info)
+        caller: Caller = replace(context.request.scope[CALLER], program=claim)
         given = context.request.scope[ARGUMENTS]
 
         async def report(waited: float, most: float, message: str) -> None:

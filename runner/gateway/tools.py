@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from runner.gateway import catalog, own_tools, pictures, replies
 from runner.gateway.arguments import Arguments, submission
+from runner.gateway.origin import SessionNumbers
 from runner.gateway.waiting import Ended
 from runner.model.errors import KnownError, Refused
 from runner.model.request import Tool
@@ -89,6 +90,7 @@ class Tools:
         self._waiting = waiting
         self._aside = aside
         self._limit_kb = limit_kb
+        self._sessions = SessionNumbers()
         self._fetched: OrderedDict[str, float] = OrderedDict()
 
     async def call(self, name: str, given: Mapping[str, object] | None, caller: Caller, report: Report) -> Reply:
@@ -113,7 +115,7 @@ class Tools:
         with self._limits.entering(caller.agent):
             size = caller.message_bytes
             wanted = await self._aside.do(caller.agent, size, lambda: submission(caller.agent, tool, given))
-            ticket = await self._submit(replace(wanted, may_join=True))
+            ticket = await self._submit(self._from(caller, replace(wanted, may_join=True)))
         try:
             end = await self._waiting.hold(ticket, caller, caller.hold, report)
             if end is Ended.PATIENCE:
@@ -144,7 +146,7 @@ class Tools:
             with self._limits.entering(caller.agent):
                 size = caller.message_bytes
                 wanted = await self._aside.do(caller.agent, size, lambda: own_tools.own_submission(caller.agent, given))
-                ticket = await self._submit(wanted)
+                ticket = await self._submit(self._from(caller, wanted))
         except KnownError as error:
             if isinstance(error, Refused):
                 self._counter.refused(caller.agent, error.what)
@@ -163,6 +165,11 @@ class Tools:
                 return own_tools.denied(own_tools.NOBODY)
             case answer:
                 return own_tools.decided(answer, given)
+
+    def _from(self, caller: Caller, wanted: Submission) -> Submission:
+        """Return a submission with where it comes from."""
+        session = self._sessions.number(caller.agent, caller.session)
+        return replace(wanted, program=caller.program, session=session)
 
     async def _submit(self, wanted: Submission) -> Ticket:
         """Submit a call, not cancelled half-way: a caller that disconnects meanwhile withdraws it afterwards."""

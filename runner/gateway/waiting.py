@@ -54,6 +54,10 @@ class Caller:
     """Size of its call."""
     as_it_is: bool = False
     """Whether a program prints the output for a person: it gets every character, and no picture."""
+    session: str = ""
+    """The session that it names; '' for none."""
+    program: str = ""
+    """What its program says that it is."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
 

@@ -78,6 +78,7 @@ class Agents:
         self._first_seen: Callable[[Agent], None] = lambda _agent: None
         self._lost: Callable[[Agent], None] = lambda _agent: None
         self._troubled: Callable[[], None] = lambda: None
+        self._changed: Callable[[], None] = lambda: None
         self._unwritten: dict[str, Agent] = {}
         """Revoked agents, by the hash of their token, that could not be written yet."""
         self._stamp: tuple[int, int] | None = None
@@ -91,13 +92,15 @@ class Agents:
         first_seen: Callable[[Agent], None],
         lost: Callable[[Agent], None],
         troubled: Callable[[], None] = lambda: None,
+        changed: Callable[[], None] = lambda: None,
     ) -> None:
-        """Set the callbacks for an agent first seen since the start, for one revoked by another process, and for a
-        change of `problem`.
+        """Set the callbacks for an agent first seen since the start (as it was before), for one revoked by another
+        process, for a change of `problem`, and for agents added by another process.
         """
         self._first_seen = first_seen
         self._lost = lost
         self._troubled = troubled
+        self._changed = changed
 
     def all(self) -> tuple[Agent, ...]:
         """Return all agents in the order in which they were added, including revoked ones."""
@@ -167,7 +170,7 @@ class Agents:
                 self._write_seen()
         if first:
             self._met.add(agent.token_sha256)
-            self._first_seen(seen)
+            self._first_seen(agent)
         return seen
 
     def _change(self, change: Callable[[dict[str, Agent]], dict[str, Agent]]) -> None:
@@ -255,6 +258,8 @@ class Agents:
         self._set_problem("")
         self._last_read = {}
         self._report_lost(before)
+        if {one.token_sha256 for one in self._agents.values()} - {one.token_sha256 for one in before.values()}:
+            self._changed()
 
     def _report_lost(self, before: dict[str, Agent]) -> None:
         """Report each agent of `before` whose token is no longer valid."""

@@ -144,6 +144,9 @@ class CallsRefused:
 class AgentsChanged:
     """An agent was added, revoked, or seen for the first time since the start."""
 
+    connected: str = ""
+    """The agent whose token was used for the first time ever, where that is what happened."""
+
 
 @dataclass(frozen=True, slots=True)
 class GrantsChanged:

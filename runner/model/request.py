@@ -144,7 +144,7 @@ CODE, VARIABLES, INPUT, PACKAGES, HOSTS = "Code", "Variables", "Input", "Package
 MOST_HOSTS_BESIDE = 8
 """Hosts that are shown beside the parts; more of them are a part, so that none goes unseen."""
 
-BESIDE_THE_DIGEST = ("id", "received_at", "title")
+BESIDE_THE_DIGEST = ("id", "received_at", "title", "program", "session")
 """Fields of a request that the digest does not cover."""
 # Left out where they say nothing, so that requests of before these fields keep their digests.
 ONLY_WHERE_SET = frozenset(
@@ -210,6 +210,10 @@ class Request:
     """The files of `packages` and of all that they need: these are installed and nothing else."""
     client: ClientTool | None = None
     """Which tool of the agent's own program is meant; None where Assent does what is asked for."""
+    program: str = ""
+    """What the agent's program says that it is, its own claim; '' for nothing. Neither this nor `session` decides."""
+    session: int = 0
+    """Which session of the agent sent it, counted since the start of the console; 0 where that is not known."""
 
     @cached_property
     def digest(self) -> str:

@@ -47,3 +47,7 @@ class Submission:
     """For such a tool the files that it would write, wherever they are."""
     may_join: bool = False
     """Whether it may wait for the answer of an identical request that is open; so with calls over MCP."""
+    program: str = ""
+    """What the agent's program says that it is."""
+    session: int = 0
+    """Which session of the agent it comes from; 0 where that is not known."""

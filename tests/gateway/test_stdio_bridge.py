@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from runner.model.submission import Submission
     from tests.gateway.stage import Stage
 
 pytestmark = pytest.mark.asyncio
@@ -107,6 +108,23 @@ async def test_a_call_goes_there_and_comes_back(stage: Stage, tmp_path: Path, er
         assert ticket.case.request.title == "Größe"
         stage.counter.run_at_once(ticket, "vier\n")
         assert text(await answering) == "vier"
+
+
+async def test_each_bridge_is_a_session_of_its_own(
+    stage: Stage, tmp_path: Path, era: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, submit = [], stage.counter.submit
+
+    async def noted(submission: Submission) -> Any:
+        seen.append(submission.session)
+        return await submit(submission)
+
+    monkeypatch.setattr(stage.counter, "submit", noted)
+    for _ in range(2):
+        async with bridged(tmp_path, stage.token, era) as client:
+            for _ in range(2):
+                await client.call_tool("code_sandbox_info", {})
+    assert seen == [1, 1, 2, 2]
 
 
 async def test_many_calls_at_once(stage: Stage, tmp_path: Path, era: str) -> None:

@@ -10,6 +10,7 @@ import sqlite3
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from runner.identity.pin import PinRefused, PinState
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
-from runner.model.events import ApprovalArmed, EngineTroubled
+from runner.model.events import ApprovalArmed, EngineTroubled, RequestJoined
 from runner.model.recorded import record_of
 from runner.model.request import Language
 from runner.model.result import Outcome
@@ -60,6 +61,18 @@ SIZES = ((960, 600), (1280, 800), (2560, 1440))
 ARABIC = "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645"
 HEBREW = "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd"
 LONGEST = "A title that says more than any place for a title can hold, and then some more of the same " * 3
+
+
+def sessions(scene: Scene) -> None:
+    """Two sessions of one agent, of whose requests one was sent twice."""
+    says = "claude-code 2.1.329"
+    first = feed.request("import csv\nprint(sum(1 for _ in open('sales.csv')))\n", title="Count the rows of sales.csv")
+    first = replace(first, program=says, session=1)
+    second = replace(feed.request("print(2)\n", title="Resize images"), program=says, session=2)
+    scene.hear(feed.asked(first, feed.assessment(Level.MEDIUM, feed.finding(2, "Reads a file."))))
+    scene.hear(
+        feed.asked(second, feed.assessment(Level.LOW)), (RequestJoined(first.id, 2), RequestJoined(second.id, 3))
+    )
 
 
 def right_to_left(scene: Scene) -> None:
@@ -405,6 +418,7 @@ def question_long(scene: Scene) -> None:
 MORE: dict[str, Callable[[Scene], None]] = {
     "queue-right-to-left": right_to_left,
     "queue-longest": longest,
+    "queue-sessions": sessions,
     "queue-armed": armed,
     "window-said": said,
     "window-question-long": question_long,

@@ -36,7 +36,9 @@ def test_whatever_decides_changes_the_digest(change: dict[str, object]) -> None:
     assert replace(BASE, **change).digest != BASE.digest  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("change", [{"id": "2"}, {"received_at": 2.0}, {"title": "t"}])
+@pytest.mark.parametrize(
+    "change", [{"id": "2"}, {"received_at": 2.0}, {"title": "t"}, {"program": "p"}, {"session": 1}]
+)
 def test_what_does_not_decide_leaves_the_digest(change: dict[str, object]) -> None:
     assert replace(BASE, **change).digest == BASE.digest  # type: ignore[arg-type]
 

@@ -1,0 +1,32 @@
+"""Notices that the file with the agents was changed by another process, such as `assent agents add` in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REST_MS = 100
+"""However often files are changed there, this much time lies between two looks."""
+
+
+class FolderWatch(QObject):
+    """Watches the folder: the file itself is replaced by another with each change. The system tells, nothing polls."""
+
+    changed = Signal()
+
+    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MS)
+        self._rest.timeout.connect(self.changed)
+        self._watcher = QFileSystemWatcher([str(folder)], self)
+        self._watcher.directoryChanged.connect(self._begin)
+
+    def _begin(self) -> None:
+        if not self._rest.isActive():
+            self._rest.start()
