@@ -32,9 +32,11 @@ class Typing:
     def note(self, time: float) -> None:
         """Note that a character was typed."""
         # A clock that went back gives a negative pause, which is short: the safe side.
-        self._pause, self._last = 0.0 if self._elsewhere else time - self._last, time
+        pause, self._last = time - self._last, time
+        self._pause = 0.0 if self._elsewhere else pause
         self._elsewhere = False
-        if self._pause >= QUIET_SECONDS:
+        # Whatever raises the window: a program that does so again and again would keep every key from denying.
+        if pause >= QUIET_SECONDS:
             self._swallowing = False
 
     @property

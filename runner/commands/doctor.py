@@ -34,7 +34,7 @@ from runner.sandbox.images.rootfs import Here
 from runner.system import installed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from runner.clients.client import Client
@@ -111,8 +111,8 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
     before_network = len(found) - 2
     return (
         *found[:3],
-        *await _sandboxes(loaded),
-        await _images(loaded.settings),
+        *await _awaited("Sandboxes", _sandboxes(loaded)),
+        *await _awaited("Images", _images(loaded.settings)),
         *found[3:before_network],
         *clients,
         *found[before_network:],
@@ -122,17 +122,26 @@ async def examine(places: Places, loaded: Loaded) -> tuple[Check, ...]:
 def _tried(name: str, check: Callable[[], Check]) -> Check:
     try:
         return check()
-    except KnownError as error:
-        return Check(name, State.BAD, error.what, error.remedy)
     except Exception as error:
-        # The doctor is run when something is broken already.
-        return Check(name, State.BAD, f"This could not be examined: {type(error).__name__}: {error}")
+        return _failed(name, error)
+
+
+async def _awaited(name: str, examined: Awaitable[Check | list[Check]]) -> list[Check]:
+    try:
+        return [found] if isinstance(found := await examined, Check) else found
+    except Exception as error:
+        return [_failed(name, error)]
+
+
+def _failed(name: str, error: Exception) -> Check:
+    if isinstance(error, KnownError):
+        return Check(name, State.BAD, error.what, error.remedy)
+    return Check(name, State.BAD, f"This could not be examined: {type(error).__name__}: {error}")
 
 
 def _settings(loaded: Loaded) -> Check:
     if loaded.problems:
-        fix = "Correct it; until then everything is asked."
-        return Check("Settings", State.BAD, " ".join(loaded.problems), fix)
+        return Check("Settings", State.BAD, " ".join(loaded.problems), "Correct it; until then everything is asked.")
     if loaded.remarks:
         return Check("Settings", State.WARN, " ".join(loaded.remarks))
     return Check("Settings", State.OK, "Everything in them is understood.")

@@ -171,6 +171,20 @@ def test_a_check_that_fails_by_itself_does_not_hide_the_others(places: Places, m
     assert checks["Settings"].state is State.OK
 
 
+def test_sandboxes_that_cannot_be_examined_do_not_hide_the_others(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_settings: object) -> list[Check]:
+        raise OSError("no space")
+
+    monkeypatch.setattr(doctor, "_sandboxes", broken)
+    monkeypatch.setattr(doctor, "_images", broken)
+    checks = examined(places)
+    for name in ("Sandboxes", "Images"):
+        assert (checks[name].state, "no space" in checks[name].what) == (State.BAD, True)
+    assert checks["Settings"].state is State.OK
+
+
 def machine(monkeypatch: pytest.MonkeyPatch, folder: Path, *programs: str) -> Path:
     """A PATH that has these programs alone, and the switches of the kernel in files of `folder`."""
     path = folder / "bin"

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from runner.approval.ticket import Ticket
     from runner.model.answer import Answer
     from runner.model.events import Event
+    from runner.model.request import Limits
+    from runner.sandbox.local.session import LocalSession
 
 pytestmark = pytest.mark.asyncio
 CREATE = Submission("claude", Tool.CODE_CREATE_SANDBOX, Language.PYTHON, title="numbers")
@@ -248,6 +250,20 @@ async def test_an_agent_keeps_so_many_and_no_more(house: House) -> None:
     await house.create(replace(CREATE, agent="codex"))
     with pytest.raises(Refused, match="3 sandboxes"):
         await house.create(replace(CREATE, agent="gemini"))
+
+
+async def test_sandboxes_that_are_being_made_count_too(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.set(sandboxes_per_agent=2)
+    opened = LocalSandbox.open
+
+    async def slow(sandbox: LocalSandbox, language: Language, limits: Limits, image: str) -> LocalSession:
+        await asyncio.sleep(0.2)  # as a container takes; where it is too short, the others are refused all the same
+        return await opened(sandbox, language, limits, image)
+
+    monkeypatch.setattr(LocalSandbox, "open", slow)
+    tickets = [await house.engine.submit(CREATE) for _ in range(5)]
+    answers = await asyncio.gather(*(ticket.answered(10) for ticket in tickets))
+    assert sum(answer is not None and answer.status is Status.FINISHED for answer in answers) == 2
 
 
 async def test_one_thing_at_a_time_happens_in_a_sandbox(house: House) -> None:

@@ -168,6 +168,20 @@ def test_the_first_letter_after_a_program_raised_the_window_approves_nothing(des
 
 
 @pytest.mark.qt_log_ignore(NO_RAISE, extend=True)
+def test_a_program_that_raises_the_window_again_and_again_holds_no_denial_back(desk: Desk) -> None:
+    desk.ask()
+    hands = Hands(desk)
+    desk.window.frame.bring_to_front()
+    desk.rested()
+    hands.press("a", after=30.0)
+    desk.window.frame.bring_to_front()
+    desk.rested()
+    hands.press("d", after=QUIET_SECONDS + 0.01)
+    assert desk.page.foot.denial.isVisible()
+    assert desk.answers == []
+
+
+@pytest.mark.qt_log_ignore(NO_RAISE, extend=True)
 def test_a_click_in_a_window_that_was_raised_says_that_somebody_is_there(desk: Desk) -> None:
     one = desk.ask()
     hands = Hands(desk)
