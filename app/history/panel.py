@@ -13,6 +13,7 @@ from app import phrases
 from app.history.changes import ChangesList
 from app.history.checking import Checking
 from app.history.detail import CHOOSE, Detail
+from app.history.exporting import Exporting
 from app.history.filters import LONGEST, Filters
 from app.history.listing import HistoryList
 from app.history.reader import Reader
@@ -87,6 +88,7 @@ class HistoryPanel(QWidget):
         self.show_changes.setCheckable(True)
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
+        self.exporting = Exporting(places.ledger, look, lambda: self.filters.wanted, lambda: self._wanted, self)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
         self.notice.hide()
         self._lay_out()
@@ -189,6 +191,7 @@ class HistoryPanel(QWidget):
         buttons = QHBoxLayout()
         buttons.setSpacing(px(8))
         buttons.addWidget(self.show_changes)
+        buttons.addWidget(self.exporting.button)
         buttons.addWidget(self.verify)
         buttons.addStretch(1)
         self._top.addLayout(buttons)
@@ -203,6 +206,7 @@ class HistoryPanel(QWidget):
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(px(8))
         whole.addLayout(self._top)
+        whole.addWidget(self.exporting.notice)
         whole.addWidget(self.notice)
         self._views = Pages()
         self._views.addWidget(split)

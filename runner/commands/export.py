@@ -73,7 +73,7 @@ def export(arguments: argparse.Namespace, places: Places) -> int:
         _say(f"The verifier was written to {path}.")
         return 0
     kind = ExportFormat.ENTRIES if arguments.entries else _format(arguments.format, path)
-    written = HistoryExport(ledger, kind, _wanted(arguments), what=_words(arguments)).write(
+    written = HistoryExport(ledger, kind, _wanted(arguments)).write(
         path, replace=arguments.force, progress=_Progress(kind)
     )
     if sys.stderr.isatty():
@@ -126,19 +126,6 @@ def _wanted(arguments: argparse.Namespace) -> Filter:
         finding=arguments.finding or "",
         host=arguments.host or "",
     )
-
-
-def _words(arguments: argparse.Namespace) -> str:
-    """Return which requests are wanted, for the report."""
-    given = {name: getattr(arguments, name) for name in _FILTERS}
-    said = [f"{name} {_shown(name, value)}" for name, value in given.items() if value is not None]
-    return f"Requests with {', '.join(said)}." if said else "All requests."
-
-
-def _shown(name: str, value: object) -> str:
-    if name in ("since", "until") and isinstance(value, float):
-        return datetime.fromtimestamp(value).astimezone().isoformat(timespec="minutes")
-    return value.name if isinstance(value, Level) else str(value)
 
 
 def _level(text: str) -> Level:

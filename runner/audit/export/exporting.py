@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
 
 from runner.audit.export.bundle import EntryBundle
 from runner.audit.export.lines import json_lines
 from runner.audit.export.report import report
+from runner.audit.export.shown import utc
 from runner.audit.export.source import ExportedRequests
 from runner.audit.export.table import table
 from runner.audit.export.target import exported_file
 from runner.audit.search import ANYTHING, Filter
+from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,6 +52,19 @@ class Exported:
         return f"{words} written to {self.path}."
 
 
+def described(wanted: Filter) -> str:
+    """Return in a sentence which requests a filter wants."""
+    given = [(field.name, getattr(wanted, field.name)) for field in fields(wanted)]
+    said = [f"{name} {_said(name, value)}" for name, value in given if value not in (None, "")]
+    return f"Requests with {', '.join(said)}." if said else "All requests."
+
+
+def _said(name: str, value: object) -> str:
+    if name in ("since", "until") and isinstance(value, float):
+        return utc(value)
+    return value.name if isinstance(value, Level) else str(value)
+
+
 class HistoryExport:
     """An export of the ledger at `ledger`: the requests that fit `wanted`, or those called `names`.
 
@@ -62,12 +77,10 @@ class HistoryExport:
         kind: ExportFormat,
         wanted: Filter = ANYTHING,
         names: Sequence[str] | None = None,
-        what: str = "All requests.",
     ) -> None:
-        """`what` says in a sentence which requests are wanted, for the report."""
         self._ledger = ledger
         self._kind = kind
-        self._what = what
+        self._what = described(wanted) if names is None else "Requests that were chosen."
         self._bundle = EntryBundle(ledger)
         self._requests = ExportedRequests(ledger, wanted, names)
         self._count = 0
