@@ -12,7 +12,7 @@ from runner.audit.tables import DAMAGE, LedgerDamaged, connect_to_read, explaine
 from runner.model.request import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
 FORMAT = 1
@@ -36,7 +36,7 @@ class EntryBundle:
     def stop(self) -> None:
         self._stopped = True
 
-    def lines(self, progress: Callable[[int], None] = lambda count: None) -> Iterator[str]:
+    def lines(self, progress: Callable[[int], None] = lambda count: None) -> Generator[str, None, None]:
         """Yield a line that names the form, one per entry, and the signed head. Raises KnownError."""
         with closing(connect_to_read(self._path)) as connection:
             try:

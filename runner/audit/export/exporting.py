@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, assert_never
@@ -17,7 +18,7 @@ from runner.audit.search import ANYTHING, Filter
 from runner.model.assessment import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from pathlib import Path
 
     from runner.audit.export.source import ExportedRequest
@@ -97,15 +98,15 @@ class HistoryExport:
         `progress` gets the number of requests or entries so far, now and then, and may raise to stop.
         """
         self._count = 0
-        with exported_file(path, self._ledger, replace=replace) as file:
-            for text in self._texts(progress):
+        with exported_file(path, self._ledger, replace=replace) as file, closing(self._texts(progress)) as texts:
+            for text in texts:
                 file.write(text)
         head = self._bundle.head
         if self._kind is not ExportFormat.ENTRIES:
             return Exported(path, self._kind, self._count)
         return Exported(path, self._kind, int(str(head["seq"])), f"{head['seq']}:{head['hash']}", str(head["key"]))
 
-    def _texts(self, progress: Callable[[int], None]) -> Iterable[str]:
+    def _texts(self, progress: Callable[[int], None]) -> Generator[str, None, None]:
         match self._kind:
             case ExportFormat.JSON_LINES:
                 return json_lines(self._counted(progress))

@@ -9,7 +9,7 @@ from runner.model.lifecycle import Phase
 from runner.model.request import canonical
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
     from runner.audit.export.source import ExportedRequest, ExportedStep
 
@@ -17,7 +17,7 @@ _NAMED = {Phase.ARRIVED, Phase.ASSESSED, *DECIDED, Phase.FINISHED}
 """Entries whose body is in the line under a name of its own."""
 
 
-def json_lines(requests: Iterable[ExportedRequest]) -> Iterator[str]:
+def json_lines(requests: Iterable[ExportedRequest]) -> Generator[str, None, None]:
     """Yield one line for each request. Only ASCII: no character in it ends a line or reorders it on screen."""
     for request in requests:
         fields: dict[str, object] = {

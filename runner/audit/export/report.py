@@ -11,7 +11,7 @@ from runner.audit.export.shown import marked_up, utc
 from runner.audit.export.table import sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from runner.audit.export.source import ExportedRequest
     from runner.audit.row import Row
@@ -35,7 +35,7 @@ _HEAD = (
 )
 
 
-def report(requests: Iterable[ExportedRequest], what: str) -> Iterator[str]:
+def report(requests: Iterable[ExportedRequest], what: str) -> Generator[str, None, None]:
     """Yield the parts of the page; `what` says in words which requests it has."""
     yield f"{_HEAD}<p>{marked_up(what)} Written {marked_up(utc(time.time()))}; all times are UTC.</p>\n"
     count = 0

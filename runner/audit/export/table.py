@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runner.audit.export.shown import cell, utc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable
 
     from runner.audit.export.source import ExportedRequest
 
@@ -39,7 +39,7 @@ COLUMNS = (
 )
 
 
-def table(requests: Iterable[ExportedRequest]) -> Iterator[str]:
+def table(requests: Iterable[ExportedRequest]) -> Generator[str, None, None]:
     """Yield the heading and one row for each request."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, COLUMNS, quoting=csv.QUOTE_ALL)
