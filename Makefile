@@ -43,10 +43,11 @@ demo:
 	@$(SETUP) run $(WINDOW) $(SCREEN)
 	@$(BIN)/assent demo
 
+# Three processes for two processors: that with the tests on the container engine mostly waits for it.
 test:
 	@$(SETUP) dev $(TESTS)
 	@packaging/engine.sh install || echo "Tests on containers are skipped."
-	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n 2)
+	@$(BIN)/python -m pytest $(if $(ARGS),$(ARGS),-n 3)
 
 agents:
 	@$(SETUP) dev $(TESTS) $(NPM)

@@ -51,6 +51,18 @@ def when(epoch: float) -> str:
     return time.strftime("%H:%M:%S" if same else "%Y-%m-%d %H:%M", moment)
 
 
+def clock(epoch: float) -> str:
+    """Return the time of day of a moment in local time: `14:03`."""
+    return time.strftime("%H:%M", time.localtime(epoch))
+
+
+def day(epoch: float) -> str:
+    """Return the day of a moment in local time: `Today`, `Yesterday`, else `Friday, 21 November 2025`."""
+    moment = time.localtime(epoch)
+    named = {time.localtime(time.time() - ago * 86_400)[:3]: name for ago, name in ((1, "Yesterday"), (0, "Today"))}
+    return named.get(moment[:3]) or time.strftime(f"%A, {moment.tm_mday} %B %Y", moment)
+
+
 def title(request: Request) -> str:
     """Return what the agent called it, or else the packages it installs or the first line of code that says something.
 

@@ -1,4 +1,4 @@
-"""How two processes share the tests: file by file, and those on the container engine all in one process.
+"""How processes share the tests: file by file, and those on the container engine all in one process.
 
 There is one engine then, its tests do not compete for it, and what the tests of a file share is made once. Of xdist
 itself, `--dist loadgroup` would do that; with pytest 9.2 it sends every test wherever there is room.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ON_THE_ENGINE = ("containers", "contract", "security")
 """Folders of tests that need the container engine, and mostly wait for it."""
 LONGEST = (*ON_THE_ENGINE, "path", "gui", "sandbox", "gateway", "commands", "risk")
-"""Folders that take long, the longest first: what comes last is short, so that both processes end together."""
+"""Folders that take long, the longest first: what comes last is short, so that all processes end together."""
 
 
 class SharedByFile(LoadScopeScheduling):  # type: ignore[misc]

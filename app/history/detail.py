@@ -31,6 +31,7 @@ from app.parts.fold import FoldingRow
 from app.parts.meters import Meters
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
+from runner.audit.terms import SoughtWords
 from runner.model.assessment import Level
 from runner.model.request import NetworkMode
 
@@ -72,6 +73,7 @@ class Detail(QFrame):
         super().__init__(parent)
         self._look = look
         self._record: CaseRecord | None = None
+        self._sought = SoughtWords("")
         self.setProperty("card", True)
         self.title = ElidedLabel()
         self.title.setProperty("role", "title")
@@ -102,6 +104,16 @@ class Detail(QFrame):
         self._lay_out()
         self.output.saved.connect(self._saved)
         self.output.failed.connect(self._say)
+
+    def look_for(self, text: str) -> None:
+        """Mark the words of a search in code and output."""
+        words = SoughtWords(text)
+        found = words.spans if words else None
+        if words != self._sought:
+            self._sought = words
+            self.code.marks.show(found)
+            self.extras[VERSION].marks.show(found)
+            self.output.mark(found)
 
     @property
     def record(self) -> CaseRecord | None:
@@ -163,6 +175,7 @@ class Detail(QFrame):
         language = record.request.language.value if record.request.language else ""
         findings = record.assessment.findings if record.assessment else ()
         self.code.set_code(record.request.code, language, findings)
+        self.code.marks.show(self._sought.spans if self._sought else None)
 
     def _show_output(self, record: CaseRecord) -> None:
         result = record.result
@@ -177,6 +190,7 @@ class Detail(QFrame):
             self._ran.setCurrentWidget(self.no_output)
             return
         self.output.set_text(result.stdout, result.stderr)
+        self.output.mark(self._sought.spans if self._sought else None)
         networked = record.request.network is not NetworkMode.NONE
         self.meters.begin(result.meta.limits, record.request.isolation, (), networked=networked)
         self.meters.show_result(result)

@@ -1,39 +1,46 @@
-"""What is looked for in the history: words, an agent, a level, a decision, an end."""
+"""What is looked for in the history: words, and what they are found in."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from enum import Enum
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app import phrases
 from app.parts.flow import Flow
 from app.parts.fold import FoldingRow
 from app.parts.roles import clearable
-from runner.audit.search import ANYTHING, Filter
+from runner.audit.search import Filter
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
+from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from PySide6.QtGui import QResizeEvent
 
     from app.look.look import Look
 
+E = TypeVar("E", bound=Enum)
+
 PAUSE_MS = 150
 """Rest after a key before the search begins."""
 LONGEST = 500
-NARROW = 690
+NARROW = 1000
 """Width below which the choices stand under the field."""
+PERIODS = (("Today", 0), ("Since yesterday", 1), ("Last 7 days", 6), ("Last 30 days", 29), ("Last 365 days", 364))
+"""Periods to choose from, and on which day before today each begins."""
 _TEXT = 8
 """Letters of a choice that a combo box always has room for."""
 
 
 class Filters(QWidget):
-    """A search field and four choices, in one line."""
+    """A search field, four choices in one line with it, and further ones that open below."""
 
     changed = Signal()
     """Something else is wanted; typing has paused."""
@@ -41,8 +48,9 @@ class Filters(QWidget):
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = QLineEdit()
-        self.text.setPlaceholderText("Search titles, code and output")
-        self.text.setAccessibleName("Search titles, code and output")
+        self.text.setPlaceholderText("Search titles, code, output and hosts")
+        self.text.setAccessibleName("Search titles, code, output and hosts")
+        self.text.setToolTip('Words in any order; "in quotes" as they stand')
         clearable(self.text)
         self.text.setMaxLength(LONGEST)
         self.text.setMinimumWidth(look.px(150))
@@ -56,75 +64,175 @@ class Filters(QWidget):
         self.outcome = _choice("End of the run", "All ends")
         for outcome in Outcome:
             self.outcome.addItem(outcome.value.capitalize(), outcome)
+        self.period = _choice("Time", "Any time")
+        for words, days in PERIODS:
+            self.period.addItem(words, days)
+        self.language = _choice("Language", "All languages")
+        for language in Language:
+            self.language.addItem(phrases.language(language), language)
+        self.sandbox = _choice("Sandbox", "All sandboxes")
+        for isolation in Isolation:
+            self.sandbox.addItem(isolation.label[0].upper() + isolation.label[1:], isolation)
+        self.finding = _choice("Finding", "All findings")
+        self.host = _choice("Host", "All hosts")
+        self.further = QToolButton()
         self._look = look
-        self._parts = FoldingRow()
-        self._parts.setContentsMargins(0, 0, 0, 0)
-        self._parts.setSpacing(look.px(8))
-        self._parts.addWidget(self.text, 1)
-        choices = (self.agent, self.level, self.verdict, self.outcome)
-        self._choices = Flow(choices, look.px(8), left=True)
-        self._parts.addLayout(self._choices)
-        self.setLayout(self._parts)
+        self._lay_out()
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE_MS)
         self._pause.timeout.connect(self.changed)
         self.text.textChanged.connect(self._pause.start)
         self.text.returnPressed.connect(self._at_once)
-        for choice in choices:
+        for choice in self._all:
             choice.currentIndexChanged.connect(self._at_once)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._choices.fit(self.width())
-        self._parts.fold(self.width() < self._look.px(NARROW))
+        self.further.toggled.connect(self._show_further)
+        self._show_further(False)
 
     @property
     def wanted(self) -> Filter:
         """What is asked for at present."""
-        # Qt keeps the plain values of enums.
-        level, verdict, outcome = (one.currentData() for one in (self.level, self.verdict, self.outcome))
+        days = self.period.currentData()
         return Filter(
             agent=self.agent.currentData() or "",
-            level=None if level is None else Level(level),
-            verdict=None if verdict is None else Verdict(verdict),
-            outcome=None if outcome is None else Outcome(outcome),
+            level=_member(Level, self.level),
+            verdict=_member(Verdict, self.verdict),
+            outcome=_member(Outcome, self.outcome),
             text=self.text.text(),
+            since=None if days is None else _midnight(days),
+            language=_member(Language, self.language),
+            sandbox=_member(Isolation, self.sandbox),
+            finding=self.finding.currentData() or "",
+            host=self.host.currentData() or "",
         )
 
     @property
-    def open(self) -> bool:
-        """Everything is listed."""
-        return self.wanted == ANYTHING
+    def name(self) -> str:
+        """What is asked for, in words; empty where that is everything."""
+        chosen = [choice.currentText() for choice in self._all if choice.currentIndex() > 0]
+        return ", ".join(filter(None, (self.text.text().strip(), *chosen)))
+
+    @property
+    def state(self) -> dict[str, str]:
+        """What is asked for, as JSON data; times by their name, so that they mean the same another day."""
+        chosen = {name: choice.currentData() for name, choice in self._named.items()}
+        return {"text": self.text.text()} | {name: str(value) for name, value in chosen.items() if value is not None}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        """Ask for what `state` was read from; what is no longer there is left out."""
+        text = state.get("text", "")
+        with QSignalBlocker(self.text):
+            self.text.setText(text if isinstance(text, str) else "")
+        for name, choice in self._named.items():
+            value = state.get(name)
+            with QSignalBlocker(choice):
+                if isinstance(value, str) and choice in self._open_ended and choice.findData(value) < 0:
+                    choice.addItem(phrases.visible(value), value)
+                named = (place for place in range(1, choice.count()) if str(choice.itemData(place)) == value)
+                choice.setCurrentIndex(next(named, 0))
+        if self._hidden_ones:
+            self.further.setChecked(True)
+        self._at_once()
+
+    def stand_beside(self, button: QWidget) -> None:
+        """Put a button behind the choices."""
+        self._choices.addWidget(button)
 
     def know_agents(self, names: Iterable[str]) -> None:
         """Add agents to choose from, besides those known already."""
-        known = {self.agent.itemData(place) for place in range(1, self.agent.count())}
+        self._know(self.agent, names)
+
+    def know_content(self, findings: Iterable[str], hosts: Iterable[str]) -> None:
+        """Add findings and hosts to choose from, besides those known already."""
+        self._know(self.finding, findings)
+        self._know(self.host, hosts)
+
+    def _know(self, choice: QComboBox, names: Iterable[str]) -> None:
+        known = {choice.itemData(place) for place in range(1, choice.count())}
         fresh = {name for name in names if name} - known
         if not fresh:
             return
-        chosen = self.agent.currentData()
-        with QSignalBlocker(self.agent):
-            while self.agent.count() > 1:
-                self.agent.removeItem(1)
+        chosen = choice.currentData()
+        with QSignalBlocker(choice):
+            while choice.count() > 1:
+                choice.removeItem(1)
             for name in sorted(known | fresh, key=str.casefold):
-                self.agent.addItem(phrases.visible(name), name)
-            self.agent.setCurrentIndex(max(0, self.agent.findData(chosen)) if chosen else 0)
+                choice.addItem(phrases.visible(name), name)
+            choice.setCurrentIndex(max(0, choice.findData(chosen)) if chosen else 0)
 
     @Slot()
     def clear(self) -> None:
         """Ask for everything again."""
-        with QSignalBlocker(self.text):
-            self.text.clear()
-        for choice in (self.agent, self.level, self.verdict, self.outcome):
-            with QSignalBlocker(choice):
-                choice.setCurrentIndex(0)
-        self._at_once()
+        self.restore({})
 
     @Slot()
     def _at_once(self) -> None:
         self._pause.stop()
+        self._count_hidden()
         self.changed.emit()
+
+    @Slot(bool)
+    def _show_further(self, shown: bool) -> None:
+        self._further_line.setVisible(shown)
+        self._count_hidden()
+
+    @property
+    def _hidden_ones(self) -> int:
+        return sum(choice.currentIndex() > 0 for choice in self._below)
+
+    def _count_hidden(self) -> None:
+        """Say how many of the further choices are made, as they may not be in sight."""
+        number = self._hidden_ones
+        words = f"More filters ({number})" if number else "More filters"
+        self.further.setText(words)
+        self.further.setAccessibleName(words)
+
+    # ---- building ----
+
+    def _lay_out(self) -> None:
+        gap = self._look.px(8)
+        beside = (self.agent, self.level, self.verdict, self.outcome)
+        self._below = (self.period, self.language, self.sandbox, self.finding, self.host)
+        self._all = (*beside, *self._below)
+        self._open_ended = (self.agent, self.finding, self.host)
+        names = ("agent", "level", "verdict", "outcome", "period", "language", "sandbox", "finding", "host")
+        self._named = dict(zip(names, self._all, strict=True))
+        self.further.setCheckable(True)
+        self.further.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.further.setToolTip("Time, language, sandbox, finding and host")
+        self._parts = FoldingRow()
+        self._parts.setContentsMargins(0, 0, 0, 0)
+        self._parts.setSpacing(gap)
+        self._parts.addWidget(self.text, 1)
+        self._choices = Flow((*beside, self.further), gap, left=True)
+        self._parts.addLayout(self._choices)
+        self._further_choices = Flow(self._below, gap, left=True)
+        self._further_line = QWidget()
+        self._further_line.setLayout(self._further_choices)
+        self._further_choices.setContentsMargins(0, 0, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(gap)
+        column.addLayout(self._parts)
+        column.addWidget(self._further_line)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._choices.fit(self.width())
+        self._further_choices.fit(self.width())
+        self._parts.fold(self.width() < self._look.px(NARROW))
+
+
+def _member(kind: type[E], choice: QComboBox) -> E | None:
+    """Return what is chosen, None for everything. Qt keeps the plain values of enums."""
+    value = choice.currentData()
+    return None if value is None else kind(value)
+
+
+def _midnight(days: int) -> float:
+    """Return the beginning of the day that many days ago, in local time."""
+    now = time.localtime()
+    return time.mktime((now.tm_year, now.tm_mon, now.tm_mday - days, 0, 0, 0, 0, 0, -1))
 
 
 def _choice(name: str, everything: str) -> QComboBox:

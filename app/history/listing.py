@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 from app.history.model import PAGE, HistoryModel, merged, read_news, read_page
 from app.history.reader import Reader
 from app.parts.empty import EmptyState
-from app.parts.lines import HEIGHT, list_view
+from app.parts.lines import HEADING, HEIGHT, list_view
 from runner.audit.search import ANYTHING, Filter
 from runner.model.errors import KnownError
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NEWS_MS = 300
 """News is read at most this often."""
+MOST_SUSPECTS = 200
+"""Requests that are asked for one by one; with more of them the list is read again."""
 AHEAD = 20
 """Rows before the end at which the next page is fetched."""
 
@@ -49,6 +51,8 @@ class HistoryList(QFrame):
         self._more = False
         self._suspects: set[str] = set()
         self._behind = False
+        self._broken = False
+        """The last attempt to read failed."""
         self.setProperty("card", True)
         self.model = HistoryModel(self)
         self.view = list_view(look, self.model, "History")
@@ -85,7 +89,8 @@ class HistoryList(QFrame):
 
     def suspect(self, request_ids: Iterable[str]) -> None:
         """Read these requests again soon, once somebody can see them, because something happened to them."""
-        self._suspects.update(request_ids)
+        if len(self._suspects) <= MOST_SUSPECTS:
+            self._suspects.update(request_ids)
         self._behind = True
         if self.isVisible() and not self._news.isActive():
             self._news.start()
@@ -101,31 +106,51 @@ class HistoryList(QFrame):
         self._asking, self._more = False, len(lines) == PAGE
         self._marking = True
         self.model.replace(lines)
+        self._fit_headings()
         self._marking = False
         self.view.scrollToTop()
+        if self._chosen and self.model.row_of(self._chosen) < 0:
+            # What is shown beside the list is one of the list, or nothing.
+            self._chosen = ""
+            if not lines:
+                self.chosen.emit("")
         self._settle()
 
     def _continue(self, lines: tuple[TitledRow, ...]) -> None:
         self._asking, self._more = False, len(lines) == PAGE
         self.model.extend(lines)
+        self._fit_headings()
         self._settle()
 
     def _take(self, news: HistoryUpdate) -> None:
         self._asking = False
-        lines = merged(self.model.lines, news)
-        self._more = not news.whole and (self._more or len(lines) == len(news.newest))
+        lines = merged(self.model.lines, news, whole=not self._more)
         bar = self.view.verticalScrollBar()
-        place = bar.value()
+        place, height = bar.value(), self.view.verticalHeader().length()
         self._marking = True
         added = self.model.update(lines)
+        self._fit_headings()
         self._marking = False
         if added > 0 and place > 0:
             self.view.updateGeometries()
-            bar.setValue(place + added * self._look.px(HEIGHT))
+            bar.setValue(place + self.view.verticalHeader().length() - height)
+        elif added < 0:
+            self.view.updateGeometries()
+            bar.setValue(place)
         self._settle()
+
+    def _fit_headings(self) -> None:
+        """Make room for the day above the first request of each."""
+        plain, higher = self._look.px(HEIGHT), self._look.px(HEIGHT + HEADING)
+        header = self.view.verticalHeader()
+        for row in range(self.model.rowCount()):
+            wanted = higher if self.model.begins_day(row) else plain
+            if header.sectionSize(row) != wanted:
+                header.resizeSection(row, wanted)
 
     def _settle(self) -> None:
         """Show what there is, and the chosen one as chosen."""
+        self._broken = False
         self._mark()
         self._show_page()
         self.read.emit()
@@ -138,7 +163,7 @@ class HistoryList(QFrame):
 
     def _failed(self, error: Exception) -> None:
         self._asking = False
-        self._behind = True
+        self._behind = self._broken = True
         if not self._reader.path.exists():
             self.model.replace(())
             self._pages.setCurrentWidget(self.nothing)
@@ -161,11 +186,14 @@ class HistoryList(QFrame):
 
     @Slot()
     def _catch_up(self) -> None:
-        """Read the news, after what is being read."""
+        """Read what has become of the suspects, after what is being read."""
         if self._asking or not self.isVisible():
             return
-        # Requests that are not listed can only be on the newest page, which is read anyway.
-        suspects = {line.row.id for line in self.model.lines if line.row.id in self._suspects}
+        suspects = frozenset(self._suspects)
+        if len(suspects) > MOST_SUSPECTS or self._broken:
+            # After a long time out of sight, or a failure: that is quicker from the beginning.
+            self.look_for(self._wanted)
+            return
         self._suspects.clear()
         self._behind = False
         self._ask()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -16,7 +17,7 @@ from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from PySide6.QtCore import QObject
 
@@ -36,19 +37,18 @@ class TitledRow:
 
     row: Row | UnreadableRow
     title: str
+    day: tuple[int, ...] = ()
+    """Local date on which it arrived; empty where nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryUpdate:
-    """The newest page, and lines further down that have changed."""
+    """What has become of some requests."""
 
-    newest: tuple[TitledRow, ...]
-    changed: tuple[TitledRow, ...] = ()
-
-    @property
-    def whole(self) -> bool:
-        """There is nothing beyond the page."""
-        return len(self.newest) < PAGE
+    fitting: Mapping[str, TitledRow]
+    """Those that fit what is looked for, by id."""
+    gone: frozenset[str] = frozenset()
+    """Those that do not, or do not any more."""
 
 
 def read_page(history: History, wanted: Filter, before: int | None = None) -> tuple[TitledRow, ...]:
@@ -56,18 +56,18 @@ def read_page(history: History, wanted: Filter, before: int | None = None) -> tu
     return _titled(history, history.lines(wanted, before, PAGE))
 
 
-def read_news(history: History, wanted: Filter, suspects: Iterable[str]) -> HistoryUpdate:
-    """Return the newest page, and those of the requests `suspects` that are not on it. Raises KnownError."""
-    newest = read_page(history, wanted)
-    listed = {line.row.id for line in newest}
-    found = (history.line(one) for one in suspects if one not in listed)
-    return HistoryUpdate(newest, _titled(history, [row for row in found if row is not None]))
+def read_news(history: History, wanted: Filter, suspects: Collection[str]) -> HistoryUpdate:
+    """Return what has become of the requests `suspects`; nothing else is looked at. Raises KnownError."""
+    found = history.fitting(wanted, suspects)
+    titled = _titled(history, list(found.values()))
+    fitting = dict(zip(found, titled, strict=True))
+    return HistoryUpdate(fitting, frozenset(suspects) - fitting.keys())
 
 
 def _titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[TitledRow, ...]:
     nameless = [row.seq for row in rows if isinstance(row, Row) and not row.title]
     codes = history.beginnings(nameless) if nameless else {}
-    return tuple(TitledRow(row, _title(row, codes)) for row in rows)
+    return tuple(TitledRow(row, _title(row, codes), _date(row)) for row in rows)
 
 
 def _title(row: Row | UnreadableRow, codes: Mapping[int, str]) -> str:
@@ -76,13 +76,12 @@ def _title(row: Row | UnreadableRow, codes: Mapping[int, str]) -> str:
     return phrases.title_of(row.title, codes.get(row.seq, ""), row.tool)
 
 
-def merged(old: Sequence[TitledRow], news: HistoryUpdate) -> list[TitledRow]:
-    """Return `old` brought up to date: the newest page on top, below it what was there, as far as the two meet."""
-    if news.whole or not old or old[0].row.seq < news.newest[-1].row.seq:
-        return list(news.newest)
-    last = news.newest[-1].row.seq
-    changed = {line.row.seq: line for line in news.changed}
-    return [*news.newest, *(changed.get(line.row.seq, line) for line in old if line.row.seq < last)]
+def merged(old: Sequence[TitledRow], news: HistoryUpdate, *, whole: bool) -> list[TitledRow]:
+    """Return `old` brought up to date, newest first; without `whole` there is more below it, which stays unread."""
+    last = 0 if whole or not old else old[-1].row.seq
+    lines = {line.row.seq: line for line in old if line.row.id not in news.gone}
+    lines |= {line.row.seq: line for line in news.fitting.values() if line.row.seq >= last}
+    return [lines[seq] for seq in sorted(lines, reverse=True)]
 
 
 class HistoryModel(QAbstractTableModel):
@@ -134,6 +133,16 @@ class HistoryModel(QAbstractTableModel):
         """Return the row of a request; -1 where it is not listed."""
         return next((place for place, line in enumerate(self._lines) if line.row.id == request_id), -1)
 
+    def begins_day(self, row: int) -> bool:
+        """Return whether the request is the newest one of its day, so that the day is written above it."""
+        day = self._lines[row].day
+        return bool(day) and (row == 0 or day != self._lines[row - 1].day)
+
+    def _heading(self, row: int) -> str:
+        """Return the day to write above a row; empty where the row above is of the same day."""
+        line = self._lines[row]
+        return phrases.day(line.row.arrived_at) if self.begins_day(row) and isinstance(line.row, Row) else ""
+
     def rowCount(self, parent: Index = _NOWHERE) -> int:
         return 0 if parent.isValid() else len(self._lines)
 
@@ -145,10 +154,14 @@ class HistoryModel(QAbstractTableModel):
         if line is None:
             return None
         if role == SUMMARY:
-            return summary(line)
+            return replace(summary(line), heading=self._heading(index.row()))
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return summary(line).spoken
         return None
+
+
+def _date(row: Row | UnreadableRow) -> tuple[int, ...]:
+    return () if isinstance(row, UnreadableRow) else time.localtime(row.arrived_at)[:3]
 
 
 def summary(line: TitledRow) -> Summary:
@@ -156,7 +169,7 @@ def summary(line: TitledRow) -> Summary:
     row = line.row
     if isinstance(row, UnreadableRow):
         return Summary(line.title, phrases.visible(row.why), "damaged", "high", None)
-    below = (phrases.when(row.arrived_at), phrases.visible(row.agent), phrases.language(row.language))
+    below = (phrases.clock(row.arrived_at), phrases.visible(row.agent), phrases.language(row.language))
     state, ink = _state(row)
     return Summary(line.title, _DOT.join(part for part in below if part), state, ink, row.level)
 

@@ -15,9 +15,12 @@ from app.history.checking import Checking
 from app.history.detail import CHOOSE, Detail
 from app.history.exporting import Exporting
 from app.history.filters import LONGEST, Filters
+from app.history.indexed import IndexProgress
 from app.history.listing import HistoryList
 from app.history.reader import Reader
-from app.parts.fold import Folding, FoldingRow, Pages
+from app.history.saved import SavedSearches
+from app.parts.back import back_button
+from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
 from app.parts.roles import clearable
 from runner.audit import captures
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from PySide6.QtGui import QResizeEvent, QShowEvent
+    from PySide6.QtGui import QShowEvent
 
     from app.cards import Cards
     from app.look.look import Look
@@ -81,7 +84,6 @@ class HistoryPanel(QWidget):
         self.look_for_change.setAccessibleName("Search changes")
         self.look_for_change.setMaxLength(LONGEST)
         clearable(self.look_for_change)
-        self.look_for_change.hide()
         self.show_changes = QPushButton()
         self.show_changes.setAccessibleName("Changes")
         self.show_changes.setToolTip("Changes: settings, agents, what is remembered, mode and PIN")
@@ -89,6 +91,9 @@ class HistoryPanel(QWidget):
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
         self.exporting = Exporting(places.ledger, look, lambda: self.filters.wanted, lambda: self._wanted, self)
+        self.show_requests = back_button("To the requests")
+        self.saved = SavedSearches(places.searches, look, lambda: (self.filters.name, self.filters.state))
+        self.progress = IndexProgress(places.ledger)
         self.notice = Notice(look, Tone.INFO, "", closable=True)
         self.notice.hide()
         self._lay_out()
@@ -108,6 +113,8 @@ class HistoryPanel(QWidget):
     def _look_for(self) -> None:
         if self._started:
             self.list.look_for(self.filters.wanted)
+            self.detail.look_for(self.filters.text.text())
+            self.progress.look()
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
@@ -176,6 +183,10 @@ class HistoryPanel(QWidget):
         self.verify.setText(VERIFY)
         self.notice.hide()
 
+    @Slot(str)
+    def _not_saved(self, words: str) -> None:
+        self._say(Tone.WARN, words)
+
     def _say(self, tone: Tone, words: str) -> None:
         self.notice.say(tone, words)
         self.notice.show()
@@ -184,17 +195,17 @@ class HistoryPanel(QWidget):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        self._top = FoldingRow()
-        self._top.setSpacing(px(8))
-        self._top.addWidget(self.filters, 1)
-        self._top.addWidget(self.look_for_change, 1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(px(8))
-        buttons.addWidget(self.show_changes)
-        buttons.addWidget(self.exporting.button)
-        buttons.addWidget(self.verify)
-        buttons.addStretch(1)
-        self._top.addLayout(buttons)
+        self.filters.stand_beside(self.saved)
+        self.filters.stand_beside(self.show_changes)
+        self.filters.stand_beside(self.exporting.button)
+        self.filters.stand_beside(self.verify)
+        self._among_changes = QWidget()
+        bar = QHBoxLayout(self._among_changes)
+        bar.setContentsMargins(0, 0, 0, 0)
+        bar.setSpacing(px(8))
+        bar.addWidget(self.show_requests)
+        bar.addWidget(self.look_for_change, 1)
+        self._among_changes.hide()
         split = Folding(self._look, 560, (160, 330))
         split.setHandleWidth(px(8))
         split.addWidget(self.list)
@@ -205,7 +216,9 @@ class HistoryPanel(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(px(8))
-        whole.addLayout(self._top)
+        whole.addWidget(self.filters)
+        whole.addWidget(self._among_changes)
+        whole.addWidget(self.progress)
         whole.addWidget(self.exporting.notice)
         whole.addWidget(self.notice)
         self._views = Pages()
@@ -218,8 +231,12 @@ class HistoryPanel(QWidget):
         self.list.chosen.connect(self._fetch)
         self.list.read.connect(self._know_listed_agents)
         self.list.clear_filters.connect(self.filters.clear)
+        self.saved.chosen.connect(self.filters.restore)
+        self.saved.failed.connect(self._not_saved)
+        self.progress.content_known.connect(self.filters.know_content)
         self.verify.clicked.connect(self._verify)
         self.show_changes.toggled.connect(self._switch)
+        self.show_requests.clicked.connect(lambda: self.show_changes.setChecked(False))
         self.look_for_change.textChanged.connect(self.changes.narrow)
         self.checking.progressed.connect(self._progressed)
         self.checking.found.connect(self._verified)
@@ -243,14 +260,11 @@ class HistoryPanel(QWidget):
     def _switch(self, changes: bool) -> None:
         """Show the changes in place of the requests, or the requests again."""
         self.filters.setVisible(not changes)
-        self.look_for_change.setVisible(changes)
+        self._among_changes.setVisible(changes)
+        (self.look_for_change if changes else self.show_changes).setFocus()
         self._views.setCurrentIndex(int(changes))
         if changes:
             self.changes.refresh()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._top.fold(self.width() < self._look.px(620))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -259,6 +273,7 @@ class HistoryPanel(QWidget):
             self.list.look_for(self.filters.wanted)
         if self.show_changes.isChecked():
             self.changes.refresh()
+        self.progress.look()
 
 
 def _touched(event: Event) -> str:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from app.parts.amounts import counted
 from app.parts.code_grid import CodeGrid
-from app.parts.code_painting import CodePainting
+from app.parts.code_painting import CodeMarks, CodePainting
 from app.parts.lexing import Lexing
 from app.parts.listing import CodeLayout, CodeListing, remark
 from app.parts.plain import tip
@@ -57,6 +57,7 @@ class CodeView(TextArea):
         self._selection = TextSelection()
         self._grid = CodeGrid(look)
         self._painting = CodePainting(look, self._grid, self._lexing, self._selection)
+        self.marks = CodeMarks(self._painting, self.scroll_to, self.viewport().update)
         self._seen = False
         self._wanted: tuple[int, int] | None = None
         """The line to go to once it is laid out, and how many rows stand above it then."""

@@ -11,12 +11,15 @@ from PySide6.QtGui import QColor, QPen, QTextCharFormat
 from app.parts.glyphs import Glyphs, Style, narrowed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QPainter
 
     from app.look.look import Look
     from app.parts.code_grid import CodeGrid
     from app.parts.lexing import Lexing
     from app.parts.listing import CodeLayout, CodeListing
+    from app.parts.matches import Find
     from app.parts.selection import TextSelection
 
 _REMEMBERED = 1500
@@ -35,6 +38,8 @@ class CodePainting:
         self._selection = selection
         self._glyphs: dict[int, Glyphs] = {}
         self._formats: dict[str, QTextCharFormat] = {}
+        self._find: Find | None = None
+        self._found: dict[int, list[tuple[int, int]]] = {}
         self._listing: CodeListing
         self._layout: CodeLayout
 
@@ -43,6 +48,17 @@ class CodePainting:
         self._listing = listing
         self._layout = layout
         self._glyphs.clear()
+        self._found.clear()
+
+    def look_for(self, find: Find | None) -> None:
+        """Mark what `find` gives of a line, as (start, end); None for nothing."""
+        self._find = find
+        self._found.clear()
+
+    def first_found(self) -> int | None:
+        """Return the first line with something that is looked for."""
+        lines = range(len(self._listing.lines)) if self._find else ()
+        return next((line for line in lines if self._matches(line)), None)
 
     def restyle(self) -> None:
         """Drop what has the colors of the theme before."""
@@ -82,6 +98,7 @@ class CodePainting:
         current = focused and line == self._selection.caret.line
         self._draw_number(painter, line, nth, top, current, level is not None)
         glyphs = self.glyphs(row, line, pieces[nth])
+        self._draw_matches(painter, glyphs, line, nth, top)
         self._draw_selection(painter, glyphs, line, nth, top)
         painter.setPen(QColor(tokens.text))
         glyphs.draw(painter, grid.left, top + grid.baseline, grid.width)
@@ -114,6 +131,27 @@ class CodePainting:
         painter.drawText(
             hook, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, "\N{BOX DRAWINGS LIGHT UP AND RIGHT}"
         )
+
+    def _matches(self, line: int) -> list[tuple[int, int]]:
+        if self._find is None:
+            return []
+        if len(self._found) >= _REMEMBERED:
+            self._found.clear()
+        if line not in self._found:
+            self._found[line] = self._find(self._listing.lines[line])
+        return self._found[line]
+
+    def _draw_matches(self, painter: QPainter, glyphs: Glyphs, line: int, nth: int, top: float) -> None:
+        grid = self._grid
+        for one, two in self._matches(line):
+            shown = self._listing.shown(line)
+            start, end = self._layout.pieces(line)[nth]
+            begin, finish = max(shown.place(one), start), min(shown.place(two), end)
+            if begin < finish:
+                box = glyphs.box(begin - start, finish - start, grid.left, top, grid.row_height, grid.width)
+                painter.fillRect(box, QColor(self._look.tokens.medium_tint))
+                painter.setPen(QPen(QColor(self._look.tokens.medium), 1))
+                painter.drawRect(box.adjusted(0, 1, 0, -1))
 
     def _draw_selection(self, painter: QPainter, glyphs: Glyphs, line: int, nth: int, top: float) -> None:
         selected = self._selection.within(line, len(self._listing.lines[line]))
@@ -181,3 +219,20 @@ class CodePainting:
                 made.setForeground(QColor(getattr(tokens, name)))
             self._formats[name] = made
         return self._formats[name]
+
+
+class CodeMarks:
+    """Marks what is looked for in a view of code."""
+
+    def __init__(self, painting: CodePainting, go_to: Callable[[int], None], update: Callable[[], None]) -> None:
+        """`go_to` brings a line, counted from 1, into view; `update` has the view painted."""
+        self._painting = painting
+        self._go_to = go_to
+        self._update = update
+
+    def show(self, found: Find | None) -> None:
+        """Mark what `found` finds in a line, as (start, end), and go to the first; None marks nothing."""
+        self._painting.look_for(found)
+        if (line := self._painting.first_found()) is not None:
+            self._go_to(line + 1)
+        self._update()

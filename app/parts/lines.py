@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from runner.model.assessment import Level
 
 HEIGHT = 52
+HEADING = 28
+"""Height that a heading adds to its row."""
 SUMMARY = Qt.ItemDataRole.UserRole + 10
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
@@ -43,11 +45,13 @@ class Summary:
     level: Level | None = None
     elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight
     """Which end of the title may go."""
+    heading: str = ""
+    """What stands above this row and those below it, in a row that is `HEADING` higher."""
 
     @property
     def spoken(self) -> str:
         level = self.level.name if self.level else ""
-        return ", ".join(part for part in (level, self.title, self.below, self.state) if part)
+        return ", ".join(part for part in (self.heading, level, self.title, self.below, self.state) if part)
 
 
 def set_up_rows(view: QListView, name: str) -> None:
@@ -79,6 +83,10 @@ class LinesDelegate(QStyledItemDelegate):
         room = QRectF(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if summary.heading:
+            above = QRectF(room.left() + px(12), room.top(), room.width() - px(24), px(HEADING))
+            self._paint_heading(painter, above, summary.heading)
+            room.setTop(above.bottom())
         if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
             chosen = option.state & QStyle.StateFlag.State_Selected
             painter.setPen(Qt.PenStyle.NoPen)
@@ -91,6 +99,11 @@ class LinesDelegate(QStyledItemDelegate):
         self._paint_title(painter, upper, summary)
         self._paint_below(painter, lower, summary)
         painter.restore()
+
+    def _paint_heading(self, painter: QPainter, room: QRectF, heading: str) -> None:
+        painter.setFont(self._look.font(-1, bold=True))
+        painter.setPen(QColor(self._look.tokens.muted))
+        painter.drawText(room.adjusted(0, self._look.px(6), 0, 0), _LEFT, _elided(painter, heading, room.width()))
 
     def _paint_title(self, painter: QPainter, room: QRectF, summary: Summary) -> None:
         taken = 0.0

@@ -18,6 +18,7 @@ from runner.sandbox.output import OutputNews, Stream
 
 if TYPE_CHECKING:
     from app.look.look import Look
+    from app.parts.matches import Find
 
 _TICK = 40
 """Milliseconds: 25 looks a second."""
@@ -51,6 +52,7 @@ class OutputView(QWidget):
         self._running = False
         self._described_at = 0.0
         self._lines = Scrollback()
+        self._marked: Find | None = None
         self.pane = OutputPane(look)
         self.search = SearchBar(look)
         self.search.hide()
@@ -169,6 +171,14 @@ class OutputView(QWidget):
 
     # ---- searching ----
 
+    def mark(self, found: Find | None) -> None:
+        """Mark what `found` finds in a line, as (start, end), and go to the first; a search in here comes before."""
+        self._marked = found
+        if not self.search.isVisibleTo(self):
+            self.pane.highlight(found)
+            if self.pane.verticalScrollBar().maximum() > 0:
+                self.pane.find_next(1)
+
     def open_search(self) -> None:
         self.search.show()
         self.search.field.setFocus()
@@ -177,12 +187,12 @@ class OutputView(QWidget):
 
     def close_search(self) -> None:
         self.search.hide()
-        self.pane.highlight(None)
+        self.pane.highlight(self._marked)
         self.pane.setFocus()
 
     def _search(self) -> None:
         try:
-            self.pane.highlight(self.search.finder())
+            self.pane.highlight(self.search.finder() or self._marked)
         except ValueError as error:
             self.pane.highlight(None)
             self.search.tell(f"Not a regular expression: {error}")

@@ -11,6 +11,7 @@ from runner.audit.ledger import LedgerFailed
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ModeChanged
+from runner.model.request import CLIENT_TOOLS
 from runner.system.clock import since_boot
 from runner.system.expiry import Expiry
 from runner.system.tasks import spawn
@@ -127,6 +128,9 @@ class Modes:
         """Return the approval of a trust window; None where a person has to be asked all the same."""
         now = self.now
         if now.mode is not Mode.TRUST or now.agent != request.agent or self._trust.over:
+            return None
+        if request.tool in CLIENT_TOOLS:
+            # Trust was given for what the sandbox holds; these run on the machine itself.
             return None
         # The same reasons exclude a grant and a trust window.
         if ask.blocked or self._circumstances.policy().closed_to_grants(request, assessment.level):

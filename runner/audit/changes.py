@@ -25,7 +25,7 @@ LONGEST_BODY = 20_000
 """Characters; of a longer body nothing is read."""
 _QUERY = (
     "SELECT seq, at, kind, CASE WHEN length(data) <= ? THEN data ELSE '{}' END FROM entries JOIN bodies USING (seq)"
-    f" WHERE request_id = '' AND kind IN ({', '.join('?' * len(KINDS))}) ORDER BY seq DESC LIMIT ?"
+    f" WHERE request_id = '' AND +kind IN ({', '.join('?' * len(KINDS))}) ORDER BY seq DESC LIMIT ?"
 )
 
 

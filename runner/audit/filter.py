@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runner.audit.bodies import parsed
 from runner.audit.terms import SoughtWords
 from runner.model.assessment import Level
 from runner.model.lifecycle import Phase
@@ -78,10 +78,17 @@ class Filter:
             and (self.until is None or row.arrived_at < self.until)
         )
 
-    def fits_content(self, content: Content) -> bool:
-        """Return whether the entries of a request say what is asked for."""
-        asked = {facet for facet in self.facets if facet[0] in OF_CONTENT}
-        return asked <= content.facets and SoughtWords(self.text).occur_in(content.texts)
+    def fits_bodies(self, bodies: Iterable[tuple[str, str]]) -> bool:
+        """Return whether the bodies of a request, given by kind, say what is asked for; reads no more than needed."""
+        words = SoughtWords(self.text).all
+        facets = {facet for facet in self.facets if facet[0] in OF_CONTENT}
+        for kind, data in sorted(bodies, key=_telling):
+            content = content_of([(kind, data)])
+            facets -= content.facets
+            words = SoughtWords.missing(words, content.texts)
+            if not words and not facets:
+                return True
+        return False
 
 
 ANYTHING = Filter()
@@ -104,12 +111,18 @@ def content_of(bodies: Iterable[tuple[str, str]]) -> Content:
     for kind, data in bodies:
         body: object = None
         with suppress(ValueError, TypeError, RecursionError):
-            body = json.loads(data)
+            body = parsed(data)
         if isinstance(body, dict):
             texts += _texts(kind, body)
             facets.update(_facets(kind, body))
     hosts = sorted(value for name, value in facets if name == "host")
     return Content((*texts, *hosts), frozenset(facets))
+
+
+def _telling(body: tuple[str, str]) -> int:
+    """Return the place of a body in the order in which they are likely to hold what is looked for."""
+    kind, _ = body
+    return (Phase.ARRIVED, Phase.FINISHED, "edited", Phase.ASSESSED).index(kind) if kind in KINDS else len(KINDS)
 
 
 def facets_of(row: Row) -> list[Facet]:

@@ -6,9 +6,10 @@ import heapq
 import itertools
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from runner.audit.filter import KINDS, content_of
+from runner.audit.filter import KINDS
 from runner.audit.row import COLUMNS, Row, from_columns
 from runner.audit.terms import SoughtWords
 from runner.model.errors import KnownError
@@ -107,7 +108,7 @@ class Search:
             return False
         if not self._wanted.needs_content:
             return True
-        return self._wanted.fits_content(content_of(self._connection.execute(_BODIES, (line.id, *KINDS)).fetchall()))
+        return self._wanted.fits_bodies(self._connection.execute(_BODIES, (line.id, *KINDS)).fetchall())
 
     def _inside(self, index: SearchIndex) -> Iterator[int]:
         """Yield the candidates that the index knows."""
@@ -115,7 +116,7 @@ class Search:
         if facets is None:
             return iter(())
         expression = " AND ".join(filter(None, (facets, SoughtWords(self._wanted.text).expression)))
-        lowest, highest = self._bounds()
+        lowest, highest = self._bounds
         seqs: Iterable[int]
         if expression:
             seqs = index.candidates(expression, min(self._before, highest + 1))
@@ -139,6 +140,7 @@ class Search:
         ):
             yield seq
 
+    @cached_property
     def _bounds(self) -> tuple[int, int]:
         """Return the first and last entry with which requests of the period arrived."""
         lowest, highest = 0, _ENDLESS - 1
@@ -157,7 +159,7 @@ class Search:
     def _where(self, condition: str = "") -> tuple[str, list[object]]:
         """Return the conditions that SQLite can test, with `condition` last, and their values."""
         wanted = self._wanted
-        lowest, highest = self._bounds()
+        lowest, highest = self._bounds
         tests: list[tuple[str, object]] = [
             ("seq < ?", None if self._before == _ENDLESS else self._before),
             ("agent = ?", wanted.agent or None),

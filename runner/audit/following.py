@@ -10,6 +10,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from runner.audit.bodies import parsed
 from runner.audit.chain import stored_row
 from runner.audit.entry import stored_entry
 from runner.audit.row import COLUMNS, Row, advance, storable, to_columns
@@ -43,9 +44,6 @@ _LANGUAGES = frozenset({None, *(language.value for language in Language)})
 _FOLLOWING: dict[str | None, frozenset[str]] = {
     phase and phase.value: frozenset(then.value for then in following) for phase, following in NEXT.items()
 }
-_BEFORE_CURVE = '{"contacts":[],"contacts_left_out":0,"curve":['
-_AFTER_CURVE = '],"duration":'
-_decode = json.JSONDecoder().raw_decode
 _canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 Columns = list[Any]
@@ -105,20 +103,6 @@ class Following:
                 raise Broken(entry.seq, f"Entry {entry.seq} makes no sense: {error}") from error
         assert row is not None, "every phase has a row"
         return row
-
-
-def parsed(data: str) -> Any:
-    """Return a body as JSON data, without the readings of a curve, which are most of it. Raises ValueError."""
-    if data.startswith(_BEFORE_CURVE):
-        begin = len(_BEFORE_CURVE)
-        finish = data.find("]", begin)
-        # A nested list, or a bracket in a text, is no curve: that is read as it stands.
-        if data.find("[", begin, finish) < 0 and data.startswith(_AFTER_CURVE, finish):
-            data = _BEFORE_CURVE + data[finish:]
-    body, end = _decode(data)
-    if end != len(data):
-        raise ValueError("more than JSON")
-    return body
 
 
 def _glance(columns: Columns | None, kind: str, seq: int, at: int, request_id: str, data: str) -> Columns | None:

@@ -175,12 +175,18 @@ class SearchIndex:
         """Within this the index stays as it is; `seq` is the entry that it has come to."""
         try:
             with _explained():
+                self._end()
                 self._index.execute("BEGIN")
                 _, self.seq, _ = self._index.execute(_UP_TO).fetchone()
             yield
         finally:
-            if self._index.in_transaction:
-                self._index.execute("ROLLBACK")
+            # An interrupt may end this as well; the next one to read does it then.
+            with suppress(sqlite3.Error):
+                self._end()
+
+    def _end(self) -> None:
+        if self._index.in_transaction:
+            self._index.execute("ROLLBACK")
 
     @property
     def pending(self) -> tuple[int, ...]:

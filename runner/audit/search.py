@@ -226,6 +226,9 @@ class History:
                 try:
                     return search.with_index(index, limit)
                 except IndexUnusable:
+                    if self._interrupts != before_it:
+                        # FTS5 may call a query that was ended in the middle of its own reading damage.
+                        raise Interrupted("The search was stopped.") from None
                     self._give_up_index()
             return search.without_index(limit)
 

@@ -6,8 +6,10 @@ compared with the text in the ledger before it is shown, so that the form here m
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 16
 """Most groups of three that are looked up for one word; more of them find hardly fewer candidates."""
+LONGEST_LINE = 20_000
+MOST_SPANS = 1_000
 _CONTROL = bytes(32 if byte < 32 or byte == 127 else byte for byte in range(256))
 _LOWER_CASE = (*range(32, 65), *range(91, 127))
 _BEGINNINGS = range(0xC2, 0xF5)
@@ -36,10 +40,22 @@ class SoughtWords:
     def __bool__(self) -> bool:
         return bool(self.all)
 
-    def occur_in(self, texts: Iterable[str]) -> bool:
-        """Return whether every word is in some of `texts`, whatever the case."""
-        found = [text.casefold() for text in texts] if self.all else []
-        return all(any(word in text for text in found) for word in self.all)
+    @staticmethod
+    def missing(words: Iterable[str], texts: Iterable[str]) -> tuple[str, ...]:
+        """Return those of `words` that occur in none of `texts`, whatever the case there."""
+        found = [text.casefold() for text in texts]
+        return tuple(word for word in words if not any(word in text for text in found))
+
+    def spans(self, line: str) -> list[tuple[int, int]]:
+        """Return where words stand in one line, as (start, end); none in a line that is too long to be looked at."""
+        if len(line) > LONGEST_LINE or self._pattern is None:
+            return []
+        return [found.span() for found in islice(self._pattern.finditer(line), MOST_SPANS)]
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str] | None:
+        longest_first = sorted(self.all, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE) if longest_first else None
 
     @property
     def expression(self) -> str:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from runner.audit.bodies import parsed
 from runner.audit.entry import (
     GENESIS,
     KEY,
@@ -19,7 +20,7 @@ from runner.audit.entry import (
     fingerprint,
     stored_entry,
 )
-from runner.audit.following import Broken, Following, parsed
+from runner.audit.following import Broken, Following
 from runner.audit.formats import altered
 from runner.audit.row import PHASES
 from runner.audit.seal import genuine

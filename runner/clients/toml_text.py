@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 EMPTY = ""
 """A file without any setting."""
-HEADER = re.compile(r"\s*\[\[?\s*(.+?)\s*\]\]?\s*(?:#.*)?$")
 PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+")
 BEYOND = "it is written in a way that cannot be changed without changing more than this."
 
@@ -106,7 +105,7 @@ def _without_block(text: str, path: Sequence[str], index: int) -> str:
     What is in lines of several is not seen here: the caller compares what the rest reads as.
     """
     lines = text.splitlines(keepends=True)
-    headers = [(at, found[1]) for at, line in enumerate(lines) if (found := HEADER.match(line))]
+    headers = [(at, name) for at, line in enumerate(lines) if (name := _named(line))]
     own = _header(path, 0).strip()
     starts = [at for at, name in headers if name == own]
     if index >= len(starts):
@@ -119,6 +118,14 @@ def _without_block(text: str, path: Sequence[str], index: int) -> str:
     rest = "".join(lines[end:])
     before = "".join(lines[:start])
     return before + rest if rest else _trimmed(before)
+
+
+def _named(line: str) -> str:
+    """Return the name in the header of a table; '' for another line."""
+    text = line.strip()
+    end = text.rfind("]")
+    whole = text.startswith("[") and text[end + 1 :].strip()[:1] in ("", "#")
+    return text[: end + 1].strip("[]").strip() if whole else ""
 
 
 def _inner(values: Any, path: Sequence[str], *, make: bool = False) -> Any:

@@ -25,12 +25,10 @@ UNKNOWN = "Assent does not know what this tool does; its input is all there is t
 FETCHES = "The agent's program gets this address from your machine and reads what comes back."
 CHANGES = "The agent's program changes this file on your machine."
 DELETES = "The patch deletes this file."
-STEERS = re.compile(
-    r"(?:^|/)(?:\.claude(?:\.json|/.*)|\.mcp\.json|\.codex/.*|\.gemini/.*|\.cursor/.*|\.vscode/.*|\.zed/.*"
-    r"|goose/config\.yaml|managed-settings\.json|assent/.*)\Z",
-    re.IGNORECASE,
-)
-"""Files by which programs of agents are configured: their hooks, permissions and servers."""
+STEERING_FOLDERS = frozenset((".claude", ".codex", ".gemini", ".cursor", ".vscode", ".zed"))
+STEERING_NAMES = (".claude.json", ".mcp.json", "managed-settings.json", "goose/config.yaml")
+OWN_FOLDERS = ("/.config/assent/", "/.local/share/assent/", "/.local/state/assent/")
+"""Files by which programs of agents are configured: their hooks, permissions and servers; and those of Assent."""
 PATCHED = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)\s*$", re.MULTILINE)
 MOST_QUERY = 100
 """Characters of what an address has after its host that are not remarkable; data can be carried out in it."""
@@ -130,7 +128,7 @@ def _place(part: Patched, folder: str) -> Iterator[Finding]:
     kinds = targets.of(whole) | (targets.of(whole.removeprefix(folder.rstrip("/") + "/")) if inside else frozenset())
     if "\0" in part.path or "\n" in part.path:
         yield _finding("edit.name", Level.CRITICAL, part.path, "The name has characters that cannot be shown.")
-    if STEERS.search(whole):
+    if _steers(whole.lower()):
         reason = "Programs of agents are configured here: permissions, hooks and servers."
         yield _finding("edit.agents", Level.CRITICAL, part.path, reason, Capability.PERSISTENCE)
     elif "startup" in kinds:
@@ -140,6 +138,13 @@ def _place(part: Patched, folder: str) -> Iterator[Finding]:
         yield _finding("edit.credentials", Level.CRITICAL, part.path, "This is a place for keys or passwords.")
     if part.action == "Delete File":
         yield _finding("edit.deletes", Level.HIGH, part.path, DELETES)
+
+
+def _steers(path: str) -> bool:
+    """Return whether a file configures programs of agents, or Assent."""
+    folders = path.split("/")[:-1]
+    named = any(path == name or path.endswith(f"/{name}") for name in STEERING_NAMES)
+    return named or not STEERING_FOLDERS.isdisjoint(folders) or any(one in path for one in OWN_FOLDERS)
 
 
 def _fetch(request: Request) -> Assessment:

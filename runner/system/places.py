@@ -72,6 +72,11 @@ class Places:
         return self.state / "isolation.json"
 
     @property
+    def searches(self) -> Path:
+        """File with searches of the history that a person saved."""
+        return self.state / "searches.json"
+
+    @property
     def packages(self) -> Path:
         """Folder with packages that were fetched, by their hashes."""
         return self.state / "packages"

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from runner.audit.bodies import parsed
 from runner.audit.entry import Entry
-from runner.audit.following import _glance, parsed
+from runner.audit.following import _glance
 from runner.audit.row import Row, advance, to_columns
 from runner.audit.verify import verify
 from runner.model.bundle import Installed

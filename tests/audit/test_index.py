@@ -19,7 +19,7 @@ from runner.audit import indexing
 from runner.audit.index import IndexUnusable, SearchIndex, discard, facet_group, path_of
 from runner.audit.indexing import Indexer, Indexing
 from runner.audit.ledger import Ledger
-from runner.audit.search import Filter, History
+from runner.audit.search import Filter, History, Interrupted
 from runner.audit.terms import SoughtWords, folded
 from runner.model.assessment import Level
 from runner.model.request import Language
@@ -206,6 +206,27 @@ def test_damage_that_a_search_meets_removes_the_index(path: Path) -> None:
     with closing(History(path)) as history:
         assert [row.id for row in history.page(Filter(text="ab"), limit=1000)] == expected
     assert not path_of(path).exists()
+
+
+def test_a_stopped_search_is_no_damage(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finish(path)
+    with closing(History(path)) as history:
+
+        def ended_inside(*_given: object) -> None:
+            history.interrupt()
+            raise IndexUnusable
+
+        with monkeypatch.context() as patch:
+            patch.setattr(SearchIndex, "candidates", ended_inside)
+            with pytest.raises(Interrupted):
+                history.page(Filter(text="ab"))
+        assert path_of(path).exists()
+        assert history.page(Filter(text="ab"))
+        index = history._index
+        assert index is not None
+        index._index.execute("BEGIN")  # as an interrupt leaves it that comes at the end of a search
+        assert history.page(Filter(text="ab"))
+        assert path_of(path).exists()
 
 
 def test_only_its_owner_may_read_it_and_it_holds_no_text(path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from runner.audit import anchor, finding, formats
+from runner.audit.changes import read_changes
 from runner.audit.indexing import Indexing
 from runner.audit.ledger import Ledger
 from runner.audit.search import Filter, History
@@ -135,6 +136,7 @@ def read(path: Path) -> None:
         history.indexed()
         assert history.case("r7") is not None
         assert history.open_cases().cases
+    read_changes(path)
 
 
 def reads_all(statement: str) -> bool:

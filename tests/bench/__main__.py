@@ -36,6 +36,7 @@ MODULES = (
     "review",
     "idle",
     "package",
+    "history",
 )
 WINDOWS = {"first_window", "window", "review", "idle"}
 """Those that need a display."""

@@ -77,9 +77,11 @@ async def test_nobody_is_asked_when_the_client_has_its_answer(house: House) -> N
     assert record.decision is not None and record.decision.verdict is Verdict.WITHDRAWN
 
 
-async def test_lockdown_and_trust_count_for_them_too(house: House) -> None:
+async def test_lockdown_counts_for_them_and_trust_which_is_for_sandboxes_does_not(house: House) -> None:
     async with house.client("auto") as client:
         await house.engine.modes.trust("tester", 60.0)
-        assert said(await client.call_tool("approve", BASH))["behavior"] == "allow"
+        calling = spawn("ask", client.call_tool("approve", BASH))
+        assert house.approve(await house.question()) == ""
+        assert said(await calling)["behavior"] == "allow"
         await house.engine.modes.lock()
         assert said(await client.call_tool("approve", BASH))["behavior"] == "deny"

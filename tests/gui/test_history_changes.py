@@ -71,7 +71,7 @@ def test_they_are_listed_with_who_and_when_and_the_requests_come_back(desk: Desk
     first = panel.changes.model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert first.startswith("PIN removed, ") and first.endswith(", by a person")
     assert panel.changes.isVisible() and not panel.list.isVisible() and not panel.filters.isVisible()
-    desk.qtbot.keyClick(panel.show_changes, Qt.Key.Key_Space)
+    desk.qtbot.keyClick(panel.show_requests, Qt.Key.Key_Space)
     assert panel.list.isVisible() and panel.filters.isVisible() and not panel.look_for_change.isVisible()
 
 

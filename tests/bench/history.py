@@ -1,0 +1,140 @@
+"""The history: search, first page, append beside indexing, size of the index, and verify.
+
+A ledger of `ASSENT_BENCH_ENTRIES` entries (100,000; a million takes some minutes to make) is written once into
+`build/bench-history` and used again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import tempfile
+import time
+from contextlib import closing
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.audit.index import path_of
+from runner.audit.indexing import Indexer, Indexing
+from runner.audit.ledger import Ledger
+from runner.audit.seal import Seal
+from runner.audit.search import Filter, History
+from runner.audit.verify import verify
+from runner.model.assessment import Level
+from runner.model.request import Isolation, Language
+from runner.model.result import Outcome
+from tests.audit.story import approved, request, tell
+from tests.bench.long_history import KEY, RARE, write
+from tests.bench.row import Row, percentile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ENTRIES = int(os.environ.get("ASSENT_BENCH_ENTRIES", "100000"))
+FOLDER = Path("build/bench-history")
+APPENDED = 300
+"""Requests that are appended, of seven entries each."""
+ROUNDS = 5
+SEARCHES = (
+    *(Filter(text=text) for text in ("import", "self", "ls", "zq", RARE[:10], "part_1f", "absentword", "os.path.")),
+    Filter(text="self", host="example.org", outcome=Outcome.FAILED),
+    Filter(finding="python.delete", sandbox=Isolation.GVISOR),
+    Filter(language=Language.SHELL, level=Level.HIGH, text="import"),
+)
+_BARE = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rowid DESC LIMIT 100"
+
+
+def rows() -> Iterator[Row]:
+    path = FOLDER / f"ledger-{ENTRIES}.sqlite3"
+    if not path.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f"draft-{path.name}")
+        draft.unlink(missing_ok=True)
+        write(draft, ENTRIES)
+        draft.rename(path)
+    with closing(Indexing(path)) as indexing:
+        while indexing.advance():
+            pass
+    note = f"{ENTRIES:,} entries"
+    yield Row(
+        "size of the index", path_of(path).stat().st_size / 1e6, "MB", path.stat().st_size / 1e6, at_most=1.0, note=note
+    )
+    yield from _reading(path, note)
+    yield from _appending(path, note)
+    yield from _verifying(path, note)
+
+
+def _reading(path: Path, note: str) -> Iterator[Row]:
+    with closing(History(path)) as history:
+        first = [_seconds(lambda: history.page(limit=100)) for _ in range(ROUNDS * 4)]
+        yield Row("first page of the history", percentile(first, 0.95) * 1e3, "ms p95", at_most=50.0, note=note)
+        times = [_seconds(partial(history.page, one, limit=100)) for one in SEARCHES for _ in range(ROUNDS)]
+    with closing(sqlite3.connect(path_of(path))) as bare:
+        floor = [_seconds(lambda: bare.execute(_BARE, ('"sel" AND "elf"',)).fetchall()) for _ in range(ROUNDS * 4)]
+    slowest = percentile(times, 0.95) * 1e3
+    yield Row("search of the history", slowest, "ms p95", at_most=100.0, note=note)
+    yield Row("the same, to a query of the bare index", slowest, "ms p95", percentile(floor, 0.5) * 1e3, note=note)
+
+
+def _appending(path: Path, note: str) -> Iterator[Row]:
+    """Appends to a copy, with the index following and without, in turns."""
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        copy = Path(folder) / "ledger.sqlite3"
+        for file, target in ((path, copy), (path_of(path), path_of(copy))):
+            shutil.copy(file, target)
+        found: dict[bool, list[float]] = {True: [], False: []}
+        for turn in range(4):
+            found[turn % 2 == 1].append(asyncio.run(_append(copy, turn, indexed=turn % 2 == 1)))
+    without, beside = min(found[False]), min(found[True])
+    yield Row("append with the index following", beside * 1e3, "ms a request", without * 1e3, at_most=1.5, note=note)
+
+
+async def _append(path: Path, turn: int, *, indexed: bool) -> float:
+    """Return seconds for each request."""
+    ledger = Ledger.open(path)
+    indexer = Indexer(path) if indexed else None
+    if indexer is not None:
+        ledger.grown = indexer.wake
+    try:
+        began = time.perf_counter()
+        for number in range(APPENDED):
+            await tell(ledger, approved(request(f"b{turn}-{number}", code=f"total = {number}\n" * 30)))
+        return (time.perf_counter() - began) / APPENDED
+    finally:
+        if indexer is not None:
+            indexer.close()
+        await ledger.close()
+
+
+def _verifying(path: Path, note: str) -> Iterator[Row]:
+    """The floor is reading every entry and hashing its body, which no verification can do without."""
+    began = time.process_time()
+    verdict = verify(path, Seal(KEY).public)
+    speed = verdict.entries / (time.process_time() - began)
+    assert verdict.ok, verdict.what
+    began = time.process_time()
+    count = _bare_reading(path)
+    floor = count / (time.process_time() - began)
+    yield Row("verify", speed, "entries/s", at_least=50_000, note=f"{note}, of processor time")
+    yield Row("verify, to reading and hashing alone", speed, "entries/s", floor, note=note)
+
+
+def _bare_reading(path: Path) -> int:
+    statement = "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data FROM entries JOIN bodies USING (seq)"
+    with closing(sqlite3.connect(path)) as connection:
+        count = 0
+        for *_, data in connection.execute(f"{statement} ORDER BY seq"):
+            sha256(data.encode()).hexdigest()
+            sha256(data[:260].encode()).hexdigest()
+            count += 1
+        return count
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
