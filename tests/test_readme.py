@@ -50,6 +50,7 @@ SHOWN_BY_TESTS = {
     "make kill": "tests/soak/test_soak.py::test_a_console_that_is_killed",
     "make agents": "tests/path/test_real_agents.py::test_a_real_agent_waits_for_the_click_and_reports_the_output",
     "assent self-test": "tests/commands/test_cli.py::test_the_self_test_goes_the_whole_way",
+    "assent export --output FILE": "tests/commands/test_export.py::test_each_format_and_the_verifier_are_written",
     "assent agents revoke NAME": "tests/commands/test_cli.py::test_agents_are_added_listed_and_revoked",
     "make package": "tests/package/test_package.py::test_it_says_its_version_and_its_files_are_as_packed",
     "make package-test": "tests/package/test_story.py::test_an_update_while_it_is_open",

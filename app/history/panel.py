@@ -13,6 +13,7 @@ from app import phrases
 from app.history.changes import ChangesList
 from app.history.checking import Checking
 from app.history.detail import CHOOSE, Detail
+from app.history.exporting import Exporting
 from app.history.filters import LONGEST, Filters
 from app.history.indexed import IndexProgress
 from app.history.listing import HistoryList
@@ -89,6 +90,7 @@ class HistoryPanel(QWidget):
         self.show_changes.setCheckable(True)
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
+        self.exporting = Exporting(places.ledger, look, lambda: self.filters.wanted, lambda: self._wanted, self)
         self.show_requests = back_button("To the requests")
         self.saved = SavedSearches(places.searches, look, lambda: (self.filters.name, self.filters.state))
         self.progress = IndexProgress(places.ledger)
@@ -195,6 +197,7 @@ class HistoryPanel(QWidget):
         px = self._look.px
         self.filters.stand_beside(self.saved)
         self.filters.stand_beside(self.show_changes)
+        self.filters.stand_beside(self.exporting.button)
         self.filters.stand_beside(self.verify)
         self._among_changes = QWidget()
         bar = QHBoxLayout(self._among_changes)
@@ -216,6 +219,7 @@ class HistoryPanel(QWidget):
         whole.addWidget(self.filters)
         whole.addWidget(self._among_changes)
         whole.addWidget(self.progress)
+        whole.addWidget(self.exporting.notice)
         whole.addWidget(self.notice)
         self._views = Pages()
         self._views.addWidget(split)

@@ -25,6 +25,7 @@ NONE_YET = "There is no history yet; it begins with the first start."
 OWN_ARGUMENTS = {
     "assess": "say how risky a file is, and why; runs nothing",
     "connect": "put Assent into the configuration of an agent's program, or take it out",
+    "export": "write the history into a file, as JSON Lines, table, report or for the verifier",
     "images": "build the images that containers start from",
 }
 """Commands that parse their own arguments, with their purpose."""
@@ -51,14 +52,7 @@ def main(argv: Sequence[str]) -> int:
         from runner.sandbox.images.__main__ import main as images
 
         return images(list(argv[1:]))
-    if argv and argv[0] == "connect":
-        from runner.commands.connect import add_arguments, connect
-
-        parsed = parser({"connect": add_arguments})
-        parsed.set_defaults(command=connect)
-        arguments = parsed.parse_args(argv)
-    else:
-        arguments = parser().parse_args(argv)
+    arguments = _parsed(argv)
     from runner.model.errors import KnownError
     from runner.system.places import Places
 
@@ -75,13 +69,33 @@ def main(argv: Sequence[str]) -> int:
         return 1
 
 
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
+    """Return the arguments, with the command to call."""
+    match argv[:1]:
+        case ["connect"]:
+            from runner.commands.connect import add_arguments, connect
+
+            parsed = parser({"connect": add_arguments})
+            parsed.set_defaults(command=connect)
+        case ["export"]:
+            from runner.commands.export import add_arguments as of_export
+            from runner.commands.export import export
+
+            parsed = parser({"export": of_export})
+            parsed.set_defaults(command=export)
+        case _:
+            parsed = parser()
+    return parsed.parse_args(argv)
+
+
 def whole_parser() -> argparse.ArgumentParser:
     """Return `parser` with the arguments of the commands that parse their own; for manual page and completions."""
     from runner.commands.assess import add_arguments as of_assess
     from runner.commands.connect import add_arguments as of_connect
+    from runner.commands.export import add_arguments as of_export
     from runner.sandbox.images.__main__ import add_arguments as of_images
 
-    return parser({"assess": of_assess, "connect": of_connect, "images": of_images})
+    return parser({"assess": of_assess, "connect": of_connect, "export": of_export, "images": of_images})
 
 
 def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None = None) -> argparse.ArgumentParser:

@@ -1,0 +1,64 @@
+"""Every entry of the ledger with its hashes and signatures, for `resources/assent_verify.py`."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from runner.audit.entry import Entry, stored_entry
+from runner.audit.finding import Interrupted
+from runner.audit.tables import DAMAGE, LedgerDamaged, connect_to_read, explained
+from runner.model.request import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+FORMAT = 1
+"""Version of the form of the lines; the verifier names it too."""
+PROGRESS_EVERY = 1000
+_ALL = (
+    "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"
+    " FROM entries LEFT JOIN bodies USING (seq) ORDER BY seq"
+)
+
+
+class EntryBundle:
+    """The entries of the ledger at `path`, as they are when it is read. Any thread may call `stop`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stopped = False
+        self.head: dict[str, object] = {}
+        """Number, hash, key and signature of the last entry, once all were read."""
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def lines(self, progress: Callable[[int], None] = lambda count: None) -> Generator[str, None, None]:
+        """Yield a line that names the form, one per entry, and the signed head. Raises KnownError."""
+        with closing(connect_to_read(self._path)) as connection:
+            try:
+                # One state of the file, while others write.
+                connection.execute("BEGIN")
+                yield _line({"assent": "entries", "format": FORMAT})
+                last: Entry | None = None
+                for *columns, data in connection.execute(_ALL):
+                    if self._stopped:
+                        raise Interrupted("The export was stopped.")
+                    last = stored_entry(columns)
+                    yield _line({**asdict(last), "body": data if isinstance(data, str) else None})
+                    if last.seq % PROGRESS_EVERY == 0:
+                        progress(last.seq)
+                head = connection.execute("SELECT seq, hash, key, signature FROM head").fetchone()
+            except DAMAGE as error:
+                raise explained(error, self._path) from error
+        if head is None or last is None:
+            raise LedgerDamaged(f"The ledger {self._path} is damaged: the note of its last entry is missing.")
+        self.head = dict(zip(("seq", "hash", "key", "signature"), head, strict=True))
+        yield _line({"head": self.head})
+
+
+def _line(fields: dict[str, object]) -> str:
+    return canonical(fields).decode("ascii") + "\n"
