@@ -13,6 +13,7 @@ FEWEST = 250
 """Expressions there are at least; fewer mean that some are not found."""
 PUT_TOGETHER = {
     ("runner/audit/redact.py", "_detectors"): "loaded and tried",
+    ("runner/audit/terms.py", "_pattern"): "words of a search as they stand, for lines up to a bound",
     ("runner/risk/rules/knowledge.py", "_foreign"): "loaded and tried",
     ("runner/risk/rules/knowledge.py", "line_of"): "searches rule files, which a person wrote, for a rule's own name",
     ("runner/risk/rules/rule.py", "trusted"): "loaded and tried",
