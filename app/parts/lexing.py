@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
+from shiboken6 import isValid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +67,9 @@ class Lexing(QObject):
                 break
         else:
             self._work = None
+        if not isValid(self):  # collected meanwhile, with the view that it belonged to
+            self._work = None
+            return
         self._spent += last - began
         if self._work is None or slow or self._spent > _MOST_WORK:
             self._work = None

@@ -277,6 +277,7 @@ def test_what_a_run_created_or_changed_is_handed_out_and_nothing_else(lab: Lab, 
     async def body(session: Session) -> None:
         await session.write("written", b"by the agent", executable=False)
         # Long enough before the next run: what is as old as its beginning counts as changed.
+        await ran(session, "import time; time.sleep(0.1)")
         made = "import time\nopen('old', 'w').write('old'); open('other', 'w').write('x'); time.sleep(0.1)"
         first = await ran(session, made, collect=collect)
         assert [file.path for file in first.files] == ["old", "other"], first
