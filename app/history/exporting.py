@@ -52,9 +52,8 @@ class Exporting(QObject):
         self._chosen = chosen
         self._errands = Errands("export", self)
         self._export: HistoryExport | None = None
-        self.button = QPushButton()
-        self.button.setAccessibleName("Export")
-        self.button.setToolTip("Export: write requests, or all entries of the ledger, into a file")
+        self.button = QPushButton("Export")
+        self.button.setToolTip("Write requests, or all entries of the ledger, into a file")
         self.button.setAutoDefault(False)
         look.dress(self.button, "download", size=14)
         menu = QMenu(self.button)
