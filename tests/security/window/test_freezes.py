@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from tests.gui.conftest import Desk
 
 MEGABYTE = 1 << 20
-STALL = 0.3
+STALL = 0.8
 """Seconds of processor time for showing a text, where most take some hundredths; it was 4 to 60 s."""
 DRAWN = 0.2
 """Seconds of processor time for drawing a screen of code again; it was 0.5 s and more."""
-TURN = 0.15
+TURN = 0.5
 """Seconds of processor time for laying out lines in one turn of the window; it was up to 1.6 s."""
 STEP = 0.2
 """Seconds of processor time for one step of a lexer; it was up to 140 s."""
