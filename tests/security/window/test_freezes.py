@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from dataclasses import replace
@@ -20,17 +21,19 @@ from runner.risk.assess import assess
 from tests.gui import feed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytestqt.qtbot import QtBot
 
     from app.look.look import Look
     from tests.gui.conftest import Desk
 
 MEGABYTE = 1 << 20
-STALL = 0.8
+STALL = 0.3
 """Seconds of processor time for showing a text, where most take some hundredths; it was 4 to 60 s."""
 DRAWN = 0.2
 """Seconds of processor time for drawing a screen of code again; it was 0.5 s and more."""
-TURN = 0.5
+TURN = 0.15
 """Seconds of processor time for laying out lines in one turn of the window; it was up to 1.6 s."""
 STEP = 0.2
 """Seconds of processor time for one step of a lexer; it was up to 140 s."""
@@ -72,6 +75,14 @@ LEXED = {
     "texts in texts": ("shell", "\"$(echo '" * 3_000),
     "a long text": ("shell", "'" + "a\n" * 20_000 + "'"),
 }
+
+
+@pytest.fixture(autouse=True)
+def no_collection() -> Iterator[None]:
+    """Keep the garbage of earlier tests out of what is measured: collecting it takes as long as a turn may."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.mark.parametrize("name", SHOWN)
