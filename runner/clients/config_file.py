@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.model.errors import KnownError
+from runner.system.durable import flush_folder
 from runner.system.plain_file import read_file
 
 MOST_BYTES = 8 << 20
@@ -95,7 +96,7 @@ def write(file: ConfigFile, text: str) -> Path | None:
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
-        _flush(file.target.parent)
+        flush_folder(file.target.parent)
     except OSError as error:
         raise _failed(file.path, "cannot be written", error) from error
     return backup
@@ -153,15 +154,6 @@ def _draft(file: ConfigFile, data: bytes, name: str) -> Path:
         path.unlink(missing_ok=True)
         raise
     return path
-
-
-def _flush(folder: Path) -> None:
-    """Make the rename itself survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _failed(path: Path, what: str, error: OSError) -> KnownError:

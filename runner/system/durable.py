@@ -25,11 +25,11 @@ def replace_file(path: Path, text: str) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _flush_folder(target.parent)
+    flush_folder(target.parent)
 
 
-def _flush_folder(folder: Path) -> None:
-    """Make the rename itself survive a power cut."""
+def flush_folder(folder: Path) -> None:
+    """Make a new or changed name in `folder` survive a power cut. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -10,6 +10,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
+from runner.system.durable import flush_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,8 +88,4 @@ def _publish(draft: Path, path: Path, ledger: Path, *, replace: bool) -> None:
             if error.errno not in _NO_HARD_LINKS:
                 raise
             draft.rename(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    flush_folder(path.parent)
