@@ -21,6 +21,7 @@ from runner.model.errors import KnownError
 from runner.model.events import ApprovalArmed, ApprovalSpent, ModeChanged, QuestionPaused, RequestDecided, RequestEdited
 from runner.model.request import Language
 from tests.engine.test_engine import HELLO, Stage
+from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from runner.approval.ticket import Ticket
@@ -94,12 +95,8 @@ async def test_what_a_person_wrote_runs_and_the_agent_gets_the_difference(stage:
     assert answer.decision.digest == draft.request.digest
     (edited,) = heard(stage, RequestEdited)
     assert stage.heard.index(edited) < stage.heard.index(heard(stage, RequestDecided)[0])  # type: ignore[arg-type]
-    record = History(stage.places.ledger)
-    try:
-        whole = record.case(original.id)
-    finally:
-        record.close()
-    assert whole is not None and whole.request.code == original.code
+    whole = record_in(stage.places.ledger, original.id)
+    assert whole.request.code == original.code
     body = next(step.body for step in whole.steps if step.entry.kind == "edited")
     assert (body["code"], body["from"], body["digest"]) == (code, original.digest, draft.request.digest)
 
@@ -122,12 +119,8 @@ async def test_limits_that_a_person_changed_are_those_it_runs_with_and_the_agent
     changed = "time 5 s in place of 30 s, memory 1024 MB in place of 512 MB"
     assert answer.text() == f"1\n{LIMITED} {changed}."
     assert answer.structured()["limits_changed"] == changed and "changes" not in answer.structured()
-    history = History(stage.places.ledger)
-    try:
-        record = history.case(original.id)
-    finally:
-        history.close()
-    assert record is not None and record.request.limits == original.limits
+    record = record_in(stage.places.ledger, original.id)
+    assert record.request.limits == original.limits
     (body,) = [step.body for step in record.steps if step.entry.kind == "edited"]
     assert body["limits"] == asdict(limits) and body["digest"] == draft.request.digest
     assert words.limits(record) == changed and not words.edited(record)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
-from runner.audit.search import History
 from runner.clients.client import Setup
 from runner.clients.connection import ClientConnections
 from runner.clients.known import BY_ID
@@ -29,6 +28,7 @@ from runner.model.decision import Verdict
 from runner.model.request import Tool
 from runner.system.places import Places
 from tests.commands.test_cli import Desk
+from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -129,12 +129,8 @@ async def test_a_shell_command_is_asked_as_one_and_the_answer_reaches_the_client
         assert is_no(client, out, process.returncode or 0, err)
         assert b"Not on a Friday." in out
     assert desk.sandbox.runs == [], "Assent ran it, too"
-    history = History(account.places.ledger)
-    try:
-        record = history.case(request.id)
-    finally:
-        history.close()
-    assert record is not None and record.assessment is not None
+    record = record_in(account.places.ledger, request.id)
+    assert record.assessment is not None
     assert record.assessment.level is Level.CRITICAL
     assert OUTCOME_UNKNOWN in json.dumps([step.body for step in record.steps])
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.assembly import build
-from runner.audit.search import History
 from runner.model.decision import Verdict
 from runner.model.events import HostContacted
 from runner.model.request import Language, Tool
@@ -16,6 +15,7 @@ from runner.model.submission import Submission
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.network.stage import PUBLIC, Hosts
+from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -143,13 +143,7 @@ class NetworkedStage:
         return found()[-1]
 
     def record(self, request_id: str) -> CaseRecord:
-        history = History(self.places.ledger)
-        try:
-            record = history.case(request_id)
-        finally:
-            history.close()
-        assert record is not None
-        return record
+        return record_in(self.places.ledger, request_id)
 
     def entries(self, request_id: str) -> list[str]:
         return [step.entry.kind for step in self.record(request_id).steps]

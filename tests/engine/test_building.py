@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from runner.audit.search import History
 from runner.engine.building import BUILT
 from runner.model.answer import Status
 from runner.model.assessment import Level
@@ -21,6 +20,7 @@ from runner.policy.grants import offered
 from tests.engine.test_installing import install, registry, run
 from tests.engine.test_kept_sandboxes import House
 from tests.engine.test_known_files import out, request
+from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -48,13 +48,7 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 
 def recorded(house: House, id: str) -> CaseRecord:
     """What the history has of a request."""
-    history = History(house.places.ledger)
-    try:
-        found = history.case(id)
-    finally:
-        history.close()
-    assert found is not None
-    return found
+    return record_in(house.places.ledger, id)
 
 
 async def failed(house: House, package: str = "app", **more: object) -> Answer:

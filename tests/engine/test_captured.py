@@ -10,7 +10,6 @@ import pytest
 
 from runner.assembly import build
 from runner.audit.captures import read
-from runner.audit.search import History
 from runner.model.decision import Verdict
 from runner.model.errors import KnownError
 from runner.model.request import Language, Tool
@@ -19,6 +18,7 @@ from runner.sandbox.local.sandbox import LocalSandbox
 from runner.settings.loading import load
 from runner.system.places import Places
 from tests.patience import HANGS
+from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,13 +57,7 @@ def run(places: Places, tmp_path: Path, **environment: str) -> Answer:
 
 
 def recorded(places: Places, answer: Answer) -> Any:
-    history = History(places.ledger)
-    try:
-        record = history.case(answer.request_id)
-        assert record is not None
-        return record.result
-    finally:
-        history.close()
+    return record_in(places.ledger, answer.request_id).result
 
 
 def test_the_agent_the_ledger_and_the_store_know_the_file(places: Places, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pytest_asyncio
 
 from runner.assembly import build
 from runner.audit.ledger import Ledger, LedgerFailed
-from runner.audit.search import History
 from runner.audit.verify import verify
 from runner.model.answer import Status
 from runner.model.decision import Decider, Verdict
@@ -25,6 +24,7 @@ from runner.settings.loading import load
 from runner.system.places import Places
 from tests.doubles import HeldSandbox
 from tests.patience import HANGS
+from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -77,13 +77,7 @@ class Stage:
         return ticket
 
     def phases(self, request_id: str) -> list[str]:
-        history = History(self.places.ledger)
-        try:
-            record = history.case(request_id)
-            assert record is not None
-            return [step.entry.kind for step in record.steps]
-        finally:
-            history.close()
+        return [step.entry.kind for step in record_in(self.places.ledger, request_id).steps]
 
 
 @pytest_asyncio.fixture

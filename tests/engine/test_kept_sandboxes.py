@@ -28,6 +28,7 @@ from runner.system.places import Places
 from runner.system.tasks import spawn
 from tests.approval.test_door import Pen
 from tests.patience import HANGS
+from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -338,10 +339,7 @@ async def test_a_late_approval_ends_with_its_sandbox_and_runs_in_no_other(house:
         await house.engine.submit(Submission("claude", Tool.CODE_EXECUTE, Language.PYTHON, "1", sandbox_id=id))
     assert await house.engine.late.arm(ticket.request_id, digest) == GONE
     await house.engine.close("over")
-    history = History(house.places.ledger)
-    record = history.case(ticket.request_id)
-    history.close()
-    assert record is not None
+    record = record_in(house.places.ledger, ticket.request_id)
     whys = [step.body["why"] for step in record.steps if step.entry.kind == DROPPED and isinstance(step.body, dict)]
     assert whys == ["its sandbox was removed"]
     assert not any(isinstance(event, RunStarted) for event in house.heard)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from runner.assembly import build
-from runner.audit.search import History
 from runner.model.decision import Verdict
 from runner.model.events import RequestClosed
 from runner.settings.loading import load
@@ -17,6 +16,7 @@ from runner.system.tasks import spawn
 from tests.doubles import HeldSandbox
 from tests.gateway.stage import AGENT, PRINT, Address
 from tests.patience import HANGS
+from tests.recorded import records
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -73,12 +73,7 @@ class House(Address):
 
     def records(self) -> list[CaseRecord]:
         """Every request in the history, newest first."""
-        history = History(self.engine.parts.places.ledger)
-        try:
-            found = [history.case(row.id) for row in history.page()]
-        finally:
-            history.close()
-        return [record for record in found if record is not None]
+        return records(self.engine.parts.places.ledger)
 
 
 @asynccontextmanager

@@ -16,7 +16,6 @@ from app.review.batch import Batch
 from app.review.editor import can_edit
 from runner.approval.draft import Draft
 from runner.approval.editing import Earlier, Version
-from runner.audit.search import History
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.difference import difference
@@ -26,6 +25,7 @@ from runner.system.clock import since_boot
 from tests.audit import story
 from tests.gui import feed, record
 from tests.gui.elapse import rest
+from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -437,10 +437,7 @@ def test_the_history_shows_both_versions(look: Look, places: Places, qtbot: QtBo
     at = next(number for number, (kind, _, _) in enumerate(told) if kind == "approved")
     told.insert(at, ("edited", one.id, {"code": "print(2)", "from": one.digest, "digest": "0" * 64}))
     record.ledger(places.ledger, told)
-    history = History(places.ledger)
-    found = history.case(one.id)
-    history.close()
-    assert found is not None
+    found = record_in(places.ledger, one.id)
     detail = Detail(look, lambda _folder: True, lambda _file: b"")
     qtbot.addWidget(detail)
     detail.show_record(found)

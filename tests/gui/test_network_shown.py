@@ -12,18 +12,19 @@ from app.history import words
 from app.history.detail import Detail
 from app.parts.meters import Meters
 from app.remembering.panel import RulesPanel
-from runner.audit.search import CaseRecord, History
 from runner.model.network import Destination
 from runner.model.request import Isolation, Limits
 from runner.model.result import Usage
 from runner.policy.host_grants import for_host
 from tests.gui import feed, network_scenes, record
 from tests.gui.network_scenes import REACHED, refused
+from tests.recorded import record_in
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from app.look.look import Look
+    from runner.audit.search import CaseRecord
     from runner.system.places import Places
     from tests.gui.conftest import Desk
 
@@ -40,11 +41,7 @@ def meters(look: Look, qtbot: QtBot) -> Meters:
 @pytest.fixture
 def shown(places: Places) -> CaseRecord:
     record.ledger(places.ledger, network_scenes.recorded())
-    history = History(places.ledger)
-    found = history.case("n1")
-    history.close()
-    assert found is not None
-    return found
+    return record_in(places.ledger, "n1")
 
 
 def use(at: float, sent: int | None, received: int | None = None, connections: int = 0) -> Usage:

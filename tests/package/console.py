@@ -17,10 +17,10 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from runner.audit.search import History
 from runner.system.places import DOOR
 from tests.package.bare_root import PATH
 from tests.package.given import HOME, PATIENCE
+from tests.recorded import records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,14 +107,7 @@ class Console:
     def records(self) -> list[CaseRecord]:
         """Return everything in the history, newest first."""
         ledger = self.root.folder / self.home.lstrip("/") / ".local/share/assent/ledger.sqlite3"
-        if not ledger.exists():
-            return []
-        history = History(ledger)
-        try:
-            found = [history.case(row.id) for row in history.page()]
-        finally:
-            history.close()
-        return [record for record in found if record is not None]
+        return records(ledger) if ledger.exists() else []
 
     def phase(self) -> str:
         """Return where the newest request stands."""

@@ -19,9 +19,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from PySide6.QtGui import QColor, QImage
 
-from runner.audit.search import History
 from runner.identity.agents import Agents
 from runner.system.places import Places
+from tests.recorded import records
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -166,14 +166,7 @@ class Desktop:
 
     def records(self) -> list[CaseRecord]:
         """Everything in the history, newest first."""
-        if not self.places.ledger.exists():
-            return []
-        history = History(self.places.ledger)
-        try:
-            found = [history.case(row.id) for row in history.page()]
-        finally:
-            history.close()
-        return [record for record in found if record is not None]
+        return records(self.places.ledger) if self.places.ledger.exists() else []
 
     def phase(self) -> str:
         """Where the newest request stands."""
