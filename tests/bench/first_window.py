@@ -8,9 +8,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.bench.row import Row
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 9
 BARE = """
 import sys
@@ -54,9 +60,9 @@ def rows() -> list[Row]:
     frame: list[float] = []
     filled: list[float] = []
     for _ in range(ROUNDS):
-        bare.append(_painted(BARE))
-        frame.append(_painted(FRAME))
-        filled.append(_painted(FILLED))
+        bare.append(painted((sys.executable, "-c", BARE)))
+        frame.append(painted((sys.executable, "-c", FRAME)))
+        filled.append(painted((sys.executable, "-c", FILLED)))
     floor, value, full = statistics.median(bare), statistics.median(frame), statistics.median(filled)
     return [
         Row("first window painted (p50)", value, "ms", floor, at_most=1.6),
@@ -64,12 +70,12 @@ def rows() -> list[Row]:
     ]
 
 
-def _painted(script: str) -> float:
-    """Milliseconds until the process says that it has painted."""
+def painted(command: Sequence[str]) -> float:
+    """Return milliseconds until the process says that it has painted."""
     with tempfile.TemporaryDirectory() as home:
         environment = os.environ | {"ASSENT_HOME": home, "ASSENT_PORT": "0"}
         start = time.perf_counter()
-        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, cwd=ROOT)
         assert process.stdout is not None
         while b"painted" not in process.stdout.readline():
             assert process.poll() is None, "it ended"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench.bridge_start import INITIALIZE
-from tests.bench.first_window import FRAME
+from tests.bench.first_window import FRAME, painted
 from tests.bench.row import Row, attempt, skip
 
 if TYPE_CHECKING:
@@ -83,25 +83,9 @@ def _window() -> Iterator[Row]:
     if not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         skip("there is no display, and no Xvfb for a virtual one")
     script = f"import sys\nsys.path.insert(0, {str(TREE / 'app')!r})\n{FRAME}"
-    rounds = [(_painted((sys.executable, "-c", FRAME)), _painted((*IN_PACKAGE, script))) for _ in range(WINDOWS)]
+    rounds = [(painted((sys.executable, "-c", FRAME)), painted((*IN_PACKAGE, script))) for _ in range(WINDOWS)]
     floor, value = (statistics.median(taken) for taken in zip(*rounds, strict=True))
     yield Row("first window of the package painted (p50)", value, "ms", floor, at_most=1.1)
-
-
-def _painted(command: Sequence[str]) -> float:
-    """Return milliseconds until the process says that it has painted."""
-    with tempfile.TemporaryDirectory() as home:
-        environment = os.environ | {"ASSENT_HOME": home, "ASSENT_PORT": "0"}
-        start = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, cwd=ROOT)
-        assert process.stdout is not None
-        while b"painted" not in process.stdout.readline():
-            assert process.poll() is None, "it ended"
-        took = (time.perf_counter() - start) * 1e3
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        return took
 
 
 def _sizes() -> Iterator[Row]:

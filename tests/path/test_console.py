@@ -12,16 +12,14 @@ import pytest
 import pytest_asyncio
 from mcp.shared.exceptions import MCPError
 
-from app.demo.screen import virtual_screen
 from runner.audit.verify import verify
 from runner.model.decision import Decider, Verdict
 from runner.model.result import Outcome
 from runner.system.tasks import spawn
-from tests.components import require
 from tests.path.desktop import KEYCODE_A, Desktop, processes, until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from mcp import Client
@@ -30,14 +28,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio
 GUARD_SECONDS = 0.6
 QUIET_SECONDS = 1.0
-
-
-@pytest.fixture(scope="module")
-def display() -> Iterator[str]:
-    require("screen")
-    require("bubblewrap")
-    with virtual_screen() as name:
-        yield name
 
 
 @pytest_asyncio.fixture

@@ -12,21 +12,19 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from app.demo.screen import virtual_screen
 from app.look.tokens import LIGHT
 from runner.audit.verify import verify
 from runner.gateway import door
 from runner.gateway.snippets import configurations
 from runner.identity.agents import Agents
 from runner.model.decision import Decider, Verdict
-from tests.components import require
 from tests.path.desktop import PATIENCE, Desktop, button, until
 from tests.path.mock_model import SAID, TOOL, serving
 from tests.path.programs import WAYS, kill, started
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
 pytestmark = pytest.mark.asyncio
 SHOTS = Path("build/shots")
@@ -34,17 +32,9 @@ PROMPT = "Add the two numbers."
 HISTORY = "ctrl+3"
 
 
-@pytest.fixture(scope="module")
-def display() -> Iterator[str]:
-    for component in ("agents", "screen", "bubblewrap"):
-        require(component)
-    with virtual_screen() as name:
-        yield name
-
-
 @pytest_asyncio.fixture
-async def desktop(tmp_path: Path, display: str) -> AsyncIterator[Desktop]:
-    desktop = Desktop(tmp_path / "home", display)
+async def desktop(tmp_path: Path, display_for_agents: str) -> AsyncIterator[Desktop]:
+    desktop = Desktop(tmp_path / "home", display_for_agents)
     await desktop.start()
     yield desktop
     desktop.end()

@@ -1,4 +1,4 @@
-"""The story of a plot and of two hosts, with real agents, a real window and each sandbox (issue 11, *Seen working*)."""
+"""The story of a plot and of two hosts, with real agents, a real window and each sandbox."""
 
 from __future__ import annotations
 
@@ -6,34 +6,23 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
-from app.demo.screen import virtual_screen
 from tests import container_engine
-from tests.components import AGENTS, require
+from tests.components import AGENTS
 from tests.path.stand_ins import INK, REFUSED
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 PATIENCE = 300.0
-
-
-@pytest.fixture(scope="module")
-def display() -> Iterator[str]:
-    for component in ("agents", "screen", "bubblewrap"):
-        require(component)
-    with virtual_screen() as name:
-        yield name
 
 
 @pytest.mark.parametrize(
     ("way", "sandbox"), [("claude-bridge", "local"), ("claude-http", "docker"), ("codex-bridge", "gvisor")]
 )
-def test_a_real_agent_plots_and_reaches_a_host_that_a_person_allows(display: str, way: str, sandbox: str) -> None:
-    environment = os.environ | {"DISPLAY": display, "ASSENT_TEST_AGENTS": str(AGENTS.parents[1])}
+def test_a_real_agent_plots_and_reaches_a_host_that_a_person_allows(
+    display_for_agents: str, way: str, sandbox: str
+) -> None:
+    environment = os.environ | {"DISPLAY": display_for_agents, "ASSENT_TEST_AGENTS": str(AGENTS.parents[1])}
     if sandbox != "local":
         environment["DOCKER_HOST"] = container_engine.address()
         container_engine.fill(environment["DOCKER_HOST"])
