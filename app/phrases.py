@@ -45,7 +45,7 @@ def claim(request: Request) -> str:
 
 
 def sender(request: Request, several: bool = False) -> str:
-    """Return the agent, and which of its sessions where `several` are to be told apart."""
+    """Return the agent, and which of its sessions where `several` are to be distinguished."""
     agent = visible(request.agent)
     return f"session {request.session:,} of {agent}" if several and request.session else agent
 

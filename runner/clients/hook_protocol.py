@@ -104,7 +104,7 @@ def answer(client: str, event: str, allow: bool, reason: str) -> str:
     if client == GEMINI:
         return json.dumps({"decision": "allow"} if allow else {"decision": "deny", "reason": reason})
     if client == "codex" and allow:
-        # Codex takes no `allow` and goes on where a hook ends well and says nothing.
+        # Codex takes no `allow` and continues where a hook ends well and says nothing.
         return ""
     output = {
         "hookEventName": event or "PreToolUse",

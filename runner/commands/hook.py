@@ -96,7 +96,7 @@ def _answer(argv: list[str]) -> tuple[int, str]:
     client, home = _arguments(argv)
     asked = hook_protocol.parse(_input())
     if asked.is_of_assent:
-        # It asks for itself. A client that asks for permission as well is told yes.
+        # It asks for itself. A client that asks for permission as well gets a yes.
         permission = asked.event == hook_protocol.PERMISSION
         return 0, hook_protocol.answer(client, asked.event, True, "") if permission else ""
     if asked.tool in hook_protocol.HARMLESS[client]:

@@ -26,7 +26,7 @@ NOT_KEPT = "The content was read before Assent was restarted, and only its hash 
 
 
 def recalled(ledger: Path, agent: str, request_id: str, registered: float) -> tuple[Answer, bool] | None:
-    """Return the answer to a request that `agent` was told to fetch, and whether it was fetched before.
+    """Return the answer to a request that `agent` was to fetch later, and whether it was fetched before.
 
     None where there is none of the last hour, or where the agent that asked had the name before it was `registered`
     (seconds since the epoch) again. Reads files: call it on a thread. Raises KnownError.

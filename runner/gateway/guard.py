@@ -331,7 +331,7 @@ def _of_handshakes(headers: _Headers) -> bool:
 
 
 def _may_revive(scope: Scope, headers: _Headers, session: str) -> bool:
-    """Return whether a message goes on in a new session where the one that it names is unknown."""
+    """Return whether a message is passed on in a new session where the one that it names is unknown."""
     usual = scope["method"] == "POST" and scope["path"] == PATH and _of_handshakes(headers)
     return usual and 0 < len(session) <= LONGEST
 

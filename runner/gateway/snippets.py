@@ -50,7 +50,7 @@ def configurations(
 ) -> tuple[Snippet, ...]:
     """Return the configurations for `agent`, those with the bridge first. Every text holds the token: store it nowhere.
 
-    The bridge answers also while no console is open; with HTTP, clients that start before it go on without Assent and
+    The bridge answers also while no console is open; with HTTP, clients that start before it work without Assent and
     say nothing. Where a client's own time limit is raised, the same text sets how long Assent may hold a call.
     `command` starts the bridge, followed by `mcp`. `variables` are what the bridge needs to find a console whose
     folders are not the usual ones: clients start it without those of the session.

@@ -274,7 +274,7 @@ def _refused_hosts(result: Result) -> tuple[str, bool]:
     """Return the refused hosts in words, and whether any of them was refused for all of the run."""
     reached = {(one.host, one.port) for one in result.contacts if one.allowed}
     tried = [one for one in result.contacts if one.allowed is False]
-    # One that a person allowed while the run went on was reached after all, or a grant for it ended on the way.
+    # One that a person allowed while the run was active was reached after all, or a grant for it ended on the way.
     partly = list(dict.fromkeys(one.name for one in tried if (one.host, one.port) in reached and _names_a_host(one)))
     refused = [one for one in tried if (one.host, one.port) not in reached]
     if tried and not refused:

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class LoopThread:
-    """Runs one coroutine until it is told to stop. Starts once; what it has to say of faults goes to `failed`."""
+    """Runs one coroutine until `stop` is called. Starts once; what it has to say of faults goes to `failed`."""
 
     def __init__(
         self,

@@ -166,7 +166,7 @@ async def test_an_answer_that_nobody_fetched_is_given_once(tmp_path: Path, verdi
         assert said.startswith("4" if verdict is Verdict.APPROVED else "Denied: Use the copy.") and JOINED in said
         fetched = text(await client.call_tool("code_result", {"id": pending["request_id"]}))
         assert DELIVERED_BEFORE in fetched
-        assert data(await asking(client))["status"] == "pending", "it is asked anew"
+        assert data(await asking(client))["status"] == "pending", "it is asked again"
         assert data(await asking(client))["request_id"] != pending["request_id"]
 
 

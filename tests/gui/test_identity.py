@@ -1,4 +1,4 @@
-"""Who asks: what a program says of itself stands in quotes, and two sessions of one agent are told apart."""
+"""Who asks: what a program says of itself stands in quotes, and two sessions of one agent are distinguished."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // Loads the files of a kept sandbox for JavaScript code: known ones from the texts that were approved, those of installed
-// packages only as they were installed, and others only where the person was told that they would be loaded unread.
+// packages only as they were installed, and others only where the request showed the person that they would be loaded unread.
 'use strict';
 const fs = require('node:fs');
 const Module = require('node:module');
