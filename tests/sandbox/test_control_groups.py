@@ -340,3 +340,24 @@ def test_only_groups_of_runs_whose_console_is_gone_are_removed() -> None:
     assert group.owned_by_nobody(Path(f"assent-{namespace}-run-1-1-ab")) == "run-1-1-ab"
     assert group.owned_by_nobody(Path(f"assent-{namespace + 1}-run-1-1-ab")) == ""
     assert group.owned_by_nobody(Path(f"assent-{namespace}-other")) == ""
+
+
+def test_a_group_that_goes_away_while_they_are_looked_for_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "a" / "b"
+    namespace = os.stat("/proc/self/ns/pid").st_ino
+    left = own / "other" / f"assent-{namespace}-run-1-1-ab"
+    left.mkdir(parents=True)
+    (own / "going").mkdir()
+    look = os.scandir
+
+    def gone(path: str | os.PathLike[str] = ".") -> object:
+        if os.path.basename(os.fspath(path)) == "going":
+            raise FileNotFoundError(path)
+        return look(path)
+
+    monkeypatch.setattr(control_groups, "own_group", lambda controller: None if controller else own)
+    monkeypatch.setattr(os, "scandir", gone)
+    assert control_groups.sweep() == {"run-1-1-ab"}
+    assert not left.exists()

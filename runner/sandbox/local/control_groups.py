@@ -8,6 +8,7 @@ no such rule; there the folder of the console's own group only has to be writabl
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
 import subprocess
 from pathlib import Path
@@ -175,7 +176,9 @@ def sweep() -> set[str]:
     names: set[str] = set()
     for own in filter(None, map(own_group, ("", *CONTROLLERS))):
         for place in (own, own.parent, own.parent.parent):
-            for folder in [*place.glob("assent-*"), *place.glob("*/assent-*")]:
+            # Not Path.glob, which fails where a group of another program goes away meanwhile.
+            found = [one for pattern in ("assent-*", "*/assent-*") for one in glob.glob(pattern, root_dir=place)]
+            for folder in (place / one for one in found):
                 if (name := owned_by_nobody(folder)) and remove(folder):
                     names.add(name)
     return names
