@@ -83,17 +83,17 @@ class Entrance:
             await self._parts.sandboxes.known()
         offered = await self._offered(submission.agent) if self._may_be_networked(submission) else Offered()
         isolation, image, protections = await self._place(submission)
-        self._check_open(submission.tool)
-        kept = self._kept(submission)
+        kept = self._admissible(submission)
         settings = self._parts.configuration.settings
         make = partial(_request, submission, settings, isolation, image, kept, protections, offered)
         request = await self._parts.aside.do(submission.agent, _size(submission), make)
         # Checked again, as it may have been made beside the loop.
-        self._check_open(submission.tool)
-        self._kept(submission)
+        self._admissible(submission)
         request = await self._with_packages(submission, request, kept)
         request = await self._with_files(submission, request)
         async with self._joining.turn(request):
+            # It may have waited for an identical one to be written.
+            self._admissible(submission)
             if submission.may_join and (there := self._joining.join(request)) is not None:
                 return there, True
             case = Case(request, self._record)
@@ -138,8 +138,7 @@ class Entrance:
             request = await self._installing.planned(request, language, before)
             if request.tool is Tool.CODE_INSTALL_PACKAGE and not request.builds:
                 request = replace(request, network=NetworkMode.NONE, domains=(), granted=())  # nothing would use it
-            self._check_open(submission.tool)
-            self._kept(submission)
+            self._admissible(submission)
         if request.tool is Tool.CODE_EXECUTE and (found := self._sandboxes.packages(request.sandbox)) is not None:
             request = replace(request, installed=found.seen)
         return await asyncio.to_thread(_digested, request) if request.plan is not None else _digested(request)
@@ -151,14 +150,17 @@ class Entrance:
             return request
         assessor = self._parts.assessor
         files = await assessor.used(request.language, request.code, written, agent=request.agent)
-        self._check_open(submission.tool)
-        self._kept(submission)
+        self._admissible(submission)
         if not files:
             return request
         request = await asyncio.to_thread(_digested, replace(request, known=files))
-        self._check_open(submission.tool)
-        self._kept(submission)
+        self._admissible(submission)
         return request
+
+    def _admissible(self, submission: Submission) -> Kept | None:
+        """Return the kept sandbox that a call names. Raises KnownError and Refused where it cannot be taken now."""
+        self._check_open(submission.tool)
+        return self._kept(submission)
 
     def _check_open(self, tool: Tool) -> None:
         """Raise KnownError while no request for `tool` can be taken."""
