@@ -184,7 +184,7 @@ class Engine:
     async def recall(self, agent: str, request_id: str) -> tuple[Answer, bool] | None:
         """Return the answer of an earlier console, and whether it was fetched before. Raises KnownError."""
         ledger, registered = self.parts.places.ledger, self.membership.registered(agent)
-        return await asyncio.to_thread(recalled, ledger, agent, request_id, registered)
+        return await recalled(ledger, agent, request_id, registered, self.parts.assessor)
 
     def waiting(self, agent: str) -> int:
         """Return the number of requests of `agent` that are not closed (spec I5)."""

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from runner.approval import editing
 from runner.audit.ledger import LedgerFailed
+from runner.engine.edits import changed_code
 from runner.engine.kept_sandboxes import CONTENT
 from runner.engine.runs import not_run
 from runner.model.answer import Answer
 from runner.model.codec import encode
 from runner.model.decision import Ask, Decider, Decision, Verdict
-from runner.model.difference import as_text, difference
 from runner.model.errors import KnownError
 from runner.model.events import RequestAssessed, RequestClosed, RequestDecided, RequestEdited, RunFinished, RunStarted
 from runner.model.lifecycle import Phase
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from runner.requests.case import Case
     from runner.requests.cases import Cases
 
-LONGEST_CHANGES = 20_000
-"""Characters of a person's changes that are sent to the agent."""
 FOR_THE_WINDOW = frozenset({"chosen", "warm", "missing"})
 """Facts about the sandbox that help no agent, and cost its tokens."""
 UNDECIDED = frozenset({Phase.ARRIVED, Phase.ASSESSED, Phase.ASKED})
@@ -230,9 +228,8 @@ class Path:
         if case.edited is None:
             return "", ""
         old, new = case.request.code, case.edited.code
-        changes = await self._parts.assessor.compare(old, new, agent=case.request.agent)
-        lines = await asyncio.to_thread(difference, old, new, changes=changes)
-        return as_text(lines, LONGEST_CHANGES), bounds.changed_limits(case.request.limits, case.edited.limits)
+        changes = await changed_code(self._parts.assessor, old, new, agent=case.request.agent)
+        return changes, bounds.changed_limits(case.request.limits, case.edited.limits)
 
     async def _close(self, case: Case, answer: Answer) -> None:
         if case.phase is not Phase.CLOSED:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from runner.approval.editing import EDITED
+from runner.approval.editing import approved_code
 from runner.audit.search import History
+from runner.engine.edits import changed_code
 from runner.model.answer import Answer
-from runner.model.difference import as_text, difference
 from runner.model.lifecycle import Phase
 from runner.model.request import Tool
 from runner.requests.case import PARKED
@@ -17,20 +18,31 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.audit.search import CaseRecord
+    from runner.risk.worker.assessor import Assessor
 
 KEPT_SECONDS = 3600.0
 DELIVERED = "delivered"
 """Kind of the entry that says that the answer was fetched."""
-LONGEST_CHANGES = 20_000
 NOT_KEPT = "The content was read before Assent was restarted, and only its hash is in the history. Read it again."
 
 
-def recalled(ledger: Path, agent: str, request_id: str, registered: float) -> tuple[Answer, bool] | None:
+async def recalled(
+    ledger: Path, agent: str, request_id: str, registered: float, assessor: Assessor
+) -> tuple[Answer, bool] | None:
     """Return the answer to a request that `agent` was to fetch later, and whether it was fetched before.
 
     None where there is none of the last hour, or where the agent that asked had the name before it was `registered`
-    (seconds since the epoch) again. Reads files: call it on a thread. Raises KnownError.
+    (seconds since the epoch) again. Raises KnownError.
     """
+    found = await asyncio.to_thread(_fetchable, ledger, agent, request_id, registered)
+    if found is None:
+        return None
+    record, delivered = found
+    old, new = record.request.code, approved_code(record)
+    return _answer(record, await changed_code(assessor, old, new, agent=agent)), delivered
+
+
+def _fetchable(ledger: Path, agent: str, request_id: str, registered: float) -> tuple[CaseRecord, bool] | None:
     if not ledger.exists():
         return None
     history = History(ledger)
@@ -45,20 +57,17 @@ def recalled(ledger: Path, agent: str, request_id: str, registered: float) -> tu
     recent = bool(closed) and time.time() - closed[-1] < KEPT_SECONDS
     if record.decision is None or PARKED not in kinds or not recent:
         return None
-    return _answer(record), DELIVERED in kinds
+    return record, DELIVERED in kinds
 
 
-def _answer(record: CaseRecord) -> Answer:
+def _answer(record: CaseRecord, changes: str) -> Answer:
     """Return the answer as the history has it: with as much of the output as is recorded."""
     assert record.decision is not None
     bodies = {step.entry.kind: step.body for step in record.steps}
-    finished, edited = bodies.get(Phase.FINISHED, {}), bodies.get(EDITED, {}).get("code")
+    finished = bodies.get(Phase.FINISHED, {})
     facts, problem = finished.get("facts"), str(finished.get("problem") or "")
     if record.request.tool is Tool.CODE_READ_FILE and isinstance(facts, dict) and not problem:
         facts, problem = None, NOT_KEPT
-    changes = ""
-    if isinstance(edited, str) and edited != record.request.code:
-        changes = as_text(difference(record.request.code, edited), LONGEST_CHANGES)
     return Answer(
         record.request.id,
         record.decision,
