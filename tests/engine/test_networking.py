@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 pytestmark = pytest.mark.asyncio
+STAYS = "\nimport time\ntime.sleep(60)\n"
+"""Keeps code that has noticed the end of its connection from ending by itself, before it is stopped."""
 SIXES = ("::1", "fe80::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "64:ff9b::7f00:1", "fd00::1", "2001:4860:4860::8888")
 
 
@@ -171,7 +173,7 @@ async def test_registries_without_any_are_refused_with_what_to_do(
 
 
 async def test_stopping_a_run_ends_its_tunnels(stage: NetworkedStage) -> None:
-    ticket = await stage.running(STREAM.format(host=GOOD), f"{GOOD}:80")
+    ticket = await stage.running(STREAM.format(host=GOOD) + STAYS, f"{GOOD}:80")
     await stage.until(stage.streams.is_set)
     stage.engine.runs.stop(ticket.request_id)
     answer = await stage.answer(ticket)
@@ -192,7 +194,7 @@ async def test_a_lockdown_ends_the_network_of_every_run(stage: NetworkedStage) -
 
 
 async def test_closing_the_console_ends_open_tunnels(stage: NetworkedStage) -> None:
-    ticket = await stage.running(STREAM.format(host=GOOD), f"{GOOD}:80")
+    ticket = await stage.running(STREAM.format(host=GOOD) + STAYS, f"{GOOD}:80")
     await stage.until(stage.streams.is_set)
     await stage.engine.close("the window was closed")
     await stage.until(lambda: not stage.streams.is_set())

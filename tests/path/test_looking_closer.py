@@ -9,12 +9,12 @@ import pytest
 
 from runner.model.decision import Decider, Verdict
 from tests.path.desktop import until
-from tests.path.test_console import GUARD_SECONDS, QUIET_SECONDS, approve, ask, desktop, display, rested, text
+from tests.path.test_console import GUARD_SECONDS, QUIET_SECONDS, approve, ask, desktop, rested, text
 
 if TYPE_CHECKING:
     from tests.path.desktop import Desktop
 
-__all__ = ["desktop", "display"]
+__all__ = ["desktop"]
 pytestmark = pytest.mark.asyncio
 
 
