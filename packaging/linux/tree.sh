@@ -20,7 +20,7 @@ fail() {
 
 command -v apt-get >/dev/null || fail "The package is made on Debian: its interpreter comes from there."
 
-# The patterns of one part of keep.txt, below PySide6.
+# The paths of one kind in keep.txt.
 kept() {
     sed -n "s/^$1 \([^ ]*\).*/\1/p" "$list"
 }
@@ -119,6 +119,16 @@ trim_qt() {
     rm -rf "$work/qt"
 }
 
+trim_lexers() {
+    lexers=$tree/app/pygments/lexers
+    mv "$lexers" "$work/lexers"
+    mkdir "$lexers"
+    for name in $(kept lexer); do
+        cp -a "$work/lexers/$name" "$lexers/"
+    done
+    rm -rf "$work/lexers"
+}
+
 finish() {
     find "$tree" -name __pycache__ -prune -exec rm -rf {} +
     find "$tree/app" -name '*.pyi' -delete
@@ -136,10 +146,11 @@ finish() {
 }
 
 version_of_assent=$(sed -n 's/^version = "\(.*\)"$/\1/p' pyproject.toml)
-rm -rf "$tree" "$work/qt"
+rm -rf "$tree" "$work/qt" "$work/lexers"
 mkdir -p "$work"
 interpreter
 wheels
 assent
 trim_qt
+trim_lexers
 finish
