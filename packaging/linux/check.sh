@@ -12,7 +12,7 @@ FAST=1
 export FAST SUITES
 checked=build/package-test
 rm -rf "$checked"
-mkdir -p "$checked/again"
+mkdir -p "$checked"
 deb=$checked/assent_${version}_$architecture.deb
 
 # Waits for what was begun beside, shows what it wrote, and fails as it did.
@@ -48,8 +48,13 @@ appstreamcli validate --no-net build/package/metainfo.xml
 joined $roots roots
 (
     lintian --fail-on error,warning --tag-display-limit 0 "$deb"
-    DIST=$checked/again packaging/linux/package.sh >/dev/null
-    cmp "$deb" "$checked/again/${deb##*/}"
+    # In another folder: nothing that is packed may depend on where it was made.
+    mkdir -p "$checked/elsewhere/build/package"
+    git ls-files -z | xargs -0 cp -a --parents -t "$checked/elsewhere"
+    cp -a build/package/debs "$checked/elsewhere/build/package/"
+    ln -s "$PWD/.venv" "$checked/elsewhere/.venv"
+    DIST=again "$checked/elsewhere/packaging/linux/package.sh" >/dev/null
+    cmp "$deb" "$checked/elsewhere/again/${deb##*/}"
     echo "Two builds are the same."
 ) >"$checked/build.log" 2>&1 &
 build=$!

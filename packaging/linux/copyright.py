@@ -7,7 +7,7 @@ is none of those that every Debian system has stops the build.
 from __future__ import annotations
 
 import sys
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import Distribution, PathDistribution
 from pathlib import Path
 
 COMMON = {
@@ -49,22 +49,24 @@ def main(tree: Path, file: Path) -> None:
         parts.append(_stanza(pattern, text.splitlines()[0], "OFL-1.1", text))
     icons = (tree / "app/resources/icons/LICENSE").read_text("utf-8")
     parts.append(_stanza("usr/lib/assent/app/resources/icons/*", "Lucide Icons and Contributors", "ISC", icons))
-    for one in sorted(distributions(path=[str(tree / "app")]), key=lambda one: one.metadata["Name"].lower()):
-        if not one.metadata["Name"].lower().startswith(("assent", "pyside6", "shiboken6")):
-            parts.append(_of(one))
+    for info in sorted((tree / "app").glob("*.dist-info"), key=lambda info: info.name.lower()):
+        if not info.name.startswith(("assent", "pyside6", "shiboken6")):
+            parts.append(_of(PathDistribution(info), info))
     python = (tree / "python/licenses/python").read_text("utf-8")
     parts.append(_stanza("usr/lib/assent/python/*", "Python Software Foundation and others", "PSF-2", python))
     file.write_text("\n".join(parts), "utf-8")
 
 
-def _of(one: Distribution) -> str:
+def _of(one: Distribution, info: Path) -> str:
     name = one.metadata["Name"]
     said = one.metadata.get("License-Expression") or (one.metadata.get("License") or "").split("\n")[0]
     texts = [
-        path.locate().read_text("utf-8", "replace")  # type: ignore[attr-defined] # a path, which metadata does not say
-        for path in one.files or ()
-        if ".dist-info/" in str(path) and path.name.upper().startswith(("LICEN", "COPYING", "NOTICE", "AUTHORS"))
+        path.read_text("utf-8", "replace")
+        for path in sorted(info.rglob("*"))
+        if path.is_file() and path.name.upper().startswith(("LICEN", "COPYING", "NOTICE", "AUTHORS"))
     ]
+    if not texts and one.metadata.get_all("License-File"):
+        raise SystemExit(f"{name} names files with its licence, and they are not in {info}.")
     whole = one.metadata.get("License") or ""
     if not texts and "\n" in whole:
         texts = [whole]

@@ -60,6 +60,8 @@ wheels() {
     PYTHONPATH=$pip "$python" -S -m pip install -q -q --root-user-action ignore --disable-pip-version-check --no-warn-script-location \
         --no-compile --only-binary :all: --require-hashes --target "$tree/app" -r "$work/requirements.txt"
     rm -rf "$tree/app/bin" "$tree/app/share"
+    # Lists of files with their hashes, which are no longer true, and name this folder's path in those of the programs.
+    rm -f "$tree"/app/*.dist-info/RECORD
     # What a checkout alone needs: the builder that installs it in place.
     for each in hatchling pathspec pluggy trove_classifiers editables; do
         rm -rf "$tree/app/$each" "$tree/app/$each"-*
