@@ -23,7 +23,11 @@ import sys
 HEAD = struct.Struct(">IcI")
 COUNT = struct.Struct(">I")
 WINDOW = 1 << 18
-"""Bytes of one stream and direction that may be under way."""
+"""Bytes of one stream that may be under way to the console."""
+WIDE_WINDOW = 1 << 20
+"""The same from the console for a stream that carries much, held here until the code takes them."""
+MOST_WIDE = 16
+"""Streams that have it; those beyond have WINDOW, so that all of them fit into the memory of a small sandbox."""
 PIECE = 1 << 16
 MOST_STREAMS = 100
 BACKLOG = 64
@@ -134,6 +138,7 @@ class CarriedStream:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._relay, self._number, self._connection = relay, number, connection
         self._credit = WINDOW
+        self._window = WINDOW
         self._waiting = bytearray()
         self._taken = 0
         self._no_more_to_read = self._no_more_to_write = self._closing = False
@@ -198,8 +203,10 @@ class CarriedStream:
         except OSError:
             self._end()
             return
-        if self._taken >= WINDOW // 4 or (self._taken and not self._waiting):
-            self._relay.send(self._number, b"w", COUNT.pack(self._taken))
+        if self._taken >= self._window // 4:  # less never leaves the console without credit, and every word costs
+            more = self._relay.widen(self._number) - self._window
+            self._window += more
+            self._relay.send(self._number, b"w", COUNT.pack(self._taken + more))
             self._taken = 0
         if self._closing and not self._waiting:
             self._end()
@@ -225,6 +232,7 @@ class Relay:
         self._epoll = select.epoll()
         self._watched: dict[int, tuple[Listener | NameServer | CarriedStream | Relay, int]] = {}
         self._streams: dict[int, CarriedStream] = {}
+        self._wide: set[int] = set()
         self._number = 0
         self._buffer = bytearray()
         self._doors: list[Listener] = []
@@ -247,6 +255,12 @@ class Relay:
         left = memoryview(HEAD.pack(stream, kind, len(data)) + data)
         while left:
             left = left[os.write(1, left) :]
+
+    def widen(self, number: int) -> int:
+        """Return the window of a stream that carries much to the code."""
+        if len(self._wide) < MOST_WIDE:
+            self._wide.add(number)
+        return WIDE_WINDOW if number in self._wide else WINDOW
 
     def accepted(self, connection: socket.socket, target: str) -> None:
         self._number += 1
@@ -289,6 +303,7 @@ class Relay:
     def _free(self, number: int, stream: CarriedStream) -> None:
         """Give the place of a stream to another; one that still writes needs none."""
         del self._streams[number]
+        self._wide.discard(number)
         if len(self._streams) == MOST_STREAMS - 1:
             for door in self._doors:
                 door.open(True)
