@@ -29,10 +29,9 @@ UPDATE = re.compile(rf"UPDATE\s+(?:OR\s+\w+\s+)?{NAME}(?:\s+(?:AS\s+)?\w+)?\s+SE
 ALTER = re.compile(rf"ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?{NAME}(.*)", re.IGNORECASE | re.DOTALL)
 INSERT = re.compile(rf"(?:INSERT\s+(?:OR\s+\w+\s+|IGNORE\s+)?INTO|REPLACE\s+INTO|MERGE\s+INTO)\s+{NAME}", re.IGNORECASE)
 CREATE = re.compile(
-    rf"CREATE\s+(?:TEMP\w*\s+|UNIQUE\s+|OR\s+REPLACE\s+)*(?:TABLE|VIEW|INDEX)\s+(?:IF\s+NOT\s+EXISTS\s+)?{NAME}",
+    rf"CREATE\s+(?:(?:TEMP|TEMPORARY|UNIQUE|OR\s+REPLACE)\s+){{0,3}}(?:TABLE|VIEW|INDEX)\s+(?:IF\s+NOT\s+EXISTS\s+)?{NAME}",
     re.IGNORECASE,
 )
-SELECT = re.compile(rf"SELECT\b[^;]{{0,4000}}?\bFROM\s+{NAME}", re.IGNORECASE)
 WHERE = re.compile(r"\b(?:WHERE|LIMIT)\b", re.IGNORECASE)
 ALWAYS = re.compile(r"\bWHERE\s+(?:1\s*=\s*1|TRUE|1)\s*(?:$|;)", re.IGNORECASE)
 INNER = re.compile(rf"\b(?:{DELETE.pattern}|{UPDATE.pattern})", re.IGNORECASE)
@@ -41,14 +40,13 @@ INNER = re.compile(rf"\b(?:{DELETE.pattern}|{UPDATE.pattern})", re.IGNORECASE)
 class Effect(IntEnum):
     """What a statement does to data, the gravest last."""
 
-    READS = 1
-    ADDS = 2
-    CHANGES = 3
+    ADDS = 1
+    CHANGES = 2
     """Some rows, or how a table is made."""
-    DELETES = 4
-    CHANGES_ALL = 5
-    DELETES_ALL = 6
-    DROPS = 7
+    DELETES = 3
+    CHANGES_ALL = 4
+    DELETES_ALL = 5
+    DROPS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +55,13 @@ class DataChange:
 
     effect: Effect
     table: str
-    what: str = "table"
+    what: str = "the table"
     """What is dropped."""
 
     @property
     def words(self) -> str:
         """The change as a clause: "deletes every row of orders"."""
         match self.effect:
-            case Effect.READS:
-                return f"reads {self.table}"
             case Effect.ADDS:
                 return f"writes to {self.table}"
             case Effect.CHANGES:
@@ -77,7 +73,7 @@ class DataChange:
             case Effect.DELETES_ALL:
                 return f"deletes every row of {self.table}"
             case Effect.DROPS:
-                return f"drops the {self.what} {self.table}"
+                return f"drops {self.what} {self.table}"
 
 
 def changes(text: str) -> Iterator[DataChange]:
@@ -93,7 +89,7 @@ def _of(statement: str) -> DataChange | None:
     if statement[:4].upper() == "WITH" and (inner := INNER.search(statement)) is not None:
         statement = statement[inner.start() :]
     if (drops := DROP.match(statement)) is not None:
-        return DataChange(Effect.DROPS, _table(drops[2]), " ".join(drops[1].lower().split()))
+        return DataChange(Effect.DROPS, _table(drops[2]), f"the {' '.join(drops[1].lower().split())}")
     if (empties := TRUNCATE.match(statement)) is not None:
         return DataChange(Effect.DELETES_ALL, _table(empties[1]))
     whole = WHERE.search(statement) is None or ALWAYS.search(statement) is not None
@@ -103,8 +99,8 @@ def _of(statement: str) -> DataChange | None:
         return DataChange(Effect.CHANGES_ALL if whole else Effect.CHANGES, _table(updates[1]))
     if (alters := ALTER.match(statement)) is not None:
         drops_column = re.search(r"\bDROP\b", alters[2], re.IGNORECASE) is not None
-        return DataChange(Effect.DROPS if drops_column else Effect.CHANGES, _table(alters[1]), "column of")
-    for pattern, effect in ((INSERT, Effect.ADDS), (CREATE, Effect.ADDS), (SELECT, Effect.READS)):
+        return DataChange(Effect.DROPS if drops_column else Effect.CHANGES, _table(alters[1]), "a column of")
+    for pattern, effect in ((INSERT, Effect.ADDS), (CREATE, Effect.ADDS)):
         if (match := pattern.match(statement)) is not None:
             return DataChange(effect, _table(match[1]))
     return None
@@ -112,5 +108,5 @@ def _of(statement: str) -> DataChange | None:
 
 def _table(written: str) -> str:
     """Return a table's name without quotes; '' for one that is worked out at run time."""
-    name = written.strip("\"`[]")
+    name = written.strip('"`[]')
     return "" if HOLE in name else name[:60]

@@ -64,6 +64,7 @@ KINDS = frozenset(
         "listen",
         "listen-shell",
         "lookup",
+        "make",
         "mangled",
         "member",
         "mention",

@@ -41,7 +41,7 @@ def cluster(command: Command) -> Value | None:
         elif words[0] in ("scale", "autoscale") and options.get("--replicas", UNKNOWN).text == "0":
             _destroys(command, f"all replicas of {named}", "the cluster", options, "-n", "--namespace")
         elif words[0] in ("apply", "replace", "patch", "create", "set", "rollout", "edit", "annotate", "label"):
-            command.act("configure", target=text(f"{words[0]} {named}".strip()), where=text("the cluster"))
+            command.act("configure", target=text(f"{words[0]} {named}".strip()), at=text("the cluster"))
     return cluster_secrets(command)
 
 
@@ -149,7 +149,7 @@ def _configured(command: Command, words: Sequence[str]) -> None:
     name = next((word for word in words if SETTINGS.fullmatch(word)), "")
     at = words.index(name) if name else 0
     if name and len(words) > at + 1:
-        command.act("configure", target=text(name), value=text(words[at + 1]), where=text("git"))
+        command.act("configure", target=text(name), value=text(words[at + 1]), at=text("git"))
 
 
 def _plain(words: Sequence[Value]) -> list[str]:
@@ -161,14 +161,19 @@ def _named(options: dict[str, Value], *names: str) -> str:
 
 
 def _is_dry(command: Command) -> bool:
-    for word in command.arguments[:MOST_WORDS]:
-        name, _, value = word.text.partition("=")
+    return is_dry(command.name, [word.text for word in command.arguments[:MOST_WORDS]])
+
+
+def is_dry(program: str, words: Sequence[str]) -> bool:
+    """Return whether the options say that a program only shows what it would do."""
+    for word in words:
+        name, _, value = word.partition("=")
         # `-n` is the namespace of a cluster.
-        if name in DRY and value not in ("none", "false") and (name != "-n" or command.name == "git"):
+        if name in DRY and value not in ("none", "false") and (name != "-n" or program == "git"):
             return True
     return False
 
 
 def _destroys(command: Command, what: str, where: str, options: dict[str, Value], *within: str) -> None:
     place = _named(options, *within)
-    command.act("destroy", what=text(what[:200]), where=text(where), within=text(place) if place else UNKNOWN)
+    command.act("destroy", what=text(what[:200]), at=text(where), within=text(place) if place else UNKNOWN)

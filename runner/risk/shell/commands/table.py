@@ -96,6 +96,7 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("socat", network.socat),
     ("telnet", network.telnet),
     ("scp rsync sftp", network.remote_copy),
+    ("mkdir touch", files.make),
     ("mktemp", files.temporary),
     ("mkfifo", files.mkfifo),
     ("mknod", files.make_node),
