@@ -82,7 +82,7 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
     if any(label.startswith(TEMPORARY) for label in labels):
         return Named(TEMPORARY_FILES)
     within = next((label[len(FOUND_IN) :] for label in labels if label.startswith(FOUND_IN)), None)
-    known = [one for one in path.texts if one.strip(HOLE + "./") or one.startswith("/")]
+    known = [one for one in path.texts if one.strip(HOLE + "./*") or one.startswith("/")]
     if within is not None and not any("found" not in labels or HOLE not in one for one in known):
         found = _folder(within)
         return Named(f"what it finds in {found}{_or_variable(labels)}", computed=True)

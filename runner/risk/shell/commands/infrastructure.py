@@ -61,7 +61,9 @@ def terraform(command: Command) -> Value | None:
     verb = words[0] if words else ""
     destroys = verb in ("destroy", "down") or (verb in ("apply", "run-all") and "-destroy" in options)
     if destroys or words[:2] == ["run-all", "destroy"]:
-        part = options.get("-target", UNKNOWN).text
+        given = (word.text.partition("=") for word in command.arguments[:MOST_WORDS])
+        part = next((value for name, _, value in given if name.lstrip("-") == "target"), "")
+        part = part or options.get("-target", UNKNOWN).text
         _destroys(command, "" if part else "everything", part, "the infrastructure")
     elif verb == "state" and words[1:2] == ["rm"]:
         _destroys(command, "", " ".join(words[2:4]), "the state of the infrastructure")
