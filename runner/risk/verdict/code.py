@@ -51,18 +51,20 @@ def verdict_on(
     stopped = next((one for one in findings if one.id.startswith("risk.")), None)
     partly = PARTLY if stopped is not None or any(map(_is_unread, trail.acts)) else ""
     found = [*doings(trail.acts, targets)]
-    found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
+    if len(found) > 1:
+        found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
     lead = _lead(findings, found, judged)
     looked = _look_at(findings, found, trail, lines, judged)
-    said = _needless(found, "")
-    acts = _acts([one for one in found if one.verb is not Verb.STARTS or one.act.order not in said], lines)
-    shown = [*condensed(found, None if lead is None else lead[1])]
+    source = _source(found)
+    needless = _needless(found, source) if len(found) > 1 else set[int]()
+    acts = _acts([one for one in found if one.verb is not Verb.STARTS or one.act.order not in needless], lines)
+    shown = [*condensed(found, needless, source, None if lead is None else lead[1])]
     shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages[:20]]
     if lead is not None:
         return RiskVerdict(_led(lead[0], shown, "" if lead[2] else partly), looked, acts)
-    known = [*libraries(request.language, trail)]
     if stopped is not None and not shown:
-        return RiskVerdict(stopped.reason, None, ())
+        return RiskVerdict(stopped.reason)
+    known = [*libraries(request.language, trail)]
     if shown:
         shown += [(Verb.CALLS, name) for name in known if "." not in name]
         return RiskVerdict(sentence(shown, partly=partly), looked, acts)
@@ -150,11 +152,11 @@ def _look_at(
 NETWORK = (Verb.SENDS, Verb.CONNECTS, Verb.FETCHES)
 
 
-def condensed(found: Sequence[Doing], said: Doing | None = None) -> Iterator[tuple[Verb, str]]:
+def condensed(
+    found: Sequence[Doing], needless: set[int], source: str, said: Doing | None = None
+) -> Iterator[tuple[Verb, str]]:
     """Yield the acts that a sentence needs, without `said`: one for each host, and nothing twice."""
     hosts = {said.named.place} if said is not None and said.verb in NETWORK else set[str]()
-    source = _source(found)
-    needless = _needless(found, source)
     for one in found:
         words = one.named.words
         if one.act.order in needless or (said is not None and (one is said or one.named == said.named)):

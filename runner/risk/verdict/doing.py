@@ -35,7 +35,7 @@ MOST_LOOKED_AT = 4_000
 """Acts that are named; a program that does more does the rest unnamed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Doing:
     """One act with the words for it."""
 

@@ -78,10 +78,13 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
     """Name the path of an act; `thing` is what it is called where nothing is known of it."""
     if path.fields is not None and "path" in path.fields:
         path = path.fields["path"]  # of an open file
-    labels = labels_of((path,))
-    if any(label.startswith(TEMPORARY) for label in labels):
-        return Named(TEMPORARY_FILES)
-    within = next((label[len(FOUND_IN) :] for label in labels if label.startswith(FOUND_IN)), None)
+    labels = path.labels if path.items is None and path.fields is None else labels_of((path,))
+    within = None
+    for label in labels:
+        if label.startswith(TEMPORARY):
+            return Named(TEMPORARY_FILES)
+        if label.startswith(FOUND_IN):
+            within = label[len(FOUND_IN) :] if within is None else min(within, label[len(FOUND_IN) :])
     known = [one for one in path.texts if one.strip(HOLE + "./*") or one.startswith("/")]
     if within is not None and not any("found" not in labels or HOLE not in one for one in known):
         found = _folder(within)
