@@ -84,7 +84,9 @@ def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
     found: dict[str, None] = {}
     for name in sorted(name for name in trail.called if not is_known(name)):
         plain = _plain(name)
-        module = next((one for one in loaded if plain == one or plain.startswith(f"{one}.")), "")
+        parts = plain.split(".")
+        prefixes = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+        module = next((prefix for prefix in prefixes if prefix in loaded), "")
         if module and not plain.startswith("unittest."):
             found[_named(module, plain, language)] = None
         if len(found) == MOST_NAMED:
