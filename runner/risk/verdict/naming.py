@@ -27,6 +27,8 @@ MOST_COUNTED = 7
 """Names that are counted: of many arguments of one command only the first ten or more are followed."""
 PLAIN = re.compile(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
 """A path or file name that nobody reads as words of a sentence."""
+IDENTIFIER = re.compile(r"[\w$]+(?:[.-][\w$]+)*", re.ASCII)
+VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{1,60}")
 WORKING = "its working folder"
 AT_RUN_TIME = "worked out at run time"
 TEMPORARY = "$temporary"
@@ -60,6 +62,11 @@ def quoted(text: str, longest: int = LONGEST_NAME) -> str:
     for mark in '"“”„‟«»':
         inner = inner.replace(mark, "'")
     return f"“{inner}”"
+
+
+def identifier(name: str) -> str:
+    """Return a name as code has them, quoted where it is none."""
+    return shown(name, 40) if IDENTIFIER.fullmatch(name) else quoted(name, 40)
 
 
 def file_name(path: str) -> str:
@@ -199,5 +206,6 @@ def data_of(values: Iterable[Value]) -> str:
     labels = labels_of(values)
     names = sorted(label[len(VALUE_OF) :] for label in labels if label.startswith(VALUE_OF))
     if names and "environment" not in labels:
-        return f"the value of {listed([shown(name, 30) for name in names], 2)}"
+        plain = [shown(name, 30) if VARIABLE.fullmatch(name) else quoted(name, 30) for name in names]
+        return f"the value of {listed(plain, 2)}"
     return next((words for label, words in DATA if label in labels), "data")
