@@ -71,6 +71,10 @@ class Decisions:
 
         return self._link.call(work)
 
+    def take_back(self, request_id: str) -> Future[str]:
+        """Revoke the late approval of a request. The future gives why that came too late, or ''."""
+        return self._link.call(lambda engine: engine.late.take_back(request_id))
+
     def look_at(self, request_id: str) -> None:
         """Pause the countdown of an open request: a person does something with it."""
         self._link.post(lambda engine: engine.look_at(request_id))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
 HOLD_BY_MOUSE_WORDS = "Hold the button for a second with the mouse."
 MOUSE_WORDS = "Only the mouse approves (Settings, Approve with)."
-LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
+LATER_WORDS = "Too late to run now. Approve the next identical request, for 10 minutes."
 UNFINISHED = "One of the limits is not a number that can be taken."
 _REST_MS = round(REST_SECONDS * 1000) + 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
@@ -65,13 +65,17 @@ class Answering(QObject):
         self._invited = False
         """A key for a request that was not on screen has brought it here."""
         self._hint = ""
+        self._late = False
+        """What was pressed last approves for later: a press meant for now never does."""
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setTimerType(Qt.TimerType.PreciseTimer)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self.show_state)
         foot = page.foot
-        foot.approve.decided.connect(self._approve)
+        foot.approve.decided.connect(self._approve_now)
+        foot.later.decided.connect(self._approve_later)
+        foot.take_back.clicked.connect(self._take_back)
         foot.deny.decided.connect(self.ask_reason)
         foot.remember.clicked.connect(self.press_remember)
         foot.denial.denied.connect(self._deny)
@@ -149,8 +153,23 @@ class Answering(QObject):
             self.remember_wanted.emit()
 
     @Slot()
+    def _approve_now(self) -> None:
+        """Approve what waits. Nothing that is over is approved by this button or its key."""
+        card = self._under_review.card
+        if card is not None and card.waiting:
+            self._late = False
+            self._approve()
+
+    @Slot()
+    def _approve_later(self) -> None:
+        """Approve what was missed, for when its agent comes back."""
+        card = self._under_review.card
+        if card is not None and card.missed and card.armed is None:
+            self._late = True
+            self._approve()
+
     def _approve(self) -> None:
-        """Approve was pressed: that is enough, or a word or the PIN is asked for."""
+        """Send the approval that was pressed, or ask for a word or the PIN first."""
         shown, by = self._under_review.shown, self._bridge.decisions.approve_by()
         if shown is not None and by.asks_word(shown.level):
             self._under_review.pause_countdown()
@@ -169,11 +188,11 @@ class Answering(QObject):
         if self._foot.currentWidget() in (self._foot.word, self._foot.pin):
             # Also where it cannot be sent any more: the reason stands on the page below.
             self._page.leave(True)
-        if self._page.reading.editing or self._why_not(shown):
+        if self._page.reading.editing or self._why_not(shown) or card.missed is not self._late:
             return
         self._under_review.sent = True
         self.show_state()
-        if card.missed:
+        if self._late:
             answer = self._bridge.decisions.arm(card.id, card.digest, pin)
         elif shown is not card:
             version = Version(shown.request.code, shown.request.limits)
@@ -181,6 +200,15 @@ class Answering(QObject):
         else:
             answer = self._bridge.decisions.approve(card.id, card.digest, pin)
         self._wait_for(card.id, answer)
+
+    @Slot()
+    def _take_back(self) -> None:
+        """Revoke the approval for later of what is shown."""
+        card = self._under_review.card
+        if card is not None and card.armed is not None and not self._under_review.sent:
+            self._under_review.sent = True
+            self.show_state()
+            self._wait_for(card.id, self._bridge.decisions.take_back(card.id))
 
     @Slot()
     def ask_reason(self) -> None:
@@ -248,15 +276,17 @@ class Answering(QObject):
         self._show_others(card, shown, why_not)
 
     def _show_approve(self, card: Card, shown: Card, why_not: str, holding: bool) -> None:
-        approve = self._foot.approve
-        approve.mouse_only = self._mouse_only
-        approve.setEnabled(not why_not and self._free)
-        approve.set_holding(holding)
-        ways = approval.ways(holding, approve.mouse_only)
-        approve.setToolTip(why_not or f"{ways}. Exactly this: sha256 {shown.digest}")
-        approve.setAccessibleDescription(self._foot.sentence.text())
+        approve, later = self._foot.approve, self._foot.later
+        approve.mouse_only = later.mouse_only = self._mouse_only
+        for button, ways in ((approve, approval.ways(holding, approve.mouse_only)), (later, "By mouse")):
+            button.setEnabled(not why_not and self._free)
+            button.set_holding(holding)
+            button.setToolTip(why_not or f"{ways}. Exactly this: sha256 {shown.digest}")
+            button.setAccessibleDescription(self._foot.sentence.text())
         approve.setText(approval.button_words(shown, holding, approve.mouse_only))
-        approve.setVisible((card.waiting or card.missed) and card.armed is None)
+        later.setText(approval.later_words(holding))
+        approve.setVisible(card.waiting)
+        later.setVisible(card.missed and card.armed is None)
 
     def _show_others(self, card: Card, shown: Card, why_not: str) -> None:
         foot = self._foot
@@ -269,6 +299,8 @@ class Answering(QObject):
         foot.remember.setEnabled(not never and self._free)
         foot.remember.setToolTip(never or "Do not ask for this again for a while (R)")
         foot.remember.setAccessibleDescription(never)
+        foot.take_back.setVisible(card.armed is not None)
+        foot.take_back.setEnabled(not self._under_review.sent)
         foot.next.setVisible(not card.waiting)
         foot.next.setText(self._next_words(card))
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from app.page_tasks import PageTasks
 from app.parts.fold import Folding, in_sight, reveal
 from app.queue.panel import QueuePanel
+from app.review.giving_way import GivingWay
 from app.review.holding import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
 LEAST = 600
 """Width below which the queue stands above the request."""
 WITHDRAWN = "The agent withdrew the request that was here before."
+OVER = "The request that was here before is over."
 
 
 class Deciding(QWidget):
-    """Nothing that arrives changes what is under review; only an answer or the person moves on."""
+    """Nothing that arrives takes the place of a question. One that is over, and that nobody touches, gives way."""
 
     add_agent = Signal()
     declined = Signal(str, str)
@@ -75,7 +77,9 @@ class Deciding(QWidget):
         self._too_quick = ""
         """The key that was ignored last, by its letter."""
         self._replaced = ""
-        """The request that came on screen in place of one that was withdrawn."""
+        """The request that came on screen in place of one that was over."""
+        self._giving_way = GivingWay(self, self._keeps_others_waiting)
+        self._giving_way.due.connect(self._give_way)
         self._key("A", lambda: self._answer(self._press_approve))
         self._key("D", lambda: self._answer(self.review.answering.press_deny))
         self._key("E", lambda: self._answer(self.review.editing.press))
@@ -96,7 +100,7 @@ class Deciding(QWidget):
         """Answer what is on screen; where nothing there can be answered, only bring the next request there."""
         shown = self.review.card
         urgent = self._cases.most_urgent()
-        if urgent is not None and (shown is None or not (shown.waiting or shown.missed)):
+        if urgent is not None and (shown is None or not shown.waiting):
             self.show_request(urgent.id)
             self._invite()
         elif shown is not None and shown.id == self._replaced and self.review.answering.resting:
@@ -169,11 +173,26 @@ class Deciding(QWidget):
         if card is None and any(isinstance(event, QuestionAsked) for event in events):
             self._next()
         elif card is not None and _is_withdrawn(card) and self._cases.count_waiting():
-            # Else the others would count down unseen. What is typed at this moment was meant for the one before.
-            self._next()
-            self._replaced = self.queue.shown
-            self.keystrokes.swallow()
-            self.review.answering.hint(WITHDRAWN)
+            self._replace(WITHDRAWN)
+        else:
+            self._giving_way.look()
+
+    def _keeps_others_waiting(self) -> bool:
+        """Return whether what is on screen is over while others wait."""
+        card = self.review.card
+        return card is not None and _is_over(card) and self._cases.count_waiting() > 0
+
+    @Slot()
+    def _give_way(self) -> None:
+        self._replace(OVER)
+
+    def _replace(self, why: str) -> None:
+        """Show the most urgent question in place of what is over: else the others would count down unseen."""
+        self._next()
+        self._replaced = self.queue.shown
+        # What is typed at this moment was meant for the one before.
+        self.keystrokes.swallow()
+        self.review.answering.hint(why)
 
     def _key(self, letter: str, act: Callable[[], None]) -> None:
         shortcut = QShortcut(QKeySequence(letter), self)
@@ -211,6 +230,11 @@ class Deciding(QWidget):
             self._sized = True
             queue = min(self._look.px(310), max(self._look.px(230), round(self.width() * 0.25)))
             self.split.setSizes([queue, self.width() - queue])
+
+
+def _is_over(card: Card) -> bool:
+    """Return whether nothing can be answered; what its agent has not been asked about yet is not over."""
+    return card.decision is not None and not card.waiting
 
 
 def _is_withdrawn(card: Card) -> bool:

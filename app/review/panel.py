@@ -73,7 +73,7 @@ class ReviewPanel(QFrame):
         self.editing = VersionEditing(self._under_review, reading, foot, bridge, self)
         self.answering = Answering(self._under_review, self.page, self.guard, self.editing, bridge, cards)
         self.comparing = Comparing(self._under_review, reading, bridge, self)
-        self._steady = Steady((foot.deny, foot.approve), self)
+        self._steady = Steady((foot.deny, foot.approve, foot.later), self)
         self.nothing = EmptyState(look, "shield-check", *NOTHING)
         self.nothing.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._stack = QStackedWidget()
