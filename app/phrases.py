@@ -84,6 +84,13 @@ def title(request: Request) -> str:
     return title_of(request.title, request.code, request.tool)
 
 
+def quoted_title(request: Request) -> str:
+    """Return the title in quotes where the agent gave it: its claim, not what was found out."""
+    if not request.title or (request.plan is not None and not request.code):
+        return title(request)
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{visible(request.title)}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
 def installs(plan: Plan) -> str:
     """Return what a plan installs: `Install requests 2.32.3 and 4 others`."""
     named = [one for one in plan.packages if not one.wanted_by] or list(plan.packages)
@@ -148,6 +155,21 @@ def asks_for(request: Request) -> str:
             return f"makes a sandbox for {language(request.language)}"
         case other:
             return ASKS_FOR[other]
+
+
+DOES = {
+    Tool.CODE_EXECUTE: "runs code",
+    Tool.CODE_WRITE_FILE: "writes a file",
+    Tool.CODE_CREATE_SANDBOX: "makes a sandbox",
+    Tool.CLIENT_SHELL: "runs a command on your machine",
+    Tool.CLIENT_FETCH: "fetches an address on your machine",
+    Tool.CLIENT_TOOL: "uses a tool on your machine",
+}
+
+
+def does(request: Request) -> str:
+    """Return what a request would have done, as a verb with its object."""
+    return DOES.get(request.tool) or ASKS_FOR[request.tool]
 
 
 def isolation(value: Isolation) -> str:

@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Signal, Slot
-from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeySequence, QPaintEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app import phrases
+from app import attention, phrases
 from app.chrome.announcing import Announcing
 from app.chrome.banners import Banners
 from app.chrome.commands import Commands
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
 ASKS_SANDBOX = (GatewayOpened, TroubleCleared, SandboxChosen, RunFinished)
 """Events after which the facts about the sandbox may be others."""
-NARROW = 1120
-"""Width below which the navigation is a rail."""
 
 
 class Window(QWidget):
@@ -110,7 +108,7 @@ class Window(QWidget):
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         waiting = self._cases.count_waiting()
-        self.navigation.count("Queue", waiting)
+        self.navigation.count("Queue", waiting, attention.worst_ink(self._cases.waiting()))
         self.navigation.count("Running", self._cases.count_running())
         title = f"({waiting}) Assent" if waiting else "Assent"
         if title != self.frame.windowTitle():
@@ -218,10 +216,6 @@ class Window(QWidget):
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self, self.painted.emit)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.navigation.set_narrow(self.width() < self._look.px(NARROW))
 
     # ---- building ----
 

@@ -217,7 +217,7 @@ class Look(QObject):
         return picture
 
 
-_SIZES = {"tiny": 7.5, "small": 8.5, "body": _BODY, "title": 11.25, "large": 15.0, "mono": _MONO}
+_SIZES = {"tiny": 7.5, "small": 8.5, "body": _BODY, "title": 11.25, "verdict": 11.25, "large": 15.0, "mono": _MONO}
 
 
 def _without_ligatures(font: QFont) -> QFont:

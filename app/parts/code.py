@@ -101,7 +101,11 @@ class CodeView(TextArea):
     def selected_text(self) -> str:
         """Return the selected piece of the source; the whole current line where nothing is selected."""
         lines = self._listing.lines
-        return lines[self._selection.caret.line] if self._selection.empty else self._selection.text(lines)
+        if self._selection.empty:
+            return lines[self._selection.caret.line]
+        everything = (TextPosition(0, 0), TextPosition(len(lines) - 1, len(lines[-1])))
+        ends = "\n" if self._listing.ends_line and self._selection.ends == everything else ""
+        return self._selection.text(lines) + ends
 
     def copy(self) -> None:
         """Put `selected_text` on the clipboard."""
@@ -291,7 +295,8 @@ class CodeView(TextArea):
             return line, 0, True
         grid, (start, _) = self._grid, pieces[nth]
         glyphs = self._painting.glyphs(row, line, pieces[nth])
-        column = self._listing.shown(line).column(start + glyphs.place(at.x() - grid.left, grid.width))
+        x, width = at.x() - self._painting.left(line, nth), self._painting.width(line, nth)
+        column = self._listing.shown(line).column(start + glyphs.place(x, width))
         beside = any(
             at.x() > grid.left + grid.width - grid.remark_metrics.horizontalAdvance(text)
             for _, text in self._layout.beside(line)

@@ -101,7 +101,7 @@ class CodePainting:
         self._draw_matches(painter, glyphs, line, nth, top)
         self._draw_selection(painter, glyphs, line, nth, top)
         painter.setPen(QColor(tokens.text))
-        glyphs.draw(painter, grid.left, top + grid.baseline, grid.width)
+        glyphs.draw(painter, self.left(line, nth), top + grid.baseline, self.width(line, nth))
         for beside_level, text in self._layout.beside(line):
             painter.setFont(grid.small)
             painter.setPen(QColor(tokens.ink(beside_level)))
@@ -148,7 +148,8 @@ class CodePainting:
             start, end = self._layout.pieces(line)[nth]
             begin, finish = max(shown.place(one), start), min(shown.place(two), end)
             if begin < finish:
-                box = glyphs.box(begin - start, finish - start, grid.left, top, grid.row_height, grid.width)
+                left, width = self.left(line, nth), self.width(line, nth)
+                box = glyphs.box(begin - start, finish - start, left, top, grid.row_height, width)
                 painter.fillRect(box, QColor(self._look.tokens.medium_tint))
                 painter.setPen(QPen(QColor(self._look.tokens.medium), 1))
                 painter.drawRect(box.adjusted(0, 1, 0, -1))
@@ -161,7 +162,8 @@ class CodePainting:
         shown = self._listing.shown(line)
         start, end = self._layout.pieces(line)[nth]
         begin, finish = max(shown.place(selected[0]), start), min(shown.place(selected[1]), end)
-        box = glyphs.box(begin - start, max(begin, finish) - start, grid.left, top, grid.row_height, grid.width)
+        left, width = self.left(line, nth), self.width(line, nth)
+        box = glyphs.box(begin - start, max(begin, finish) - start, left, top, grid.row_height, width)
         if line < self._selection.ends[1].line and end == len(shown.text):
             box.setWidth(box.width() + grid.cell)  # the line break
         painter.fillRect(box, QColor(self._look.tokens.selection))
@@ -169,6 +171,14 @@ class CodePainting:
         painter.drawLine(box.bottomLeft() - QPointF(0, 1), box.bottomRight() - QPointF(0, 1))
 
     # ---- laying out ----
+
+    def left(self, line: int, nth: int) -> float:
+        """Return where row `nth` of the code of `line` begins, in pixels."""
+        return self._grid.left + (self._layout.hang(line) * self._grid.cell if nth else 0.0)
+
+    def width(self, line: int, nth: int) -> float:
+        """Return how many pixels row `nth` of the code of `line` has."""
+        return self._grid.width - (self.left(line, nth) - self._grid.left)
 
     def glyphs(self, row: int, line: int, piece: tuple[int, int]) -> Glyphs:
         """Return what `row` shows: `piece` of the text of `line`."""
@@ -180,7 +190,7 @@ class CodePainting:
             text = self._listing.shown(line).text[start:end]
             mono, styles = self._grid.mono, self._styles(line, start, end)
             glyphs = Glyphs(text, mono, styles)
-            if glyphs.width > _MOST_SQUEEZED * self._grid.width:
+            if glyphs.width > _MOST_SQUEEZED * self.width(line, int(start > 0)):
                 glyphs = Glyphs(narrowed(text, mono), mono, styles)
             self._glyphs[row] = glyphs
         return glyphs

@@ -120,7 +120,12 @@ class Deciding(QWidget):
 
     def _press_approve(self) -> None:
         """Approve when A was pressed by itself: in a text that is typed without looking it is a letter."""
-        if self.review.answering.can_approve and not (self.keystrokes.alone and self.review.answering.press_approve()):
+        answering = self.review.answering
+        if not answering.can_approve:
+            answering.flash()
+        elif self.keystrokes.alone and answering.help_along():
+            pass  # more of the code is on screen, or it was said why not
+        elif not (self.keystrokes.alone and answering.press_approve()):
             self._too_quick = "A"
             self.keystrokes.swallow()
             self._swallowed()
@@ -196,7 +201,8 @@ class Deciding(QWidget):
 
     def _key(self, letter: str, act: Callable[[], None]) -> None:
         shortcut = QShortcut(QKeySequence(letter), self)
-        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        # Wherever the focus is in the window, and only while this page can be seen: the keys are printed on it.
+        shortcut.setContext(Qt.ShortcutContext.WindowShortcut)
         shortcut.setAutoRepeat(letter in "JK")
         shortcut.activated.connect(act)
 
@@ -204,6 +210,10 @@ class Deciding(QWidget):
         super().showEvent(event)
         if (window := self.window().windowHandle()) is not None:
             window.installEventFilter(self.keystrokes)
+        focus = self.window().focusWidget()
+        # Whoever goes along the pages with the arrow keys stays there.
+        if focus is None or not (self.isAncestorOf(focus) or focus.property("kind") == "page"):
+            self.review.focus_neutral()
 
     # ---- holding Approve by keyboard ----
 
@@ -228,7 +238,7 @@ class Deciding(QWidget):
         super().resizeEvent(event)
         if not self._sized and self.width() >= self._look.px(LEAST):
             self._sized = True
-            queue = min(self._look.px(310), max(self._look.px(230), round(self.width() * 0.25)))
+            queue = min(self._look.px(300), max(self._look.px(230), round(self.width() * 0.25)))
             self.split.setSizes([queue, self.width() - queue])
 
 

@@ -58,7 +58,7 @@ class FindingsList(QListView):
         """Show findings, worst first, then in order of place."""
         self._rows.clear()
         rows = []
-        for finding in sorted(findings, key=lambda one: (-one.level, one.span.line))[:SHOWN]:
+        for finding in sorted(distinct(findings), key=lambda one: (-one.level, one.span.line))[:SHOWN]:
             row = QStandardItem()
             row.setEditable(False)
             row.setData(finding, FINDING)
@@ -94,6 +94,11 @@ class FindingsList(QListView):
     def _pick(self, index: QModelIndex) -> None:
         finding: Finding = index.data(FINDING)
         self.picked.emit(finding.span.line)
+
+
+def distinct(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return `findings` without those that say the same of the same place as one before."""
+    return tuple({(one.level, one.reason, one.span): one for one in findings}.values())
 
 
 class _FindingDelegate(QStyledItemDelegate):

@@ -88,7 +88,6 @@ class ReviewPanel(QFrame):
         self.clear()
 
     def _connect(self) -> None:
-        self.page.split.turned.connect(self._fit_facts)
         self.page.foot.next.clicked.connect(self._go_on)
         self.page.limits.changed.connect(self.editing.choose_limits)
         self._steady.moved.connect(self.rearm)
@@ -173,7 +172,7 @@ class ReviewPanel(QFrame):
     def press_limits(self) -> None:
         """Open the fields of the limits, at their key."""
         if self.card is not None and self.card.waiting and not self._under_review.sent:
-            self.page.limits.open()
+            self.page.open_limits()
 
     def _show_subject(self) -> None:
         """Show header, code and facts of what would run."""
@@ -188,6 +187,7 @@ class ReviewPanel(QFrame):
     def _show_facts(self, shown: Card) -> None:
         card = self.card
         assert card is not None
+        self.page.band.show_card(shown, self._cards.kept)
         self.page.facts.show_card(shown, self._cards.sandbox, self._cards.kept)
         offered = card.waiting and not self._under_review.sent
         allowed = self._bridge.decisions.bounds(card.request) if offered else {}
@@ -314,8 +314,4 @@ class ReviewPanel(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_facts()
-
-    @Slot()
-    def _fit_facts(self) -> None:
-        self.page.fit_facts(self.width())
+        self.page.fit_details(self.width())

@@ -73,14 +73,19 @@ def test_03_shift_tab_in_the_reason_field_approves_nothing(desk: Desk) -> None:
     assert decided(desk) == []
 
 
-def test_04_getting_rid_of_one_request_does_not_answer_the_next(desk: Desk) -> None:
+@pytest.mark.parametrize("touched", [True, False], ids=["by Next", "it gives way by itself"])
+def test_04_getting_rid_of_one_request_does_not_answer_the_next(desk: Desk, touched: bool) -> None:
     gone = desk.ask(feed.request("one()"))
     desk.ask(feed.request("two()"))
     desk.rested()
-    desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
     now = time.monotonic() + 10
     desk.review.guard._clock = lambda: now  # it stands still: what comes below comes at once
-    desk.page.foot.next.click()
+    if touched:
+        desk.window.deciding._giving_way.touch()
+    desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
+    if touched:
+        assert desk.review.card is not None and desk.review.card.id == gone.id, "somebody is busy with it"
+        desk.page.foot.next.click()
     desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
     assert desk.review.card is not None and desk.review.card.id != gone.id
     desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
