@@ -46,7 +46,7 @@ class Navigation(QWidget):
         self._group = QButtonGroup(self)
         self.setFixedWidth(look.px(WIDTH))
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(look.px(6), 0, look.px(6), 0)
         column.setSpacing(look.px(2))
         for number, page in enumerate(PAGES, 1):
             button = self._make(page, number)

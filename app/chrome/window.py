@@ -222,13 +222,16 @@ class Window(QWidget):
     def _lay_out(self) -> None:
         px = self._look.px
         middle = QHBoxLayout()
-        middle.setSpacing(px(10))
+        middle.setSpacing(px(4))
         middle.addWidget(self.navigation)
         middle.addWidget(Room(self._inside()), 1)
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(12), px(8), px(12), px(10))
+        column.setContentsMargins(0, px(8), px(8), px(8))
         column.setSpacing(px(8))
-        column.addWidget(self.toolbar)
+        above = QHBoxLayout()
+        above.setContentsMargins(px(12), 0, 0, 0)
+        above.addWidget(self.toolbar)
+        column.addLayout(above)
         column.addLayout(middle, 1)
         self.frame.setCentralWidget(self)
 

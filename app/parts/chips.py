@@ -39,7 +39,7 @@ class ChipRow(QWidget):
         super().__init__(parent)
         self._look = look
         self._chips: list[_Chip] = []
-        self._flow = Flow((), look.px(16), left=True)
+        self._flow = Flow((), look.px(14), left=True, below=look.px(3))
         self.setLayout(self._flow)
         look.changed.connect(self._paint)
         self._facts: tuple[Fact, ...] = ()
@@ -72,7 +72,9 @@ class ChipRow(QWidget):
 
     def _fit(self) -> None:
         self._flow.fit(self.width())
-        self.setFixedHeight(self._flow.sizeHint().height())
+        if self.height() != (height := self._flow.sizeHint().height()) or self.minimumHeight() != height:
+            self.setFixedHeight(height)
+            self.updateGeometry()
 
 
 class _Chip(QWidget):

@@ -166,7 +166,7 @@ class CodeView(TextArea):
         return max(1, self.viewport().height() // self._grid.row_height)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        wide = self._look.px(10)
+        wide = self._look.px(8)
         self.setViewportMargins(0, 0, wide, 0)
         port = self.viewport().geometry()
         self._ruler.setGeometry(port.right() + 1, port.top(), wide, port.height())

@@ -22,7 +22,7 @@ class CodeGrid:
         self.row_height = math.ceil(metrics.height() * 1.25)
         self.baseline = (self.row_height - metrics.height()) / 2 + metrics.ascent()
         self.remark_metrics = QFontMetricsF(self.small)
-        self.pad = look.px(10)
+        self.pad = look.px(8)
         self.bar = look.px(3)
         self.gutter = 0
         self.width = 0.0
@@ -37,7 +37,7 @@ class CodeGrid:
 
     def fit(self, lines: int, width: int) -> None:
         """Measure for a code of `lines` lines in a view of `width`."""
-        digits = max(3, len(str(lines)))
+        digits = max(2, len(str(lines)))
         self.gutter = round(self.cell * (digits + 1) + self.bar + self.pad)
         self.widen(width)
         self.columns = self.columns_in(width)
@@ -51,7 +51,7 @@ class CodeGrid:
         return int(self._width_in(width) / self.cell)
 
     def _width_in(self, width: int) -> float:
-        return max(self.cell * 8, width - self.gutter - 2 * self.pad)
+        return max(self.cell * 8, width - self.gutter - 1.5 * self.pad)
 
     def beside(self, cells: int) -> float:
         """Return what is left of a row beside `cells` cells of code."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -40,6 +40,7 @@ class VerdictBand(QWidget):
         self._level: Level | None = None
         self._line = 0
         self.sentence = plain_label(role="verdict", wrap=True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.look_at = LinkButton()
         self.look_at.clicked.connect(self._pick)
         self.chips = ChipRow(look)
@@ -84,10 +85,14 @@ class VerdictBand(QWidget):
         layout = self.layout()
         assert layout is not None
         inner = self.width() - layout.contentsMargins().left() - layout.contentsMargins().right() - margins.left()
-        line = self.sentence.fontMetrics().lineSpacing()
-        height = min(MOST_LINES * line, max(line, self.sentence.heightForWidth(max(1, inner))))
+        metrics = self.sentence.fontMetrics()
+        # Not what the label asks for: it never asks for less than it was given before.
+        room = QRect(0, 0, max(1, inner), 1 << 16)
+        words = metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), self.sentence.text())
+        height = min(MOST_LINES * metrics.lineSpacing(), max(metrics.lineSpacing(), words.height()))
         if self.sentence.height() != height or self.sentence.minimumHeight() != height:
             self.sentence.setFixedHeight(height)
+            self.updateGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         tokens, px = self._look.tokens, self._look.px

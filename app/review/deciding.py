@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from app.page_tasks import PageTasks
-from app.parts.fold import Folding, in_sight, reveal
+from app.parts.fold import in_sight, reveal
 from app.queue.panel import QueuePanel
 from app.review.giving_way import GivingWay
 from app.review.holding import KeyHold
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from runner.model.events import Event
 
 LEAST = 600
-"""Width below which the queue stands above the request."""
+"""Width below which the queue and the request take turns."""
 WITHDRAWN = "The agent withdrew the request that was here before."
 OVER = "The request that was here before is over."
 
@@ -49,17 +49,23 @@ class Deciding(QWidget):
         self._look = look
         self.queue = QueuePanel(cases, look)
         self.review = ReviewPanel(cases, bridge, look)
-        self.split = Folding(look, LEAST, (200, 0))
-        self.split.setHandleWidth(look.px(8))
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.setChildrenCollapsible(False)
+        self.split.setHandleWidth(look.px(6))
         self.split.addWidget(self.queue)
         self.split.addWidget(self.review)
         self.split.setStretchFactor(0, 0)
         self.split.setStretchFactor(1, 1)
         self._sized = False
+        self._narrow = False
+        self._listing = False
+        """Where there is room for one of them: the queue is shown and not the request."""
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.split)
         self.queue.chosen.connect(self.show_request)
+        self.queue.view.clicked.connect(self._leave_list)
+        self.review.page.header.back.clicked.connect(self._show_list)
         self.queue.batch.connect(self._ask_batch)
         self.queue.add_agent.connect(self.add_agent)
         self.review.answered.connect(self._next)
@@ -95,6 +101,30 @@ class Deciding(QWidget):
         if card := self._cases.card(request_id):
             self.queue.choose(request_id)
             self.review.show_card(card)
+            self._leave_list()
+
+    @Slot()
+    def _show_list(self) -> None:
+        self._listing = True
+        self._take_turns()
+
+    @Slot()
+    def _leave_list(self) -> None:
+        """Show the request where the queue has been shown in its place."""
+        self._listing = False
+        self._take_turns()
+
+    def _take_turns(self) -> None:
+        """Show both, or where there is little room one of them."""
+        listing = self._narrow and (self._listing or self.review.card is None)
+        focus = self.window().focusWidget()
+        inside = focus is not None and self.isAncestorOf(focus)
+        self.review.page.header.back.setVisible(self._narrow)
+        self.queue.setVisible(not self._narrow or listing)
+        self.review.setVisible(not listing)
+        if inside and focus is not None and not focus.isVisible():
+            # Qt would give it to whatever comes next, in another part of the window.
+            self._focus_neutral()
 
     def _answer(self, press: Callable[[], None]) -> None:
         """Answer what is on screen; where nothing there can be answered, only bring the next request there."""
@@ -106,7 +136,8 @@ class Deciding(QWidget):
         elif shown is not None and shown.id == self._replaced and self.review.answering.resting:
             self._invite()  # the key was meant for the request that was withdrawn at this moment
         elif shown is not None and not in_sight(self.review.page.foot):
-            # Large text: what the key would do has been scrolled away.
+            # Large text: what the key would do has been scrolled away, or the list is in its place.
+            self._leave_list()
             reveal(self.review.page.foot)
             self._invite()
         else:
@@ -170,6 +201,7 @@ class Deciding(QWidget):
         else:
             self.queue.choose("")
             self.review.clear()
+            self._take_turns()
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
@@ -212,8 +244,16 @@ class Deciding(QWidget):
             window.installEventFilter(self.keystrokes)
         focus = self.window().focusWidget()
         # Whoever goes along the pages with the arrow keys stays there.
-        if focus is None or not (self.isAncestorOf(focus) or focus.property("kind") == "page"):
+        here = focus is not None and self.isAncestorOf(focus) and focus.isVisible()
+        if not here and (focus is None or focus.property("kind") != "page"):
+            self._focus_neutral()
+
+    def _focus_neutral(self) -> None:
+        """Put the focus where no key decides anything: the request, or the list where that is in its place."""
+        if self.review.isVisibleTo(self):
             self.review.focus_neutral()
+        else:
+            self.queue.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # ---- holding Approve by keyboard ----
 
@@ -236,6 +276,10 @@ class Deciding(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        narrow = self.width() < self._look.px(LEAST)
+        if narrow is not self._narrow:
+            self._narrow = narrow
+            self._take_turns()
         if not self._sized and self.width() >= self._look.px(LEAST):
             self._sized = True
             queue = min(self._look.px(300), max(self._look.px(230), round(self.width() * 0.25)))

@@ -43,8 +43,14 @@ class Header(QWidget):
         self.copy.setAccessibleName("Copy the digest of this request")
         self.copy.clicked.connect(self._copy)
         look.dress(self.copy, "copy", size=14)
+        self.back = QToolButton()
+        self.back.setText("\N{LEFTWARDS ARROW}")
+        self.back.setToolTip("Back to the list")
+        self.back.setAccessibleName("Back to the list of requests")
+        self.back.hide()
         upper = QHBoxLayout()
         upper.setSpacing(px(10))
+        upper.addWidget(self.back)
         upper.addWidget(self.title, 1)
         upper.addWidget(self.badge)
         upper.addWidget(self.ring)
@@ -59,6 +65,11 @@ class Header(QWidget):
         column.setSpacing(px(2))
         column.addLayout(upper)
         column.addLayout(lower)
+
+    def set_low(self, low: bool) -> None:
+        """Show the first line alone where there is little height; the second is the tool tip of the title then."""
+        for widget in (self.dot, self.below, self.copy):
+            widget.setVisible(not low)
 
     def show_card(self, card: Card) -> None:
         request = card.request

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from runner.model.events import Event
 
 
+LOW = 400
+"""Height of the window below which the header has one line: with large text in a small window."""
 NOTHING = ("Nothing to review", "The next request opens here.")
 NOT_SHOWN = (
     "This request cannot be shown",
@@ -65,6 +67,7 @@ class ReviewPanel(QFrame):
         super().__init__(parent)
         self._cards = cards
         self._bridge = bridge
+        self._look = look
         self._under_review = UnderReview(bridge)
         self.guard = ClickGuard(self._can_be_answered)
         self.setProperty("card", True)
@@ -315,3 +318,4 @@ class ReviewPanel(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.page.fit_details(self.width())
+        self.page.header.set_low(self.window().height() < self._look.px(LOW))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QAbstractScrollArea, QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QTabBar, QVBoxLayout, QWidget
 
 from app import phrases
 from app.packages.view import PlanView
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
+from app.parts.fold import Pages
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
 from runner.model.request import CODE as CODE_PART
@@ -71,7 +72,7 @@ class ReadingPane(QWidget):
         self.extra.setAccessibleName("Variables or input")
         self.plan = PlanView(look)
         self.editor = CodeEditor(look)
-        self._parts = QStackedWidget()
+        self._parts = Pages()
         self.details = QWidget()
         """The place of the details, filled by whoever owns them."""
         place = QVBoxLayout(self.details)
@@ -79,7 +80,7 @@ class ReadingPane(QWidget):
         self._detailed = True
         for view in (self.code, self.codeless, self.changes, self.extra, self.plan, self.details):
             self._parts.addWidget(view)
-        self._place = QStackedWidget()
+        self._place = Pages()
         self._place.addWidget(self._parts)
         self._place.addWidget(self.editor)
         column = QVBoxLayout(self)
