@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from runner.model.assessment import Capability, Level
 from runner.risk.model.acts import KINDS as ACTS
 from runner.risk.model.acts import Act, Trail
-from runner.risk.model.value import Value, labels_of, texts_of
+from runner.risk.model.value import UNKNOWN, Value, labels_of, texts_of
 from runner.system.pattern import Pattern
 
 if TYPE_CHECKING:
@@ -180,27 +180,36 @@ def _check(key: str, tokens: Sequence[str], targets: Targets, compile: Compile) 
     wanted = [_test(token, targets, compile) for token in tokens if not token.startswith("!")]
     unwanted = [_test(token[1:], targets, compile) for token in tokens if token.startswith("!")]
 
+    field = _field(key)
+    if len(wanted) == 1 and not unwanted:
+        only = wanted[0]
+        return lambda act: only(field(act))
+    if len(unwanted) == 1 and not wanted:
+        never = unwanted[0]
+        return lambda act: not never(field(act))
+
     def check(act: Act) -> bool:
-        value = _field(act, key)
+        value = field(act)
         return (not wanted or any(test(value) for test in wanted)) and not any(test(value) for test in unwanted)
 
     return check
 
 
-def _field(act: Act, key: str) -> Value:
+def _field(key: str) -> Callable[[Act], Value]:
+    """Return the function that gives the part of an act which a rule calls `key`."""
     # A part may be looked at twice: `path` and `path-also` must both hold.
     key = key.removesuffix("-also")
     match key:
         case "name":
-            return Value((act.name,))
+            return lambda act: Value((act.name,))
         case "called":
-            return Value((act.name,), labels=act.labels)
+            return lambda act: Value((act.name,), labels=act.labels)
         case "language":
-            return act.fields.get("language") or Value((act.language,))
+            return lambda act: act.fields.get("language") or Value((act.language,))
         case "outer":
-            return Value((act.language or "program",))
+            return lambda act: Value((act.language or "program",))
         case _:
-            return act.get(key)
+            return lambda act: act.fields.get(key, UNKNOWN)
 
 
 WORDS: dict[str, Test] = {

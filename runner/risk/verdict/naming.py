@@ -1,0 +1,197 @@
+"""Names what an act is about, for a sentence: paths, hosts, data, programs; and says where a name is not known.
+
+What comes from an agent is quoted unless it cannot be taken for words of ours: a file may well be called
+"nothing, and touches no files".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from runner.model.shown import hides
+from runner.model.verdict import LONGEST_TARGET
+from runner.risk.model.acts import VALUE_OF
+from runner.risk.model.value import HOLE, UNKNOWN, labels_of
+from runner.risk.trace.files import FOUND_IN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from runner.risk.model.value import Value
+
+LONGEST_NAME = 44
+"""Characters of one name in a sentence; of a longer one both ends are shown."""
+LONGEST_LOOKED_AT = 4_000
+PLAIN = re.compile(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
+"""A path or file name that nobody reads as words of a sentence."""
+WORKING = "its working folder"
+AT_RUN_TIME = "worked out at run time"
+TEMPORARY = "$temporary"
+TEMPORARY_FILES = "its own temporary files"
+HOST = re.compile(r"^(?:\w+://)?(?:[^/@\s]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#\s\[\]]+)(?=[:/?#]|$)")
+
+
+class Named(NamedTuple):
+    """The words for something, and whether they are all that is known of it."""
+
+    words: str
+    computed: bool = False
+    place: str = ""
+    """The path or host alone, where it is known whole."""
+
+
+def shown(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return the text on one line, bounded, with a mark for each character that shows nothing or misleads."""
+    flat = " ".join(text[:LONGEST_LOOKED_AT].replace(HOLE, "…").split())
+    if not (flat.isascii() and flat.isprintable()):
+        flat = "".join("\N{REPLACEMENT CHARACTER}" if hides(one) else one for one in flat)
+    if len(flat) > longest:
+        head = longest // 2
+        flat = f"{flat[:head]}…{flat[head + 1 - longest :]}"
+    return flat
+
+
+def quoted(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return the text as `shown`, in quotes of which it has none itself."""
+    inner = shown(text, longest)
+    for mark in '"“”„‟«»':
+        inner = inner.replace(mark, "'")
+    return f"“{inner}”"
+
+
+def file_name(path: str) -> str:
+    """Return a path for a sentence, quoted where it could be taken for words of ours."""
+    short = shown(path)
+    return short if PLAIN.fullmatch(short.replace("…", "*")) else quoted(path)
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return "a, b and c", or "a, b and 4 more"."""
+    unique = list(dict.fromkeys(names))
+    if len(unique) > most:
+        unique = [*unique[: most - 1], f"{len(unique) - most + 1} more"]
+    return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}" if unique else ""
+
+
+def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
+    """Name the path of an act; `thing` is what it is called where nothing is known of it."""
+    if path.fields is not None and "path" in path.fields:
+        path = path.fields["path"]  # of an open file
+    labels = labels_of((path,))
+    if any(label.startswith(TEMPORARY) for label in labels):
+        return Named(TEMPORARY_FILES)
+    within = next((label[len(FOUND_IN) :] for label in labels if label.startswith(FOUND_IN)), None)
+    known = [one for one in path.texts if one.strip(HOLE + "./")]
+    if within is not None and not any("found" not in labels or HOLE not in one for one in known):
+        found = _folder(within)
+        return Named(f"what it finds in {found}{_or_variable(labels)}", computed=True)
+    whole = next((one for one in path.texts if _is_working(one)), None)
+    if not known and whole is not None:
+        everything = f"everything in {WORKING}" if tree or "*" in whole else WORKING
+        return Named(f"{everything}{_or_variable(labels)}", computed=len(path.texts) > 1)
+    if not known:
+        return Named(_unknown(labels, thing), computed=True)
+    return _of_texts(known, path, labels, tree=tree)
+
+
+def _of_texts(known: Sequence[str], path: Value, labels: frozenset[str], *, tree: bool) -> Named:
+    first = min(known, key=lambda one: HOLE in one)
+    computed = HOLE in first or len(path.texts) > 1
+    words = " or ".join(dict.fromkeys(_path(one) for one in known[:2]))
+    if len(known) > 2:
+        words += " or another"
+    if tree and not computed and words == file_name(_relative(first)):
+        words = f"the folder {words}"
+    place = "" if computed else _relative(first)
+    return Named(words[:LONGEST_TARGET], computed, place[:LONGEST_TARGET])
+
+
+def _path(path: str) -> str:
+    relative = _relative(path)
+    if relative in ("~", "~/", "~/*"):
+        return "the home folder"
+    if relative in ("/", "/*"):
+        return "the whole system"
+    return file_name(relative)
+
+
+def _relative(path: str) -> str:
+    while path.startswith("./") and len(path) > 2:
+        path = path[2:]
+    return path.rstrip("/") or path
+
+
+def _is_working(path: str) -> bool:
+    return path.strip("/") in (".", "*", "./*", ".*", "**", "**/*") and not path.startswith("/")
+
+
+def _folder(path: str) -> str:
+    relative = _relative(path)
+    return WORKING if _is_working(path) or not relative else _path(relative)
+
+
+def _or_variable(labels: frozenset[str]) -> str:
+    name = next((label[len(VALUE_OF) :] for label in sorted(labels) if label.startswith(VALUE_OF)), "")
+    return f", or where {shown(name)} points" if re.fullmatch(r"[A-Z][A-Z0-9_]{1,40}", name) else ""
+
+
+def _unknown(labels: frozenset[str], thing: str) -> str:
+    if name := next((label[len(VALUE_OF) :] for label in sorted(labels) if label.startswith(VALUE_OF)), ""):
+        return f"the {thing} in {shown(name)}" if re.fullmatch(r"[A-Z][A-Z0-9_]{1,40}", name) else f"a {thing}"
+    if labels & {"found", "listed"}:
+        return f"{thing}s that it finds"
+    if "argument" in labels:
+        return f"the {thing} that it gets as an argument"
+    if labels & {"downloaded", "remote"}:
+        return f"a {thing} that comes from the network"
+    if "file" in labels:
+        return f"a {thing} that a file names"
+    if labels & {"input", "typed"}:
+        return f"a {thing} that it is given"
+    return f"a {thing} {AT_RUN_TIME}"
+
+
+def host_of(address: Value) -> Named:
+    """Name the host of an address."""
+    texts = list(address.texts)
+    for item in (address.items or ())[:1]:
+        texts += item.texts
+    for field in ("url", "hostname", "host", "uri") if address.fields else ():
+        texts += (address.fields or {}).get(field, UNKNOWN).texts
+    for known in texts[:3]:
+        match = HOST.match(known.strip())
+        if match is not None and HOLE not in match[1] and len(match[1]) <= 253:
+            host = shown(match[1].lower(), 60)
+            plain = re.fullmatch(r"[\w.-]+\.[\w-]+|localhost|\[[0-9a-f:.]+\]", host, re.ASCII)
+            return Named(host if plain else quoted(host, 60), place=match[1].lower()[:LONGEST_TARGET])
+    labels = labels_of((address,))
+    name = next((label[len(VALUE_OF) :] for label in sorted(labels) if label.startswith(VALUE_OF)), "")
+    if re.fullmatch(r"[A-Z][A-Z0-9_]{1,40}", name):
+        return Named(f"the address in {shown(name)}", computed=True)
+    return Named(f"an address {AT_RUN_TIME}", computed=True)
+
+
+DATA = (
+    ("secret", "credentials"),
+    ("private-key", "a private key"),
+    ("environment", "environment variables"),
+    ("captured", "a recording"),
+    ("accounts", "account files"),
+    ("logs", "log files"),
+    ("found", "files that it finds"),
+    ("archive", "an archive"),
+    ("output", "the output of programs"),
+    ("host-info", "the name of this machine"),
+    ("file", "files"),
+)
+"""What data is called, by the label that says where it comes from; the gravest first."""
+
+
+def data_of(values: Iterable[Value]) -> str:
+    """Name what is sent."""
+    labels = labels_of(values)
+    names = sorted(label[len(VALUE_OF) :] for label in labels if label.startswith(VALUE_OF))
+    if names and "environment" not in labels:
+        return f"the value of {listed([shown(name, 30) for name in names], 2)}"
+    return next((words for label, words in DATA if label in labels), "data")
