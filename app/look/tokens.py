@@ -48,6 +48,8 @@ class Tokens:
     number: str
     function: str
     builtin: str
+    teal: str
+    """Of output alone: the cyan of terminals, which is no color of code."""
 
     def ink(self, level: Level | None) -> str:
         """Return the color of text and marks for `level`; None where nothing was found."""
@@ -89,6 +91,7 @@ LIGHT = Tokens(
     number="#0550ae",
     function="#6f42c1",
     builtin="#953800",
+    teal="#0e7490",
 )
 
 DARK = Tokens(
@@ -122,7 +125,22 @@ DARK = Tokens(
     number="#79c0ff",
     function="#c9a6ff",
     builtin="#ffb37a",
+    teal="#67e8f9",
 )
+
+
+def legible(ink: str, ground: str, towards: str, least: float) -> str:
+    """Return `ink` as `#rrggbb`, moved towards another color until it stands apart from `ground` by `least` to 1."""
+    parts = [[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in (ink, towards)]
+    for step in range(_STEPS):
+        share = step / _STEPS
+        mixed = "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*parts, strict=True))
+        if contrast(mixed, ground) >= least:
+            return mixed
+    return towards
+
+
+_STEPS = 16
 
 
 def contrast(one: str, other: str) -> float:

@@ -15,7 +15,18 @@ class CodeGrid:
     """Measured once for the fonts, and by `fit` for each code and width."""
 
     def __init__(self, look: Look) -> None:
-        self.mono = look.mono()
+        self._look = look
+        self.measure()
+        self.gutter = 0
+        self.width = 0.0
+        """What is left for the code beside the gutter."""
+        self.columns = 0
+        """Cells in that."""
+
+    def measure(self) -> None:
+        """Take over the fonts as they are now."""
+        look = self._look
+        self.mono = look.code()
         self.small = look.font(-1.5)
         metrics = QFontMetricsF(self.mono)
         self.cell = metrics.horizontalAdvance("0")
@@ -24,11 +35,6 @@ class CodeGrid:
         self.remark_metrics = QFontMetricsF(self.small)
         self.pad = look.px(8)
         self.bar = look.px(3)
-        self.gutter = 0
-        self.width = 0.0
-        """What is left for the code beside the gutter."""
-        self.columns = 0
-        """Cells in that."""
 
     @property
     def left(self) -> int:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen, QTextCharFormat
 
 from app.parts.glyphs import Glyphs, Style, narrowed
+from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,8 @@ class CodePainting:
         self._selection = selection
         self._glyphs: dict[int, Glyphs] = {}
         self._formats: dict[str, QTextCharFormat] = {}
+        self.pointed = -1
+        """The line to look at first, from 0; -1 for none."""
         self._find: Find | None = None
         self._found: dict[int, list[tuple[int, int]]] = {}
         self._listing: CodeListing
@@ -89,8 +92,13 @@ class CodePainting:
         tokens, grid = self._look.tokens, self._grid
         level = self._listing.worst(line)
         if level is not None:
-            painter.fillRect(QRectF(grid.gutter, top, width, grid.row_height), QColor(tokens.tint(level)))
-            painter.fillRect(QRectF(0, top, grid.bar, grid.row_height), QColor(tokens.ink(level)))
+            # What is only worth knowing is not green: that would read as good.
+            worth = level if level > Level.LOW else None
+            painter.fillRect(QRectF(grid.gutter, top, width, grid.row_height), QColor(tokens.tint(worth)))
+            painter.fillRect(QRectF(0, top, grid.bar, grid.row_height), QColor(tokens.ink(worth)))
+        elif line == self.pointed:
+            painter.fillRect(QRectF(grid.gutter, top, width, grid.row_height), QColor(tokens.selection))
+            painter.fillRect(QRectF(0, top, grid.bar, grid.row_height), QColor(tokens.accent))
         pieces = self._layout.pieces(line)
         if nth >= len(pieces):
             self._draw_below(painter, line, nth - len(pieces), top)

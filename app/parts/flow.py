@@ -16,9 +16,7 @@ _ENDLESS = 1 << 20
 class Flow(QLayout):
     """Rows end at the right, or begin at the left with `left`. Tell it the width with `fit`; its height follows."""
 
-    def __init__(
-        self, widgets: Iterable[QWidget], spacing: int, left: bool = False, below: int | None = None
-    ) -> None:
+    def __init__(self, widgets: Iterable[QWidget], spacing: int, left: bool = False, below: int | None = None) -> None:
         """`below` is the space between rows, where that is another than between their widgets."""
         super().__init__()
         self._below = spacing if below is None else below

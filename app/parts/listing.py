@@ -31,6 +31,7 @@ class CodeListing:
 
     def __init__(self, code: str, language: str, findings: Sequence[Finding]) -> None:
         # A lone carriage return ends a line for Python alone; a shell and JavaScript as parsed here read on.
+        self.language = language
         self.lines = lines_of(code, every_return=language == "python")
         self.ends_line = len(self.lines) > 1 and not self.lines[-1]
         """The last line ends with a line break: what comes after that is no line."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 from app import attention, phrases
 from app.parts.chips import ChipRow, Fact
 from app.parts.plain import plain_label, tip
-from app.review.containment import of_card
+from app.review.containment import of_card, refusals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,9 @@ class VerdictBand(QWidget):
         self._line, where = _look_at(shown.assessment, shown.request.code)
         self.look_at.say(where)
         self.look_at.setVisible(bool(where))
-        facts = (Fact(chip.words, chip.icon, "low" if chip.holds else "medium") for chip in of_card(shown, kept))
+        kept = tuple(kept)
+        facts = [Fact(chip.words, chip.icon, "low" if chip.holds else "medium") for chip in of_card(shown, kept)]
+        facts += [Fact(phrases.visible(words), "info", "muted") for words in refusals(shown, kept)]
         self.chips.show_facts(facts)
         self._fit()
         self.update()

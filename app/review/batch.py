@@ -1,4 +1,4 @@
-"""Approving several requests once each: lists which, shows all of their code, and leaves out what is CRITICAL."""
+"""Answering several requests at once: lists which, shows all of their code, and approves none that is CRITICAL."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.review.approval import STOPPERS, too_long
 from app.review.buttons import DecisionButton
+from app.review.denial import ReasonField
 from app.review.guard import REST_SECONDS, ClickGuard
 from app.review.limits import limit_pairs
 from app.review.steady import Steady
@@ -55,15 +56,18 @@ class Batch(QDialog):
         look: Look,
         chosen: Iterable[str],
         by: ApproveBy = ApproveBy.KEY,
+        deny: Callable[[str, str, str], None] | None = None,
     ) -> None:
-        """`approve` takes the id and the digest of a request; `by` is what a person approves with."""
+        """`approve` takes the id and the digest of a request, `deny` the reason too; `by` is what approves."""
         super().__init__(parent)
         self._cases = cases
         self._approve_one = approve
+        self._deny_one = deny
         self._by = by
         self.listed: list[Card] = []
         self.skipped: list[tuple[Card, str]] = []
         self._digests: dict[str, str] = {}
+        """Of everything that was chosen: what is answered is what was listed."""
         self._sort([card for one in chosen if (card := cases.card(one)) is not None and card.waiting])
         self.guard = ClickGuard(self._can_be_answered)
         self.heading = plain_label(role="title")
@@ -79,7 +83,15 @@ class Batch(QDialog):
         self.yes.mouse_only = by is ApproveBy.MOUSE
         self.yes.setProperty("kind", "primary")
         self.yes.decided.connect(self._approve)
-        self._steady = Steady((self.yes,), self)
+        self.reason = ReasonField()
+        self.reason.setMaxLength(phrases.REASON_LENGTH)
+        self.reason.setPlaceholderText("Reason, if you deny them (optional)")
+        self.reason.setAccessibleName("Reason for denying all of them, sent to their agents")
+        self.reason.back.connect(self.reject)
+        self.deny = DecisionButton("", self.guard)
+        self.deny.setProperty("kind", "danger")
+        self.deny.decided.connect(self._deny)
+        self._steady = Steady((self.yes, self.deny), self)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
@@ -105,15 +117,15 @@ class Batch(QDialog):
 
     def _sort(self, cards: list[Card]) -> None:
         for card in cards:
+            self._digests[card.id] = card.digest
             if why := _skipped_because(card, len(self.listed), self._by):
                 self.skipped.append((card, why))
             else:
                 self.listed.append(card)
-                self._digests[card.id] = card.digest
 
     def _show_all(self) -> None:
         """Show the list and the code of everything in it."""
-        self.setWindowTitle("Approve selected")
+        self.setWindowTitle("Answer selected")
         self.heading.setText(f"Approve {counted(len(self.listed), 'request')}, once each")
         self.what.setText("\n".join(f"{number}. {_line(card)}" for number, card in enumerate(self.listed, 1)))
         self.left_out.setText(
@@ -132,6 +144,15 @@ class Batch(QDialog):
         why_not = self._why_not()
         self.sentence.setText(why_not)
         self.yes.setEnabled(not why_not and not self._rest.isActive())
+        waiting = self._waiting()
+        self.deny.setText(f"Deny {len(waiting)}")
+        self.deny.setAccessibleName(f"Deny {counted(len(waiting), 'request')}, with those left out")
+        self.deny.setToolTip("With those that are left out of approving")
+        self.deny.setEnabled(bool(waiting) and not self._rest.isActive())
+
+    def _waiting(self) -> list[Card]:
+        """Return everything that was chosen and still waits, with what is left out of approving."""
+        return [card for card in (*self.listed, *(card for card, _ in self.skipped)) if card.waiting]
 
     def _why_not(self) -> str:
         if not self.listed:
@@ -149,6 +170,14 @@ class Batch(QDialog):
         for card in self.listed:
             self._approve_one(card.id, self._digests[card.id])
         self.approved.emit()
+        self.accept()
+
+    @Slot()
+    def _deny(self) -> None:
+        assert self._deny_one is not None
+        reason = phrases.cleaned(self.reason.text())
+        for card in self._waiting():
+            self._deny_one(card.id, self._digests[card.id], reason)
         self.accept()
 
     @Slot(object)
@@ -180,7 +209,10 @@ class Batch(QDialog):
         row.setSpacing(px(8))
         row.addWidget(self.sentence, 1)
         row.addWidget(self.no)
+        row.addWidget(self.deny)
         row.addWidget(self.yes)
+        for part in (self.deny, self.reason):
+            part.setVisible(self._deny_one is not None)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(18), px(16), px(18), px(14))
         column.setSpacing(px(8))
@@ -192,6 +224,7 @@ class Batch(QDialog):
         listed.setMaximumHeight(px(150))
         column.addWidget(listed)
         column.addWidget(self.code, 1)
+        column.addWidget(self.reason)
         column.addLayout(row)
         fit(self, px(720), px(560))
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from app import phrases
 from app.parts.amounts import counted
+from runner.model.network import Destination, UnusableHost
 from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.verdict import Containment, conflicts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +49,36 @@ def of_card(shown: Card, kept: Iterable[Kept]) -> tuple[Chip, ...]:
     """Return the chips of what would run; where a person changed its time, with what the agent asked for."""
     asked = shown.original.limits.seconds if shown.original is not None else None
     return chips(shown.request, kept, asked)
+
+
+def contained(request: Request, kept: Iterable[Kept] = ()) -> Containment | None:
+    """Return what can stand against what the code does; None where nothing keeps it from network and files."""
+    if request.client is not None or request.isolation is Isolation.PROCESS:
+        return None
+    own = next((one for one in kept if one.id == request.sandbox), None) if request.sandbox else None
+    # A kept sandbox has what earlier calls left, which is not known.
+    empty = not request.sandbox or (own is not None and not own.uses)
+    hosts = tuple(destination.host for destination in map(_parsed, request.domains) if destination is not None)
+    return Containment(
+        network=request.network is not NetworkMode.NONE,
+        hosts=hosts,
+        files=frozenset() if empty else None,
+    )
+
+
+def _parsed(text: str) -> Destination | None:
+    try:
+        return Destination.parse(text)
+    except UnusableHost:
+        return None
+
+
+def refusals(shown: Card, kept: Iterable[Kept]) -> tuple[str, ...]:
+    """Return what the code tries and cannot do where it would run, a few words each."""
+    where = contained(shown.request, kept)
+    if where is None or shown.assessment is None:
+        return ()
+    return conflicts(shown.assessment.verdict, where)
 
 
 def _on_the_machine(request: Request) -> tuple[Chip, ...]:

@@ -86,6 +86,10 @@ class Deciding(QWidget):
         """The request that came on screen in place of one that was over."""
         self._giving_way = GivingWay(self, self._keeps_others_waiting)
         self._giving_way.due.connect(self._give_way)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Give the letters that are printed on the buttons their meaning."""
         self._key("A", lambda: self._answer(self._press_approve))
         self._key("D", lambda: self._answer(self.review.answering.press_deny))
         self._key("E", lambda: self._answer(self.review.editing.press))
@@ -176,7 +180,7 @@ class Deciding(QWidget):
         from app.review.batch import Batch
 
         by = self._bridge.decisions.approve_by()
-        batch = Batch(self, self._cases, self._approve_one, self._look, chosen, by)
+        batch = Batch(self, self._cases, self._approve_one, self._look, chosen, by, self._deny_one)
         batch.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         batch.open()
 
@@ -184,6 +188,11 @@ class Deciding(QWidget):
         """Approve one request of a batch, which is closed before the engine answers."""
         answer = self._bridge.decisions.approve(request_id, digest)
         self._tasks.start("approve", self._wait_for(request_id, answer))
+
+    def _deny_one(self, request_id: str, digest: str, reason: str) -> None:
+        """Deny one request of a batch."""
+        answer = self._bridge.decisions.deny(request_id, digest, reason)
+        self._tasks.start("deny", self._wait_for(request_id, answer))
 
     async def _wait_for(self, request_id: str, answer: Future[str]) -> None:
         try:

@@ -8,6 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
+from app.review.editor_colors import EditorColors
+
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
@@ -40,6 +42,8 @@ class CodeEditor(QPlainTextEdit):
         self.document().setDocumentMargin(look.px(6))
         self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance("0"))
         self._numbers = _Numbers(self)
+        self._colors = EditorColors(self.document(), look)
+        self.textChanged.connect(self._colors.look_again)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE_MS)
@@ -50,10 +54,11 @@ class CodeEditor(QPlainTextEdit):
         look.changed.connect(self._mark)
         self._make_room()
 
-    def open(self, code: str) -> None:
-        """Begin with `code`."""
+    def open(self, code: str, language: str = "") -> None:
+        """Begin with `code`; `language` is a value of `Language`, '' for none."""
         self._findings = ()
         self.setPlainText(code)
+        self._colors.open(language)
         self._pause.stop()
         self._mark()
         self.moveCursor(QTextCursor.MoveOperation.Start)

@@ -224,6 +224,7 @@ class ReviewPanel(QFrame):
         self.page.leave(True)
         with self._whole_or_nothing():
             self._show_subject()
+        self.comparing.compare_version()
         self.rearm()
 
     # ---- what happens meanwhile ----

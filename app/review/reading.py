@@ -142,6 +142,8 @@ class ReadingPane(QWidget):
         with QSignalBlocker(self.code):
             # That its end is not seen is said once, by whoever shows the request.
             self.code.set_code(request.code, language or "", findings)
+        look_at = shown.assessment.verdict.look_at if shown.assessment else None
+        self.code.point_at(look_at.line if look_at is not None else 0)
         self.codeless.say(f"{phrases.title(request)}", WITHOUT_CODE.get(request.tool, ""))
 
     def go_to(self, line: int) -> None:
