@@ -35,7 +35,7 @@ class CodeEditor(QPlainTextEdit):
         self._look = look
         self._findings: tuple[Finding, ...] = ()
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setProperty("pane", True)
+        self.setProperty("pane", "editor")
         self.setFont(look.mono())
         self.setAccessibleName("Code, being changed. Ctrl+Enter when done, Escape to leave it as it was.")
         self.setTabChangesFocus(False)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from app.review.again import ApproveAgain
     from tests.gui.conftest import Desk
 
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+"""What Qt's screenless platform says of popups."""
 EMPTY = ("Empty sandbox, none of your files", "no network", "ends after 30 s")
 
 
@@ -203,11 +205,14 @@ def test_approve_and_remember_is_one_act_of_two_answers_of_the_engine(desk: Desk
     desk.qtbot.waitUntil(lambda: rest(again.guard, again._rest) and button.isEnabled())
     desk.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     choice = Choice(Subject.EXACT, USES, SECONDS)
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("remember"))
     assert desk.bridge.calls[-1] == ("remember", one.id, one.digest, choice) and desk.answers == []
     grant = make(one, feed.assessment(), choice, 1.0, "s")
     desk.give("remember", grant)
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("approve"))
     assert desk.answers == [("approve", one.id, one.digest)]
     desk.give("approve", "The agent withdrew this request.")
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("revoke_grant"))
     assert desk.bridge.calls[-1] == ("revoke_grant", grant.name), "what was not approved is not remembered either"
 
 
@@ -215,11 +220,13 @@ def test_what_cannot_be_remembered_is_not_approved_either(desk: Desk) -> None:
     desk.ask()
     again = offered(desk)
     desk.give("preview", KnownError("Nothing in it could vary."))
+    desk.qtbot.waitUntil(lambda: not again._possible[Subject.SHAPE])
     assert not again.buttons[Subject.SHAPE].isEnabled()
     desk.qtbot.waitUntil(lambda: rest(again.guard, again._rest) and again.buttons[Subject.EXACT].isEnabled())
     assert not again.buttons[Subject.SHAPE].isEnabled()
     desk.qtbot.mouseClick(again.buttons[Subject.EXACT], Qt.MouseButton.LeftButton)
     desk.give("remember", KnownError("The disk is full."))
+    desk.qtbot.waitUntil(desk.page.notice.isVisible)
     assert desk.answers == [] and "The disk is full." in desk.page.notice.text
 
 
