@@ -20,7 +20,7 @@ from runner.risk.text import tricks
 from runner.risk.touch import touched
 from runner.risk.trace.machine import TooDeep
 from runner.risk.trace.nested import ESCAPED, Nested
-from runner.risk.verdict.code import verdict_on
+from runner.risk.verdict.code import Judged, verdict_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -79,13 +79,13 @@ class Classifier:
             findings.append(_unread(TOO_DEEP, "risk.too-deep"))
         except Unparsed:
             findings.append(_unread(NOT_PARSED, "risk.unparsed"))
-        levels: dict[int, Level] = {}
-        findings += self._judged(trail, lines, levels)
+        judged: dict[int, Judged] = {}
+        findings += self._judged(trail, lines, judged)
         ordered = in_order(findings)
         level = max((finding.level for finding in ordered), default=Level.HIGH)
         targets = self._knowledge.targets
         touch = touched(request, trail, targets)
-        verdict = verdict_on(request, trail, lines, ordered, levels, targets)
+        verdict = verdict_on(request, trail, lines, ordered, judged, targets)
         return Assessment(max(level, Level.HIGH), _reasons(ordered), ordered, touch, verdict)
 
     def _follow(self, request: Request, nested: Nested, rest: str) -> None:
@@ -105,10 +105,11 @@ class Classifier:
             case _:
                 assert_never(request.language)
 
-    def _judged(self, trail: Trail, lines: Lines, levels: dict[int, Level]) -> Iterator[Finding]:
-        """Yield what the rules find; note the worst level that they give each act, by its order."""
+    def _judged(self, trail: Trail, lines: Lines, judged: dict[int, Judged]) -> Iterator[Finding]:
+        """Yield what the rules find; note the worst that they say of each act, by its order."""
         for rule, act in self._knowledge.rules.judge(trail):
-            levels[act.order] = max(rule.level, levels.get(act.order, Level.LOW))
+            if act.order not in judged or rule.level > judged[act.order].level:
+                judged[act.order] = Judged(rule.level, rule.reason)
             span = lines.place(act.place)
             evidence = shorten(act.evidence) if act.evidence else lines.evidence(span)
             yield Finding(rule.id, rule.level, rule.capability, span, evidence, rule.reason, rule.reference)

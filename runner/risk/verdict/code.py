@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.model.assessment import WHOLE, Capability, Finding, Level, Span
+from runner.model.request import Language
 from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.value import labels_of
 from runner.risk.verdict.computing import libraries, only_computes, prints
-from runner.risk.verdict.doing import A_FILE, Doing, doings
+from runner.risk.verdict.doing import A_FILE, BY_KIND, WITHOUT_WORDS, Doing, doings
 from runner.risk.verdict.naming import TEMPORARY_FILES, quoted
+from runner.risk.verdict.programs import INTERPRETERS
 from runner.risk.verdict.sentence import finished, sentence
 
 if TYPE_CHECKING:
@@ -30,22 +32,30 @@ BESIDE = ("request.",)
 OWN_WORDS = frozenset({"noted.repaired"})
 
 
+class Judged(NamedTuple):
+    """The worst that a rule says of one act."""
+
+    level: Level
+    reason: str
+
+
 def verdict_on(
     request: Request,
     trail: Trail,
     lines: Lines,
     findings: Sequence[Finding],
-    levels: Mapping[int, Level],
+    judged: Mapping[int, Judged],
     targets: Targets,
 ) -> RiskVerdict:
-    """Return the verdict; `levels` are those of the worst finding about each act, by its order."""
+    """Return the verdict; `judged` has the worst that rules say of acts, by their order."""
     stopped = next((one for one in findings if one.id.startswith("risk.")), None)
     partly = PARTLY if stopped is not None or any(map(_is_unread, trail.acts)) else ""
     found = [*doings(trail.acts, targets)]
-    found.sort(key=lambda one: (-_weight(one, levels), ORDER[one.verb]))
-    lead = _lead(findings, found, levels)
-    looked = _look_at(findings, found, trail, lines, levels)
-    acts = _acts(found, lines)
+    found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
+    lead = _lead(findings, found, judged)
+    looked = _look_at(findings, found, trail, lines, judged)
+    said = _needless(found, "")
+    acts = _acts([one for one in found if one.verb is not Verb.STARTS or one.act.order not in said], lines)
     shown = [*condensed(found, None if lead is None else lead[1])]
     shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages[:20]]
     if lead is not None:
@@ -63,6 +73,10 @@ def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: 
     if not partly and only_computes(request.language, trail):
         computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
         return f"{computes}; touches no files, no network."
+    if not all(act.kind in WITHOUT_WORDS or act.kind in BY_KIND for act in trail.acts):
+        return f"What it does has no words here: look at the code{partly}."
+    if request.language is Language.SHELL:
+        return f"Only commands that look and print were found{partly}."
     nothing = f"no use of files, network or other programs was found{partly}."
     if known:
         return f"{sentence([(Verb.CALLS, name) for name in known])[:-1]}; {nothing}"
@@ -73,13 +87,13 @@ def _is_unread(act: Act) -> bool:
     return act.kind in UNREAD or (act.kind == "execute" and act.get("language").text not in READ_LANGUAGES)
 
 
-def _weight(one: Doing, levels: Mapping[int, Level]) -> int:
-    level = levels.get(one.act.order, Level.LOW)
-    return level if level >= Level.MEDIUM else 0
+def _weight(one: Doing, judged: Mapping[int, Judged]) -> int:
+    found = judged.get(one.act.order)
+    return found.level if found is not None and found.level >= Level.MEDIUM else 0
 
 
 def _lead(
-    findings: Sequence[Finding], found: Sequence[Doing], levels: Mapping[int, Level]
+    findings: Sequence[Finding], found: Sequence[Doing], judged: Mapping[int, Judged]
 ) -> tuple[str, Doing | None, bool] | None:
     """Return the reason of the worst finding where it says more than the acts, and the act that it is about.
 
@@ -89,13 +103,14 @@ def _lead(
     worst = max(about, key=lambda one: one.level, default=None)
     if worst is None or worst.level < Level.HIGH:
         return None
-    heaviest = found[0] if found and _weight(found[0], levels) >= worst.level else None
+    heaviest = found[0] if found and _weight(found[0], judged) >= worst.level else None
     if worst.level is Level.HIGH and heaviest is not None:
         return None
-    reason, unread = worst.reason.rstrip("."), worst.capability is Capability.UNREADABLE
+    unread = worst.capability is Capability.UNREADABLE
+    reason = (worst.reason if heaviest is None else judged[heaviest.act.order].reason).rstrip(".")
     if heaviest is None or heaviest.named.computed or not heaviest.named.place:
         return reason, heaviest, unread
-    words = heaviest.named.words
+    words = heaviest.named.words.partition(" (")[0]
     words = f"to {words.rpartition(' to ')[2]}" if heaviest.verb is Verb.SENDS else words
     return f"{reason} ({words})", heaviest, unread
 
@@ -117,13 +132,13 @@ def _look_at(
     found: Sequence[Doing],
     trail: Trail,
     lines: Lines,
-    levels: Mapping[int, Level],
+    judged: Mapping[int, Judged],
 ) -> Span | None:
     """Return the line that decides: where the target comes from, else where the worst finding is."""
     worst = max((one for one in findings if one.span != WHOLE), key=lambda one: one.level, default=None)
     if worst is None or worst.level < Level.MEDIUM:
         return None
-    if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], levels) == worst.level:
+    if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], judged) == worst.level:
         path = found[0].act.get("path")
         names = {label[len(VALUE_OF) :] for label in labels_of((path,)) if label.startswith(VALUE_OF)}
         read = next((act for act in trail.acts if act.kind == "variable" and act.get("key").text in names), None)
@@ -142,7 +157,7 @@ def condensed(found: Sequence[Doing], said: Doing | None = None) -> Iterator[tup
     needless = _needless(found, source)
     for one in found:
         words = one.named.words
-        if one is said or one.act.order in needless:
+        if one.act.order in needless or (said is not None and (one is said or one.named == said.named)):
             continue
         if one.verb in NETWORK:
             host = one.named.place or words.rpartition(" to ")[2]
@@ -161,7 +176,9 @@ def condensed(found: Sequence[Doing], said: Doing | None = None) -> Iterator[tup
 def _needless(found: Sequence[Doing], source: str) -> set[int]:
     """Return the orders of acts that others say already."""
     verbs = {one.verb for one in found}
-    said = {(one.act.name, one.place) for one in found if one.verb is not Verb.STARTS}
+    said = {(one.act.name, one.place) for one in found if one.act.kind not in ("command", "run")}
+    places = {place for _, place in said}
+    started = places | {one.place for one in found if one.act.kind == "command"}
     temporary = [one for one in found if one.named.words == TEMPORARY_FILES]
     needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
     for one in found:
@@ -170,10 +187,13 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
                 drop = not verbs <= {Verb.LISTS, Verb.STARTS, Verb.MAKES}
             case Verb.MAKES:
                 drop = bool(verbs & {Verb.WRITES, Verb.RUNS_ON_START})
+            case Verb.LISTENS:
+                drop = not one.named.place and any(o.verb is Verb.LISTENS and o.named.place for o in found)
             case Verb.READS:
                 drop = one.named.words == source
             case Verb.STARTS:
-                drop = one.act.kind == "command" and (one.act.name, one.place) in said
+                named = (one.act.name, one.place) in said or (one.act.name in INTERPRETERS and one.place in places)
+                drop = named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
             case _:
                 drop = False
         if drop:

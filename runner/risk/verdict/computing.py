@@ -50,7 +50,7 @@ MOST_NAMED = 4
 
 def only_computes(language: Language | None, trail: Trail) -> bool:
     """Return whether all that the program does is known, and none of it reaches outside."""
-    if not all(act.kind in HARMLESS or (act.kind == "query" and not act.get("effect").texts) for act in trail.acts):
+    if not all(act.kind in HARMLESS or act.name == "regex.exec" for act in trail.acts):
         return False
     match language:
         case Language.PYTHON:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from runner.model.shown import hides
 from runner.model.verdict import LONGEST_TARGET
 from runner.risk.model.acts import VALUE_OF
-from runner.risk.model.value import HOLE, UNKNOWN, labels_of
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, labels_of
 from runner.risk.trace.files import FOUND_IN
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
     if any(label.startswith(TEMPORARY) for label in labels):
         return Named(TEMPORARY_FILES)
     within = next((label[len(FOUND_IN) :] for label in labels if label.startswith(FOUND_IN)), None)
-    known = [one for one in path.texts if one.strip(HOLE + "./")]
+    known = [one for one in path.texts if one.strip(HOLE + "./*") or one.startswith("/")]
     if within is not None and not any("found" not in labels or HOLE not in one for one in known):
         found = _folder(within)
         return Named(f"what it finds in {found}{_or_variable(labels)}", computed=True)
@@ -91,7 +91,7 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
         everything = f"everything in {WORKING}" if tree or "*" in whole else WORKING
         return Named(f"{everything}{_or_variable(labels)}", computed=len(path.texts) > 1)
     if not known:
-        return Named(_unknown(labels, thing), computed=True)
+        return Named(f"a {thing} {AT_RUN_TIME}" if "(" in path.name else _unknown(labels, thing), computed=True)
     return _of_texts(known, path, labels, tree=tree)
 
 
@@ -165,7 +165,7 @@ def host_of(address: Value) -> Named:
             host = shown(match[1].lower(), 60)
             plain = re.fullmatch(r"[\w.-]+\.[\w-]+|localhost|\[[0-9a-f:.]+\]", host, re.ASCII)
             return Named(host if plain else quoted(host, 60), place=match[1].lower()[:LONGEST_TARGET])
-    labels = labels_of((address,))
+    labels = labels_of((address,)) if "(" not in address.name else NO_LABELS
     name = next((label[len(VALUE_OF) :] for label in sorted(labels) if label.startswith(VALUE_OF)), "")
     if re.fullmatch(r"[A-Z][A-Z0-9_]{1,40}", name):
         return Named(f"the address in {shown(name)}", computed=True)

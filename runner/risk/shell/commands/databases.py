@@ -48,5 +48,5 @@ def document_client(command: Command) -> Value | None:
         ("deletemany({})", "every document of a collection"),
     ):
         if sign in lowered:
-            command.act("destroy", what=text(what), at=text(command.name))
+            command.act("destroy", what=text(what), at=text(f"a database ({command.name})"))
     return None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runner.risk.shell.command import Command
 
 DRY = ("--dry-run", "--dry_run", "--dryrun", "-n", "--no-act", "--just-print")
+SPACES = ("-n", "--namespace")
 MOST_WORDS = 40
 KUBECTL_VALUED = (
     "-n --namespace --context --kubeconfig -f --filename -l --selector -k --kustomize -o --output -s --server"
@@ -37,9 +38,9 @@ def cluster(command: Command) -> Value | None:
     if words and not _is_dry(command):
         named = " ".join(words[1:3]) or _named(options, "-f", "--filename", "-k", "--kustomize", "-l", "--selector")
         if words[0] in ("delete", "drain"):
-            _destroys(command, named or "resources", "the cluster", options, "-n", "--namespace")
+            _destroys(command, "" if named else "resources", named, "the cluster", _named(options, *SPACES))
         elif words[0] in ("scale", "autoscale") and options.get("--replicas", UNKNOWN).text == "0":
-            _destroys(command, f"all replicas of {named}", "the cluster", options, "-n", "--namespace")
+            _destroys(command, "all replicas of", named, "the cluster", _named(options, *SPACES))
         elif words[0] in ("apply", "replace", "patch", "create", "set", "rollout", "edit", "annotate", "label"):
             command.act("configure", target=text(f"{words[0]} {named}".strip()), at=text("the cluster"))
     return cluster_secrets(command)
@@ -49,7 +50,7 @@ def helm(command: Command) -> Value | None:
     options, operands = command.parsed(HELM_VALUED)
     words = _plain(operands)
     if words[:1] and words[0] in ("uninstall", "delete", "del", "un") and not _is_dry(command):
-        _destroys(command, f"the release {' '.join(words[1:3])}", "the cluster", options, "-n", "--namespace")
+        _destroys(command, "the release", " ".join(words[1:3]), "the cluster", _named(options, *SPACES))
     return None
 
 
@@ -60,9 +61,12 @@ def terraform(command: Command) -> Value | None:
     verb = words[0] if words else ""
     destroys = verb in ("destroy", "down") or (verb in ("apply", "run-all") and "-destroy" in options)
     if destroys or words[:2] == ["run-all", "destroy"]:
-        _destroys(command, options.get("-target", UNKNOWN).text or "everything", "the infrastructure", options)
+        given = (word.text.partition("=") for word in command.arguments[:MOST_WORDS])
+        part = next((value for name, _, value in given if name.lstrip("-") == "target"), "")
+        part = part or options.get("-target", UNKNOWN).text
+        _destroys(command, "" if part else "everything", part, "the infrastructure")
     elif verb == "state" and words[1:2] == ["rm"]:
-        _destroys(command, " ".join(words[2:4]), "the state of the infrastructure", options)
+        _destroys(command, "", " ".join(words[2:4]), "the state of the infrastructure")
     return None
 
 
@@ -76,7 +80,7 @@ def cloud(command: Command) -> Value | None:
     if at is not None:
         what = " ".join(words[max(at - 1, 0) : at] + words[at + 1 : at + 3]) or words[at]
         named = next((word for word in words[at + 1 :] if "://" in word), what)
-        _destroys(command, named, f"the cloud ({command.name})", {})
+        _destroys(command, "", named, f"the cloud ({command.name})")
     return None
 
 
@@ -87,11 +91,11 @@ def container(command: Command) -> Value | None:
     options = {word.text for word in command.arguments[:MOST_WORDS]}
     prunes = words[1:2] == ["prune"]
     if prunes and (words[0] == "volume" or "--volumes" in options):
-        _destroys(command, "unused volumes with their data", "the container engine", {})
+        _destroys(command, "unused volumes with their data", "", "the container engine")
     elif words[:2] == ["volume", "rm"]:
-        _destroys(command, f"the volume {' '.join(words[2:4])}", "the container engine", {})
+        _destroys(command, "the volume", " ".join(words[2:4]), "the container engine")
     elif words[:2] == ["compose", "down"] and options & {"-v", "--volumes"}:
-        _destroys(command, "the containers and volumes of the project", "the container engine", {})
+        _destroys(command, "the containers and volumes of the project", "", "the container engine")
     return container_rights(command)
 
 
@@ -127,7 +131,7 @@ def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
         case "push" if "--delete" in options or "d" in short or any(word.startswith(":") for word in rest):
             return f"branches at the remote ({named})"
         case "branch" if "D" in short or ("--force" in options and ("d" in short or "--delete" in options)):
-            return f"the branch {named}"
+            return f"a branch ({named})"
         case "stash" if rest[:1] and rest[0] in ("drop", "clear"):
             return "stashed changes"
         case "filter-branch" | "filter-repo":
@@ -148,7 +152,7 @@ SETTINGS = re.compile(
 def _configured(command: Command, words: Sequence[str]) -> None:
     name = next((word for word in words if SETTINGS.fullmatch(word)), "")
     at = words.index(name) if name else 0
-    if name and len(words) > at + 1:
+    if name and len(words) > at + 1 and (not name.lower().startswith("alias.") or words[at + 1].startswith("!")):
         command.act("configure", target=text(name), value=text(words[at + 1]), at=text("git"))
 
 
@@ -174,6 +178,8 @@ def is_dry(program: str, words: Sequence[str]) -> bool:
     return False
 
 
-def _destroys(command: Command, what: str, where: str, options: dict[str, Value], *within: str) -> None:
-    place = _named(options, *within)
-    command.act("destroy", what=text(what[:200]), at=text(where), within=text(place) if place else UNKNOWN)
+def _destroys(command: Command, kind: str, name: str, where: str, within: str = "") -> None:
+    """Record that something elsewhere is deleted; `name` and `within` are words of the command itself."""
+    given = {"name": name, "within": within}
+    fields = {key: text(value[:200]) for key, value in given.items() if value}
+    command.act("destroy", what=text(kind), at=text(where), **fields)
