@@ -42,6 +42,7 @@ ROOMS = {
         files network packages
         bridge
         decisions
+        attention
         cards errands page_tasks
         phrases
         parts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Qt, Slot
@@ -132,7 +133,7 @@ class CodeTools(QObject):
         menu = QMenu(self._view)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for words, text in self.copies(line, column):
-            menu.addAction(words.replace("&", "&&"), lambda text=text: QGuiApplication.clipboard().setText(text))
+            menu.addAction(words.replace("&", "&&"), partial(QGuiApplication.clipboard().setText, text))
         menu.addSeparator()
         menu.addAction("Search\N{HORIZONTAL ELLIPSIS}\tCtrl+F", self.open_search)
         if self._listing.flagged:

@@ -150,10 +150,6 @@ class Answering(QObject):
             self._foot.flash()
         return bool(why_not)
 
-    def flash(self) -> None:
-        """Point at the words that say why a key does nothing."""
-        self._foot.flash()
-
     def press_approve(self) -> bool:
         """Approve by key, never where the button is to be held; return False where it came too early to count."""
         self._hint = ""
@@ -344,7 +340,7 @@ class Answering(QObject):
         foot.take_back.setVisible(card.armed is not None)
         foot.take_back.setEnabled(not self._under_review.sent)
         foot.next.setVisible(not card.waiting)
-        foot.next.setText(self._next_words(card))
+        foot.next.setText(approval.next_words(card, self._cards.count_waiting() > 0))
 
     @property
     def _mouse_only(self) -> bool:
@@ -365,8 +361,3 @@ class Answering(QObject):
         hold = HOLD_BY_MOUSE_WORDS if self._mouse_only else HOLD_WORDS
         words = why_not or (LATER_WORDS if shown.missed else hold if holding else "")
         return f"Approve? {words}".strip() if self._invited and shown.waiting and not why_not else words
-
-    def _next_words(self, card: Card) -> str:
-        if card.missed and card.armed is None:
-            return "Dismiss"
-        return "Next  J" if self._cards.count_waiting() else "Close"

@@ -89,6 +89,13 @@ def later_words(holding: bool) -> str:
     return "Hold to approve for later" if holding else "Approve for later"
 
 
+def next_words(card: Card, others: bool) -> str:
+    """Return what the button does that leaves a request that is over; `others` wait."""
+    if card.missed and card.armed is None:
+        return "Dismiss"
+    return "Next  J" if others else "Close"
+
+
 def ways(holding: bool, mouse_only: bool) -> str:
     """Return what presses the button, for its tool tip."""
     if mouse_only:

@@ -157,7 +157,7 @@ class Deciding(QWidget):
         """Approve when A was pressed by itself: in a text that is typed without looking it is a letter."""
         answering = self.review.answering
         if not answering.can_approve:
-            answering.flash()
+            self.review.page.foot.flash()
         elif self.keystrokes.alone and answering.help_along():
             pass  # more of the code is on screen, or it was said why not
         elif not (self.keystrokes.alone and answering.press_approve()):
