@@ -146,9 +146,9 @@ def _look_at(assessment: Assessment | None, code: str) -> tuple[int, str]:
     if assessment is None or span is None or not code:
         return 0, ""
     found = [one for one in assessment.findings if one.span.line <= span.line <= max(one.span.end_line, one.span.line)]
-    if found:
-        why = max(found, key=lambda one: one.level).reason
-    else:
+    why = max(found, key=lambda one: one.level).reason if found else ""
+    if not why or why.rstrip(".").casefold() in assessment.verdict.sentence.casefold():
+        # What the sentence says already is not said twice: the line itself is.
         lines = code.split("\n")
         why = lines[span.line - 1][: LOOK_LENGTH * 2] if 0 < span.line <= len(lines) else ""
     return span.line, f"Look at line {span.line:,}: {phrases.visible(why)[:LOOK_LENGTH]}"

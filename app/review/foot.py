@@ -51,6 +51,7 @@ class Foot(QStackedWidget):
         self.approve.setProperty("kind", "primary")
         self.approve.setAccessibleName("Approve once")
         self.later = ApproveButton("Approve for later", guard, look)
+        self.later.setProperty("kind", "primary")
         self.later.setAccessibleName("Approve for later, by mouse")
         self.take_back = QPushButton("Take back")
         self.take_back.setAutoDefault(False)

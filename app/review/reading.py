@@ -196,7 +196,9 @@ class ReadingPane(QWidget):
     def _is_plan(self, part: Part | str) -> bool:
         """Return whether `part` is shown as the rows of a plan."""
         shown = self._under_review.shown
-        return not isinstance(part, str) and part.name == PACKAGES and shown is not None and shown.request.plan is not None
+        return (
+            not isinstance(part, str) and part.name == PACKAGES and shown is not None and shown.request.plan is not None
+        )
 
     # ---- the editor in the place of the parts ----
 

@@ -233,6 +233,43 @@ def test_the_whole_code_has_to_be_seen_even_where_only_little_changed(desk: Desk
     assert not desk.page.foot.approve.isEnabled()
 
 
+def test_after_an_edit_the_changes_are_ones_own(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)\nprint(2)"))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    desk.page.reading.editor.setPlainText("print(1)\nprint(3)")
+    assessed(desk, one)
+    desk.page.foot.done.click()
+    tabs, changes = desk.page.reading.tabs, desk.page.reading.changes
+    desk.qtbot.waitUntil(lambda: tabs.tabText(1) == "Changes +1 \N{MINUS SIGN}1")
+    assert changes.toPlainText().startswith("What you changed:") and "+    2  print(3)" in changes.toPlainText()
+    if desk.bridge.waits("earlier"):
+        desk.give("earlier", Earlier(time.time(), difference("a", "b")))
+    assert changes.toPlainText().startswith("What you changed:"), "it was asked for before the edit"
+    key(desk, Qt.Key.Key_E)
+    desk.page.foot.discard.click()
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("earlier"))
+    desk.give("earlier", Earlier(time.time(), ()))
+    assert changes.toPlainText().startswith("The same code was approved")
+
+
+def test_the_editor_has_the_colors_of_code_and_leaves_its_text_alone(desk: Desk) -> None:
+    code = "# \U0001f600 note\nprint('a')"
+    desk.ask(feed.request(code))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    editor = desk.page.reading.editor
+    told: list[str] = []
+    editor.changed.connect(told.append)
+
+    def colors(line: int) -> list[tuple[int, int]]:
+        layout = editor.document().findBlockByNumber(line).layout()
+        return [(one.start, one.length) for one in layout.formats()]
+
+    desk.qtbot.waitUntil(lambda: colors(0) == [(0, 9)] and (6, 3) in colors(1))
+    assert editor.code == code and told == [] and not drafts(desk), "colors are no change"
+
+
 # ---- pauses ----
 
 
@@ -506,6 +543,25 @@ def test_what_changes_while_the_batch_is_open_leaves_it(desk: Desk) -> None:
     rest_passes(desk, found)
     desk.qtbot.mouseClick(found.yes, LEFT)
     assert desk.answers == [("approve", second.id, second.digest)]
+
+
+def test_a_batch_denies_everything_that_was_selected_with_its_reason(desk: Desk) -> None:
+    requests = alike(desk, 2)
+    worst = desk.ask(feed.request("rm()"), feed.assessment(Level.CRITICAL))
+    desk.window.deciding.queue.bar.mark.click()
+    desk.window.deciding.queue.model.marked.add(worst.id)
+    found = batch(desk)
+    found.reason.setText("  not\u202e now ")
+    for which in (Qt.Key.Key_Return, Qt.Key.Key_Space):
+        desk.qtbot.keyClick(found.reason, which)
+    desk.qtbot.mouseClick(found.deny, LEFT)
+    assert desk.answers == [], "a click at once was taken"
+    gone = requests.pop()
+    desk.hear(feed.decided(gone, Verdict.WITHDRAWN, Decider.AGENT))
+    rest_passes(desk, found)
+    assert found.deny.text() == "Deny 2"
+    desk.qtbot.mouseClick(found.deny, LEFT)
+    assert desk.answers == [("deny", one.id, one.digest, "not now") for one in (*requests, worst)]
 
 
 def test_a_batch_shows_all_of_the_code_before_it_approves(desk: Desk) -> None:
