@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
@@ -19,12 +18,12 @@ from app.review.approval import STOPPERS, too_long
 from app.review.buttons import DecisionButton
 from app.review.denial import ReasonField
 from app.review.guard import REST_SECONDS, ClickGuard
+from app.review.joined import joined
 from app.review.limits import limit_pairs
 from app.review.steady import Steady
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.events import EngineTroubled, RequestAssessed, RequestDecided, TroubleCleared
-from runner.model.request import CODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from app.cards import Card, Cards
     from app.look.look import Look
-    from runner.model.assessment import Finding
     from runner.model.events import Event
     from runner.model.request import Request
 
@@ -136,7 +134,7 @@ class Batch(QDialog):
             "\n".join(f"Left out: {phrases.title(card.request)}. {why}" for card, why in self.skipped)
         )
         self.left_out.setVisible(bool(self.skipped))
-        code, findings = _joined(self.listed)
+        code, findings = joined(self.listed)
         languages = {card.request.language for card in self.listed}
         language = next(iter(languages)) if len(languages) == 1 else None
         self.code.set_code(code, language.value if language else "", findings)
@@ -268,33 +266,3 @@ def _within(request: Request) -> tuple[str, ...]:
         return (phrases.visible(f"{request.client.name} in {request.client.folder}"),)
     limits = ", ".join(f"{name.lower()} {words}" for name, words in limit_pairs(request, request.limits))
     return f"network {phrases.network(request)}", limits
-
-
-def _joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
-    """Return the deciding parts of all requests, one below the other, and the findings at their new lines."""
-    lines: list[str] = []
-    findings: list[Finding] = []
-    first: dict[tuple[object, ...], int] = {}
-    for number, card in enumerate(cards, 1):
-        request = card.request
-        title = phrases.title(request)
-        lines.append("\N{BOX DRAWINGS HEAVY HORIZONTAL}" * 3 + f" {number} of {len(cards)}: {title}")
-        about = [f"{part.name}: {phrases.visible(part.text)}" for part in request.beside]
-        whole = "\n".join([*about, _whole(card)])
-        # By its parts: joined to one text, others might read the same.
-        key = (request.tool, request.language, request.parts, request.beside)
-        if key in first:
-            lines += [f"The same as {first[key]}.", ""]
-            continue
-        first[key] = number
-        for finding in card.assessment.findings if card.assessment else ():
-            span = finding.span
-            down = len(lines) + len(about)
-            moved = replace(span, line=span.line + down, end_line=span.end_line + down)
-            findings.append(replace(finding, span=moved))
-        lines += [*whole.split("\n"), ""]
-    return "\n".join(lines), tuple(findings)
-
-
-def _whole(card: Card) -> str:
-    return "\n".join(part.text if part.name == CODE else f"{part.name}: {part.text}" for part in card.request.parts)

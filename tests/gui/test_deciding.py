@@ -10,12 +10,14 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 
+from app.cards import Card
 from app.history.detail import VERSION, Detail
 from app.review.answering import LATER_WORDS
 from app.review.batch import Batch
 from app.review.deciding import OVER
 from app.review.editor import can_edit
 from app.review.giving_way import TOUCHED_SECONDS
+from app.review.joined import differing, joined
 from runner.approval.deliberate import ApproveBy
 from runner.approval.draft import Draft
 from runner.approval.editing import Earlier, Version
@@ -591,3 +593,50 @@ def test_the_history_shows_both_versions(look: Look, places: Places, qtbot: QtBo
     assert detail.code.selected_text() == "print(1)"
     assert detail.extras[VERSION].selected_text() == "print(2)"
     assert "see Your version" in detail.outcome.text()
+
+
+# ---- a batch of what is alike ----
+
+TEN = """\
+import csv
+rows = list(csv.reader(open('part-{n}.csv')))
+total = 0
+for row in rows:
+    total += 1
+print(total)"""
+
+
+def card_of(code: str, *findings: Any, **others: Any) -> Card:
+    one = feed.request(code, **others)
+    return Card(one, 0.0, one.digest, feed.assessment(Level.HIGH, *findings))
+
+
+def test_what_is_alike_stands_in_a_batch_once_with_the_lines_that_differ() -> None:
+    found = feed.finding(2, "Reads a file.")
+    text, findings = joined([card_of(TEN.format(n=n), found) for n in (0, 3, 6)])
+    assert text.count("total += 1") == 1
+    for n in (0, 3, 6):
+        assert f"open('part-{n}.csv')" in text
+    lines = text.split("\n")
+    assert [lines[one.span.line - 1].strip().removeprefix("2: ") for one in findings] == [
+        f"rows = list(csv.reader(open('part-{n}.csv')))" for n in (0, 3, 6)
+    ]
+    assert "The same as 1 but for 1 line:" in lines
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        card_of(TEN.format(n=1), stdin="yes"),
+        card_of(TEN.format(n=1) + "\nprint(2)"),
+        card_of(TEN.format(n=1), feed.finding(4, "Something else.")),
+        card_of("\n".join(f"other_{n}()" for n in range(6))),
+        card_of(TEN.format(n=1), language=None),
+    ],
+    ids=["input", "more lines", "a finding in a line that is the same", "most lines differ", "language"],
+)
+def test_what_differs_in_anything_else_is_shown_whole(other: Card) -> None:
+    first = card_of(TEN.format(n=0))
+    assert differing(first, other) is None
+    text, _ = joined([first, other])
+    assert other.request.code in text
