@@ -13,7 +13,7 @@ from app.review.guard import REST_SECONDS, ClickGuard
 from runner.policy.grants import Choice, Subject
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QShowEvent
+    from PySide6.QtGui import QKeyEvent, QShowEvent
     from PySide6.QtWidgets import QLabel
 
     from app.look.look import Look
@@ -29,7 +29,7 @@ WIDTH = 340
 
 
 class ApproveAgain(QFrame):
-    """A popup whose buttons take the mouse or a screen reader, no key but Escape, and only after the guard's rest."""
+    """A popup whose buttons take the mouse or a screen reader, no key that answers, and only after the guard's rest."""
 
     chosen = Signal(object)
     """Choice: approve this, and remember that."""
@@ -109,6 +109,13 @@ class ApproveAgain(QFrame):
     def _show_state(self) -> None:
         for subject, button in self.buttons.items():
             button.setEnabled(self._possible.get(subject, False) and not self._rest.isActive())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Take R, which opens the dialog and approves nothing, and Escape."""
+        if event.key() == Qt.Key.Key_R and not event.modifiers() and not event.isAutoRepeat():
+            self._more()
+        else:
+            super().keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

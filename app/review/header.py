@@ -14,6 +14,7 @@ from app.parts.agent import AgentDot
 from app.parts.amounts import counted
 from app.parts.badge import Badge
 from app.parts.elide import ElidedLabel
+from app.parts.plain import tip
 from app.parts.ring import CountdownRing
 from runner.system.clock import since_boot
 
@@ -67,7 +68,7 @@ class Header(QWidget):
         column.addLayout(lower)
 
     def set_low(self, low: bool) -> None:
-        """Show the first line alone where there is little height; the second is the tool tip of the title then."""
+        """Show the first line alone where there is little height; the second is in the tool tip of the level then."""
         for widget in (self.dot, self.below, self.copy):
             widget.setVisible(not low)
 
@@ -88,7 +89,7 @@ class Header(QWidget):
         self.below.setText(_DOT.join(part for part in parts if part))
         self.badge.setVisible(card.assessment is not None)
         self.badge.set_level(attention.attention(card))
-        self.badge.setToolTip(attention.class_words(card))
+        self.badge.setToolTip(tip(f"{attention.class_words(card)}\n{self.below.text()}"))
         self.ring.set_ink("muted" if paused else attention.ink(card))
         deadline = card.deadline if card.waiting else card.armed
         self.ring.setVisible(deadline is not None)

@@ -49,7 +49,7 @@ def differing(one: Card, other: Card) -> tuple[int, ...] | None:
     before, after = one.request.code.split("\n"), other.request.code.split("\n")
     if before == after:
         return ()
-    if len(before) != len(after) or len(before) < LEAST_LINES:
+    if len(before) != len(after) or len(before) < LEAST_LINES or "\r" in one.request.code + other.request.code:
         return None
     differ = tuple(number for number, pair in enumerate(zip(before, after, strict=True)) if pair[0] != pair[1])
     if len(differ) * MOST_DIFFERENT > len(before) or _found(one, differ) != _found(other, differ):
