@@ -41,7 +41,7 @@ class CodeView(CodeCanvas):
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(look, parent)
-        self.tools = CodeTools(self, look, self._painting)
+        self.tools = CodeTools(self, look, self._painting, self.next_finding)
         self.set_code("", "")
 
     def set_code(self, code: str, language: str, findings: Sequence[Finding] = ()) -> None:

@@ -16,10 +16,12 @@ from app.parts.matches import Matches
 from app.parts.searching import SearchBar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QKeyEvent
 
     from app.look.look import Look
-    from app.parts.code import CodeView
+    from app.parts.code_canvas import CodeCanvas
     from app.parts.code_painting import CodePainting
     from app.parts.listing import CodeListing
     from runner.model.assessment import Finding
@@ -34,8 +36,10 @@ LONGEST_WORD = 60
 class CodeTools(QObject):
     """Ctrl+F searches, Ctrl with plus, minus and 0 changes the size, the menu copies. Nothing here changes the code."""
 
-    def __init__(self, view: CodeView, look: Look, painting: CodePainting) -> None:
+    def __init__(self, view: CodeCanvas, look: Look, painting: CodePainting, next_finding: Callable[[], None]) -> None:
+        """`next_finding` goes to the next line with findings."""
         super().__init__(view)
+        self._next_finding = next_finding
         self._view = view
         self._look = look
         self._painting = painting
@@ -137,7 +141,7 @@ class CodeTools(QObject):
         menu.addSeparator()
         menu.addAction("Search\N{HORIZONTAL ELLIPSIS}\tCtrl+F", self.open_search)
         if self._listing.flagged:
-            menu.addAction("Next finding\tN", self._view.next_finding)
+            menu.addAction("Next finding\tN", self._next_finding)
         menu.popup(at)
 
     def copies(self, line: int, column: int) -> list[tuple[str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
@@ -14,8 +13,6 @@ from tests.gui import feed
 if TYPE_CHECKING:
     from tests.gui.conftest import Desk
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
-"""What Qt's screenless platform says of popups."""
 CONTROL = Qt.KeyboardModifier.ControlModifier
 CODE = "import os\n" + "print(os.name)\n" * 40 + "os.remove('/tmp/x')\n"
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from app.review.again import ApproveAgain
     from tests.gui.conftest import Desk
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
-"""What Qt's screenless platform says of popups."""
 EMPTY = ("Empty sandbox, none of your files", "no network", "ends after 30 s")
 
 
