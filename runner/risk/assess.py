@@ -142,7 +142,7 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _reasons(findings: Iterable[Finding]) -> tuple[str, ...]:
     worst = sorted(findings, key=lambda finding: -finding.level)
     reasons = tuple(dict.fromkeys(finding.reason for finding in worst))
-    return reasons or ("No findings. Every program asks.",)
+    return reasons or ("Every program asks.",)
 
 
 __all__ = ["Act", "Classifier", "assess", "in_order", "unreadable"]

@@ -69,7 +69,10 @@ class Clause:
     def holds(self, act: Act) -> bool:
         if self.names is not None and act.name not in self.names:
             return False
-        return all(check(act) for check in self.checks)
+        for check in self.checks:  # noqa: SIM110 - a third of the time of `all`, and most of judging
+            if not check(act):
+                return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,23 +236,33 @@ def _test(token: str, targets: Targets, compile: Compile) -> Test:
         return lambda value: named(value.name)
     if token.startswith("~"):
         pattern = compile(token[1:])
-        return lambda value: any(pattern(known[:LONGEST_MATCHED]) for known in texts_of(value))
+        return lambda value: any(pattern(known[:LONGEST_MATCHED]) for known in _texts(value))
     if token.startswith("="):
         return lambda value: token[1:] in value.texts
     if token in WORDS:
         return WORDS[token]
     if token in targets.names or token in PLACES:
-        return lambda value: any(token in targets.of(known) for known in texts_of(value, 1))
+        return lambda value: any(token in targets.of(known) for known in _texts(value, 1))
     raise ValueError(f"`{token}` is neither a kind of target nor a test")
+
+
+def _texts(value: Value, depth: int = 3) -> Sequence[str]:
+    """Return every text in the value; most values are one text, or nothing that is known."""
+    plain = value.items is None and value.fields is None and (value.texts or value.number is None)
+    return value.texts if plain else texts_of(value, depth)
+
+
+def _labels(value: Value) -> frozenset[str]:
+    return value.labels if value.items is None and value.fields is None else labels_of((value,))
 
 
 def _label_test(label: str, compile: Compile) -> Test:
     if label.startswith("~"):
         names = compile(label[1:])
-        return lambda value: any(names(known) for known in labels_of((value,)))
+        return lambda value: any(names(known) for known in _labels(value))
     if label.endswith("*"):
-        return lambda value: any(known.startswith(label[:-1]) for known in labels_of((value,)))
-    return lambda value: label in labels_of((value,))
+        return lambda value: any(known.startswith(label[:-1]) for known in _labels(value))
+    return lambda value: label in _labels(value)
 
 
 class DangerRules:

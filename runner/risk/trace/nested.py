@@ -124,6 +124,7 @@ class Nested:
                 _set_up(act)
                 return NO_LABELS
             case "query":
+                self.trail.budget.spend(sum(map(len, act.get("sql").texts[:3])) >> 6)
                 _queried(act)
                 return NO_LABELS
             case _:

@@ -10,7 +10,7 @@ from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, Ri
 from runner.risk.model.acts import VALUE_OF
 from runner.risk.model.value import labels_of
 from runner.risk.verdict.computing import libraries, only_computes, prints
-from runner.risk.verdict.doing import A_FILE, BY_KIND, WITHOUT_WORDS, Doing, doings
+from runner.risk.verdict.doing import A_FILE, BY_KIND, MOST_LOOKED_AT, WITHOUT_WORDS, Doing, doings
 from runner.risk.verdict.naming import TEMPORARY_FILES, quoted
 from runner.risk.verdict.programs import INTERPRETERS
 from runner.risk.verdict.sentence import finished, sentence
@@ -49,20 +49,23 @@ def verdict_on(
 ) -> RiskVerdict:
     """Return the verdict; `judged` has the worst that rules say of acts, by their order."""
     stopped = next((one for one in findings if one.id.startswith("risk.")), None)
-    partly = PARTLY if stopped is not None or any(map(_is_unread, trail.acts)) else ""
+    cut = stopped is not None or len(trail.acts) > MOST_LOOKED_AT
+    partly = PARTLY if cut or any(map(_is_unread, trail.acts)) else ""
     found = [*doings(trail.acts, targets)]
-    found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
+    if len(found) > 1:
+        found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
     lead = _lead(findings, found, judged)
     looked = _look_at(findings, found, trail, lines, judged)
-    said = _needless(found, "")
-    acts = _acts([one for one in found if one.verb is not Verb.STARTS or one.act.order not in said], lines)
-    shown = [*condensed(found, None if lead is None else lead[1])]
+    source = _source(found)
+    needless = _needless(found, source) if len(found) > 1 else set[int]()
+    acts = _acts([one for one in found if one.verb is not Verb.STARTS or one.act.order not in needless], lines)
+    shown = [*condensed(found, needless, source, None if lead is None else lead[1])]
     shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages[:20]]
     if lead is not None:
         return RiskVerdict(_led(lead[0], shown, "" if lead[2] else partly), looked, acts)
-    known = [*libraries(request.language, trail)]
     if stopped is not None and not shown:
-        return RiskVerdict(stopped.reason, None, ())
+        return RiskVerdict(stopped.reason)
+    known = [*libraries(request.language, trail)]
     if shown:
         shown += [(Verb.CALLS, name) for name in known if "." not in name]
         return RiskVerdict(sentence(shown, partly=partly), looked, acts)
@@ -150,11 +153,12 @@ def _look_at(
 NETWORK = (Verb.SENDS, Verb.CONNECTS, Verb.FETCHES)
 
 
-def condensed(found: Sequence[Doing], said: Doing | None = None) -> Iterator[tuple[Verb, str]]:
+def condensed(
+    found: Sequence[Doing], needless: set[int], source: str, said: Doing | None = None
+) -> Iterator[tuple[Verb, str]]:
     """Yield the acts that a sentence needs, without `said`: one for each host, and nothing twice."""
     hosts = {said.named.place} if said is not None and said.verb in NETWORK else set[str]()
-    source = _source(found)
-    needless = _needless(found, source)
+    deleted = {one.named.place for one in found if one.verb is Verb.DELETES} - {""}
     for one in found:
         words = one.named.words
         if one.act.order in needless or (said is not None and (one is said or one.named == said.named)):
@@ -168,7 +172,7 @@ def condensed(found: Sequence[Doing], said: Doing | None = None) -> Iterator[tup
             words = f"{source} names"
         elif one.verb is Verb.CHANGES_DATA and source:
             words = f"{words} in {source}"
-        elif one.verb is Verb.MAKES and any(_is_again(one, other) for other in found):
+        elif one.verb is Verb.MAKES and one.named.place in deleted:
             words = "it again"
         yield one.verb, words
 
@@ -181,6 +185,7 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
     started = places | {one.place for one in found if one.act.kind == "command"}
     temporary = [one for one in found if one.named.words == TEMPORARY_FILES]
     needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
+    listens = any(one.verb is Verb.LISTENS and one.named.place for one in found)
     for one in found:
         match one.verb:
             case Verb.LISTS:
@@ -188,7 +193,7 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
             case Verb.MAKES:
                 drop = bool(verbs & {Verb.WRITES, Verb.RUNS_ON_START})
             case Verb.LISTENS:
-                drop = not one.named.place and any(o.verb is Verb.LISTENS and o.named.place for o in found)
+                drop = listens and not one.named.place
             case Verb.READS:
                 drop = one.named.words == source
             case Verb.STARTS:
@@ -199,10 +204,6 @@ def _needless(found: Sequence[Doing], source: str) -> set[int]:
         if drop:
             needless.add(one.act.order)
     return needless
-
-
-def _is_again(made: Doing, other: Doing) -> bool:
-    return other.verb is Verb.DELETES and bool(made.named.place) and other.named.place == made.named.place
 
 
 def _source(found: Sequence[Doing]) -> str:

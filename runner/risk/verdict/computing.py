@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from runner.model.modules import is_standard
@@ -77,12 +78,16 @@ def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
     if language is Language.SHELL:
         return
     loaded = {act.name for act in trail.acts if act.kind == "import" and act.name.strip(".")}
+    if not loaded:
+        return
+    is_known = _is_known_python if language is Language.PYTHON else _is_known_javascript
     found: dict[str, None] = {}
-    for name in sorted(trail.called):
+    for name in sorted(name for name in trail.called if not is_known(name)):
         plain = _plain(name)
-        known = _is_known_python(name) if language is Language.PYTHON else _is_known_javascript(name)
-        module = next((one for one in loaded if plain == one or plain.startswith(f"{one}.")), "")
-        if module and not known and not plain.startswith("unittest."):
+        parts = plain.split(".")
+        prefixes = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+        module = next((prefix for prefix in prefixes if prefix in loaded), "")
+        if module and not plain.startswith("unittest."):
             found[_named(module, plain, language)] = None
         if len(found) == MOST_NAMED:
             break
@@ -100,6 +105,7 @@ def _plain(name: str) -> str:
     return name.lstrip("~").replace("()", "").replace("[]", "").rstrip("*")
 
 
+@lru_cache(4096)
 def _is_known_python(name: str) -> bool:
     plain = _plain(name)
     if not plain or plain in outline_python.BUILTINS or plain in PRINTS:
@@ -111,6 +117,7 @@ def _is_known_python(name: str) -> bool:
     return parts[-1] in ATTRIBUTES and parts[0] not in outline_python.MODULES
 
 
+@lru_cache(4096)
 def _is_known_javascript(name: str) -> bool:
     parts = _plain(name).split(".")
     return parts[0] in JS_ROOTS or (len(parts) > 1 and parts[-1] in JS_METHODS)

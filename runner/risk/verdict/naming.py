@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LONGEST_NAME = 44
 """Characters of one name in a sentence; of a longer one both ends are shown."""
 LONGEST_LOOKED_AT = 4_000
+MOST_COUNTED = 7
+"""Names that are counted: of many arguments of one command only the first ten or more are followed."""
 PLAIN = re.compile(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
 """A path or file name that nobody reads as words of a sentence."""
 WORKING = "its working folder"
@@ -67,10 +69,11 @@ def file_name(path: str) -> str:
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Return "a, b and c", or "a, b and 4 more"."""
+    """Return "a, b and c", "a, b and 4 more", or "a, b and many more" from where not all are followed."""
     unique = list(dict.fromkeys(names))
     if len(unique) > most:
-        unique = [*unique[: most - 1], f"{len(unique) - most + 1} more"]
+        left = len(unique) - most + 1
+        unique = [*unique[: most - 1], f"{left} more" if left <= MOST_COUNTED else "many more"]
     return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}" if unique else ""
 
 
@@ -78,10 +81,13 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
     """Name the path of an act; `thing` is what it is called where nothing is known of it."""
     if path.fields is not None and "path" in path.fields:
         path = path.fields["path"]  # of an open file
-    labels = labels_of((path,))
-    if any(label.startswith(TEMPORARY) for label in labels):
-        return Named(TEMPORARY_FILES)
-    within = next((label[len(FOUND_IN) :] for label in labels if label.startswith(FOUND_IN)), None)
+    labels = path.labels if path.items is None and path.fields is None else labels_of((path,))
+    within = None
+    for label in labels:
+        if label.startswith(TEMPORARY):
+            return Named(TEMPORARY_FILES)
+        if label.startswith(FOUND_IN):
+            within = label[len(FOUND_IN) :] if within is None else min(within, label[len(FOUND_IN) :])
     known = [one for one in path.texts if one.strip(HOLE + "./*") or one.startswith("/")]
     if within is not None and not any("found" not in labels or HOLE not in one for one in known):
         found = _folder(within)

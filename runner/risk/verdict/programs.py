@@ -39,18 +39,22 @@ def commands(act: Act, targets: Targets) -> Described:
     name = act.name
     if not name or name in QUIET or "/" in act.get("name").text or HOLE in name:
         return None
+    if name not in WITH_COMMAND:
+        return Verb.STARTS, Named(named_program(name), place=name[:40])
     words = act.get("line").text[:LONGEST_LINE].split()[1:]
-    first = next((word for word in words[:3] if re.fullmatch(r"[a-z][a-z-]{1,20}", word)), "")
-    shown_name = named_program(f"{name} {first}" if name in WITH_COMMAND and first else name)
+    first = next((word for word in words[:3] if WORD.fullmatch(word)), "")
+    shown_name = named_program(f"{name} {first}" if first else name)
     return Verb.STARTS, Named(f"{shown_name} (dry run)" if is_dry(name, words) else shown_name, place=name[:40])
 
 
 def named_program(name: str) -> str:
     """Return the name of a program or package; one that reads like words of ours is quoted."""
-    plain = re.fullmatch(r"[a-z0-9@][\w.@/+=-]*", name) is not None and SIGN.search(name) is not None
+    plain = PLAIN_NAME.fullmatch(name) is not None and SIGN.search(name) is not None
     return shown(name) if plain or name.partition(" ")[0] in WITH_COMMAND else quoted(name)
 
 
+WORD = re.compile(r"[a-z][a-z-]{1,20}")
+PLAIN_NAME = re.compile(r"[a-z0-9@][\w.@/+=-]*")
 SIGN = re.compile(r"[\d._@/+=-]")
 """What no plain word has."""
 
