@@ -48,6 +48,17 @@ def assess_installing(request: Request) -> Assessment:
     return Assessment(max(level, Level.HIGH), reasons or (INSTALLS,), findings, Touch(packages=named), verdict)
 
 
+SAYS = {
+    "package.look-alike": "has a name like another package",
+    "package.yanked": "was withdrawn by its authors",
+    "package.deprecated": "is deprecated",
+    "package.scripts": "has scripts for installing",
+    "package.young": "is less than a week old",
+    "package.undated": "has no date of release",
+}
+"""What the sentence says of a package; the words of its authors are for the list of findings."""
+
+
 def _verdict(plan: Plan, findings: Sequence[Finding]) -> RiskVerdict:
     """Return what is installed, those first that were asked for, and the gravest of what is known of it."""
     ordered = sorted(plan.packages, key=lambda package: bool(package.wanted_by))
@@ -58,7 +69,8 @@ def _verdict(plan: Plan, findings: Sequence[Finding]) -> RiskVerdict:
         clauses.append(f"runs programs of {listed(builds)} while installing")
     worst = max((one for one in findings if one.id != "package.builds"), key=lambda one: one.level, default=None)
     acts = [VerdictAct(Verb.INSTALLS, quoted(one.title), place=one.name[:80]) for one in ordered[:MOST_ACTS]]
-    told = "" if worst is None or worst.level < Level.HIGH else f"{quoted(worst.evidence)}: {worst.reason}"
+    known = None if worst is None or worst.level < Level.HIGH else SAYS.get(worst.id)
+    told = f"{quoted(worst.evidence)} {known}." if worst is not None and known else ""
     return plain_verdict(clauses, *acts, more=told)
 
 

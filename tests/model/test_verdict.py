@@ -23,6 +23,7 @@ def found(where: Containment, *acts: VerdictAct) -> tuple[str, ...]:
         (Containment(network=True), ()),
         (Containment(network=True, hosts=("a.example:443",)), ()),
         (Containment(network=True, hosts=("*.example",)), ()),
+        (Containment(network=True, hosts=("*.a.example",)), ("tries a.example, which is not allowed",)),
         (Containment(network=True, hosts=("b.example",)), ("tries a.example, which is not allowed",)),
         (Containment(network=True, hosts=("xa.example", "example")), ("tries a.example, which is not allowed",)),
     ],

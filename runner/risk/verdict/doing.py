@@ -17,6 +17,7 @@ from runner.risk.verdict.naming import (
     Named,
     data_of,
     host_of,
+    identifier,
     listed,
     path_of,
     quoted,
@@ -146,7 +147,7 @@ def _by_method(act: Act) -> Named:
 def _configures(act: Act, targets: Targets) -> Described:
     target, value, where = act.get("target").text, act.get("value").text, act.get("at").text
     if where == "git":
-        return Verb.CHANGES_SYSTEM, Named(f"sets {shown(target)} of git to {quoted(value)}")
+        return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
     return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)})")
 
 

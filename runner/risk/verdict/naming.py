@@ -27,6 +27,8 @@ MOST_COUNTED = 7
 """Names that are counted: of many arguments of one command only the first ten or more are followed."""
 PLAIN = re.compile(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
 """A path or file name that nobody reads as words of a sentence."""
+IDENTIFIER = re.compile(r"[\w$]+(?:[.-][\w$]+)*", re.ASCII)
+VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{1,60}")
 WORKING = "its working folder"
 AT_RUN_TIME = "worked out at run time"
 TEMPORARY = "$temporary"
@@ -62,10 +64,16 @@ def quoted(text: str, longest: int = LONGEST_NAME) -> str:
     return f"“{inner}”"
 
 
+def identifier(name: str) -> str:
+    """Return a name as code has them, quoted where it is none."""
+    return shown(name, 40) if IDENTIFIER.fullmatch(name) else quoted(name, 40)
+
+
 def file_name(path: str) -> str:
     """Return a path for a sentence, quoted where it could be taken for words of ours."""
     short = shown(path)
-    return short if PLAIN.fullmatch(short.replace("…", "*")) else quoted(path)
+    plain = PLAIN.fullmatch(short) or ("…" in short and PLAIN.fullmatch(short.replace("…", "*")))
+    return short if plain else quoted(path)
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
@@ -98,27 +106,29 @@ def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
         return Named(f"{everything}{_or_variable(labels)}", computed=len(path.texts) > 1)
     if not known:
         return Named(f"a {thing} {AT_RUN_TIME}" if "(" in path.name else _unknown(labels, thing), computed=True)
-    return _of_texts(known, path, labels, tree=tree)
+    return _of_texts(known, path, tree=tree)
 
 
-def _of_texts(known: Sequence[str], path: Value, labels: frozenset[str], *, tree: bool) -> Named:
-    first = min(known, key=lambda one: HOLE in one)
+def _of_texts(known: Sequence[str], path: Value, *, tree: bool) -> Named:
+    first = known[0] if len(known) == 1 else min(known, key=lambda one: HOLE in one)
     computed = HOLE in first or len(path.texts) > 1
-    words = " or ".join(dict.fromkeys(_path(one) for one in known[:2]))
-    if len(known) > 2:
-        words += " or another"
-    if tree and not computed and words == file_name(_relative(first)):
-        words = f"the folder {words}"
-    place = "" if computed else _relative(first)
-    return Named(words[:LONGEST_TARGET], computed, place[:LONGEST_TARGET])
+    relative = _relative(first)
+    if not computed:
+        words = _path(relative)
+        folder = tree and words not in WHOLE_PLACES
+        return Named(f"the folder {words}" if folder else words, place=relative[:LONGEST_TARGET])
+    words = " or ".join(dict.fromkeys(_path(_relative(one)) for one in known[:2]))
+    return Named((f"{words} or another" if len(known) > 2 else words)[:LONGEST_TARGET], computed=True)
 
 
-def _path(path: str) -> str:
-    relative = _relative(path)
+WHOLE_PLACES = ("the home folder", "the whole system")
+
+
+def _path(relative: str) -> str:
     if relative in ("~", "~/", "~/*"):
-        return "the home folder"
+        return WHOLE_PLACES[0]
     if relative in ("/", "/*"):
-        return "the whole system"
+        return WHOLE_PLACES[1]
     return file_name(relative)
 
 
@@ -199,5 +209,6 @@ def data_of(values: Iterable[Value]) -> str:
     labels = labels_of(values)
     names = sorted(label[len(VALUE_OF) :] for label in labels if label.startswith(VALUE_OF))
     if names and "environment" not in labels:
-        return f"the value of {listed([shown(name, 30) for name in names], 2)}"
+        plain = [shown(name, 30) if VARIABLE.fullmatch(name) else quoted(name, 30) for name in names]
+        return f"the value of {listed(plain, 2)}"
     return next((words for label, words in DATA if label in labels), "data")

@@ -50,7 +50,9 @@ def commands(act: Act, targets: Targets) -> Described:
 def named_program(name: str) -> str:
     """Return the name of a program or package; one that reads like words of ours is quoted."""
     plain = PLAIN_NAME.fullmatch(name) is not None and SIGN.search(name) is not None
-    return shown(name) if plain or name.partition(" ")[0] in WITH_COMMAND else quoted(name)
+    first, _, second = name.partition(" ")
+    known = first in WITH_COMMAND and (not second or WORD.fullmatch(second) is not None)
+    return shown(name) if plain or known else quoted(name)
 
 
 WORD = re.compile(r"[a-z][a-z-]{1,20}")

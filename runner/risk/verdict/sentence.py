@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.model.verdict import LONGEST_SENTENCE, Verb
-from runner.risk.verdict.naming import listed
+from runner.risk.verdict.naming import listed, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -66,6 +66,8 @@ def finished(clauses: Sequence[str], *, more: bool = False, partly: str = "") ->
     """Return clauses as one sentence."""
     parts = [*clauses, "more"] if more else list(clauses)
     whole = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    if not whole.isprintable():
+        whole = shown(whole, LONGEST_SENTENCE)
     room = LONGEST_SENTENCE - len(partly) - 3
     if len(whole) > room:
         whole = f"{whole[: room - 1]}…"
