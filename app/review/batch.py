@@ -252,7 +252,8 @@ def _joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
         first[key] = number
         for finding in card.assessment.findings if card.assessment else ():
             span = finding.span
-            down = len(lines) + len(about)
+            # What belongs to no line of the code stands at the title.
+            down = len(lines) + len(about) if span.place else len(lines) - 1
             moved = replace(span, line=span.line + down, end_line=span.end_line + down)
             findings.append(replace(finding, span=moved))
         lines += [*whole.split("\n"), ""]

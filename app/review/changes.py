@@ -77,7 +77,8 @@ class ChangesView(QPlainTextEdit):
         tokens = self._look.tokens
         found: dict[int, list[Finding]] = {}
         for finding in findings:
-            found.setdefault(finding.span.line, []).append(finding)
+            if finding.span.place:
+                found.setdefault(finding.span.line, []).append(finding)
         for line in lines[:SHOWN]:
             match line.side:
                 case Side.FOLDED:

@@ -97,7 +97,7 @@ class FindingsList(QListView):
 
 
 class _FindingDelegate(QStyledItemDelegate):
-    """A mark and the reason, wrapped; below it level, line and reference."""
+    """A mark and the reason, wrapped; below it level, line where there is one, and capability."""
 
     def __init__(self, look: Look, view: FindingsList) -> None:
         super().__init__(view)
@@ -151,7 +151,7 @@ _INKS = ("", "low", "medium", "high", "critical")
 
 
 def _below(finding: Finding) -> str:
-    return f"{finding.level.name} \N{MIDDLE DOT} line {finding.span.line} \N{MIDDLE DOT} {finding.capability.value}"
+    return " \N{MIDDLE DOT} ".join(filter(None, (finding.level.name, finding.span.place, finding.capability.value)))
 
 
 def _reference(finding: Finding) -> str:
@@ -163,4 +163,5 @@ def _reference(finding: Finding) -> str:
 
 
 def _spoken(finding: Finding) -> str:
-    return f"{finding.level.name}, line {finding.span.line}: {phrases.visible(finding.reason)}"
+    where = ", ".join(filter(None, (finding.level.name, finding.span.place)))
+    return f"{where}: {phrases.visible(finding.reason)}"

@@ -91,7 +91,7 @@ def as_text(assessment: Assessment, file: str) -> list[str]:
     if not assessment.findings:
         lines.append(f"  No findings. {' '.join(assessment.reasons)}")
     for finding in assessment.findings:
-        place = f"{finding.span.line}:{finding.span.column + 1}"
+        place = f"{finding.span.line}:{finding.span.column + 1}" if finding.span.place else ""
         reference = f" [{finding.reference}]" if finding.reference else ""
         lines.append(f"  {place:>8}  {finding.level.name:8}  {in_one_line(finding.reason)}{reference}")
         if finding.evidence:

@@ -49,6 +49,11 @@ class Span:
     end_line: int
     end_column: int
 
+    @property
+    def place(self) -> str:
+        """The line in words; empty where no line of the code is meant."""
+        return "" if self == WHOLE else f"line {self.line}"
+
 
 WHOLE = Span(1, 0, 1, 0)
 """Of what belongs to no line of the code."""
