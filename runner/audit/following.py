@@ -174,3 +174,14 @@ def _explain(connection: sqlite3.Connection, row: Row) -> None:
                 f"The list of requests was changed: it gives {name} {says} for {row.id} (entry {row.seq}),"
                 f" the entries give {meant}.",
             )
+
+
+def read_body(seq: int, data: str) -> dict[str, Any]:
+    """Return the body of an entry. Raises Broken where it is no JSON object."""
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Broken(seq, f"The body of entry {seq} is not JSON.") from error
+    if not isinstance(body, dict):
+        raise Broken(seq, f"The body of entry {seq} is not a JSON object.")
+    return body

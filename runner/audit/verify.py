@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from hashlib import sha256
-from json.encoder import encode_basestring_ascii as quoted
+from math import inf
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from runner.audit.bodies import parsed
@@ -18,9 +18,10 @@ from runner.audit.entry import (
     DamagedEntry,
     Entry,
     fingerprint,
+    plain_fingerprint,
     stored_entry,
 )
-from runner.audit.following import Broken, Following
+from runner.audit.following import Broken, Following, read_body
 from runner.audit.formats import altered
 from runner.audit.row import PHASES
 from runner.audit.seal import genuine
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
     from runner.audit.evidence import Evidence
 
 PROGRESS_EVERY = 1000
+LOOK_EVERY = 100  # entries between two looks at the clock
+READ_SECONDS = 2.0
+"""Longest look at one state of the ledger: while it lasts, SQLite cannot begin its journal again, which grows."""
+PAUSE_SECONDS = 0.05
+"""Between two looks; after two commits in it the journal begins again."""
 CACHE_KIB = 32 * 1024
 """Memory for pages of the file, so that the integrity check does not read each many times."""
 UNSIGNED_AT_MOST = 1000
@@ -95,7 +101,8 @@ def verify(
 ) -> Verification:
     """Check every entry, body, seal, the list of requests and the guards of the ledger at `path`.
 
-    Reads one consistent state while others write; memory does not grow with the ledger. With `public_key`
+    Others may write meanwhile: entries are only ever added, and what is compared with the last one is read in one state
+    with it. Memory does not grow with the ledger, nor does its journal for as long as this takes. With `public_key`
     (hex, from the keyring) the last key must be that one, and only its signatures and `anchor`, read before, vouch
     for anything. `evidence` looks at the files of finished runs. `progress` gets the number of entries checked, now
     and then; it may raise to stop. Raises KnownError where there is no ledger to be read at all.
@@ -107,15 +114,7 @@ def verify(
     following = Following(connection)
     try:
         connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
-        connection.execute("BEGIN")
-        if difference := altered(connection):
-            raise Broken(None, f"The ledger's tables were altered: {difference}.")
-        for seq, at, kind, request_id, data in walk.chain(connection):
-            if kind in _PHASES:
-                following.step(kind, seq, at, request_id, data)
-            walk.take_in(seq, kind, data)
-            if seq % PROGRESS_EVERY == 0:
-                progress(seq)
+        _follow(connection, walk, following, progress)
         walk.check_end(connection)
         walk.check_rest(connection, following)
         walk.check_signed()
@@ -131,6 +130,27 @@ def verify(
     finally:
         connection.close()
     return walk.verdict(None)
+
+
+def _follow(connection: sqlite3.Connection, walk: _Walk, following: Following, progress: Callable[[int], None]) -> None:
+    """Check all entries, in several looks; the last of them is open on return. Raises Broken and DamagedEntry."""
+    (last,) = connection.execute("SELECT coalesce(max(seq), 0) FROM entries").fetchone()
+    while True:
+        connection.execute("BEGIN")
+        if difference := altered(connection):
+            raise Broken(None, f"The ledger's tables were altered: {difference}.")
+        # The last look takes in whatever has come since: else a busy writer would keep this from its end.
+        ends = inf if walk.last_seq >= last else monotonic() + READ_SECONDS
+        for seq, at, kind, request_id, data in walk.chain(connection, ends):
+            if kind in _PHASES:
+                following.step(kind, seq, at, request_id, data)
+            walk.take_in(seq, kind, data)
+            if seq % PROGRESS_EVERY == 0:
+                progress(seq)
+        if walk.at_end:
+            return
+        connection.execute("ROLLBACK")
+        sleep(PAUSE_SECONDS)
 
 
 def broken_tail(connection: sqlite3.Connection, path: Path, count: int) -> str:
@@ -175,6 +195,7 @@ class _Walk:
     tail_kind: str = ""
     """Kind of the first entry after those covered by a signature or the anchor."""
     last_kind: str = ""
+    at_end: bool = False
 
     def verdict(self, broken: Broken | None) -> Verification:
         good = self.last_seq
@@ -217,8 +238,12 @@ class _Walk:
             " had its signing key since, or somebody else wrote these entries."
         )
 
-    def chain(self, connection: sqlite3.Connection) -> Iterator[tuple[int, int, str, str, str]]:
-        """Number, time, kind, request and body of each entry, once it is known to be whole and to follow the last."""
+    def chain(self, connection: sqlite3.Connection, ends: float = inf) -> Iterator[tuple[int, int, str, str, str]]:
+        """Number, time, kind, request and body of each entry, once it is known to be whole and to follow the last.
+
+        At `ends`, by `time.monotonic`, it stops; `at_end` tells whether there may be more.
+        """
+        self.at_end = False
         anchored = {1, self.anchor.seq} if self.anchor else ()
         for found in connection.execute(_ALL, (self.last_seq,)):
             seq, at, kind, request_id, body_sha256, prev, own, data = found
@@ -227,13 +252,16 @@ class _Walk:
                 or prev != self.last_hash
                 or type(data) is not str
                 or sha256(data.encode("utf-8", "replace")).hexdigest() != body_sha256
-                or own != _fingerprint(seq, at, kind, request_id, body_sha256, prev)
+                or own != plain_fingerprint(seq, at, kind, request_id, body_sha256, prev)
             ):
                 self._refuse(stored_entry(found[:-1]), data)
             if seq in anchored:
                 self._check_anchor(seq, own)
             yield seq, at, kind, request_id, data
             self.last_seq, self.last_hash = seq, own
+            if seq % LOOK_EVERY == 0 and monotonic() >= ends:
+                return
+        self.at_end = True
 
     def _refuse(self, entry: Entry, data: object) -> NoReturn:
         """Raise Broken for an entry that is not whole, or does not follow from the one before."""
@@ -261,7 +289,7 @@ class _Walk:
             if kind == Phase.FINISHED and self.evidence:
                 self.evidence.check(seq, parsed(data))
         else:
-            self._take_in_own(seq, kind, _body(seq, data))
+            self._take_in_own(seq, kind, read_body(seq, data))
         self.last_kind = kind
         if seq == self.vouched + 1:
             self.tail_kind = kind
@@ -368,24 +396,3 @@ class _Walk:
     def _may_be_unsigned(self) -> bool:
         """Return whether the entries after the last signature begin as a session does before its key is available."""
         return self.tail_kind in (SESSION, UPGRADED, GENESIS)
-
-
-def _fingerprint(seq: int, at: int, kind: str, request_id: str, body_sha256: str, prev: str) -> str:
-    """Return what `fingerprint` does, in a third of the time, where the two hashes are known to be such."""
-    if type(seq) is not int or type(at) is not int:
-        return ""
-    fields = (
-        f'{{"at":{at},"body_sha256":"{body_sha256}","kind":{quoted(kind)},"prev":"{prev}",'
-        f'"request_id":{quoted(request_id)},"seq":{seq}}}'
-    )
-    return sha256(fields.encode()).hexdigest()
-
-
-def _body(seq: int, data: str) -> dict[str, Any]:
-    try:
-        body = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise Broken(seq, f"The body of entry {seq} is not JSON.") from error
-    if not isinstance(body, dict):
-        raise Broken(seq, f"The body of entry {seq} is not a JSON object.")
-    return body
