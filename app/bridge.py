@@ -269,6 +269,16 @@ class RunControl:
         engine = self._link.engine
         return engine.transcript(request_id) if engine is not None else None
 
+    def build(self, request_id: str) -> tuple[str, Transcript] | None:
+        """Return the package of a request that is being built, and the output of its build; None where none is."""
+        engine = self._link.engine
+        return engine.installing.build(request_id) if engine is not None else None
+
+    def reachable(self, request_id: str) -> tuple[str, ...] | None:
+        """Return what a run may reach now; None where it has no network, or is over."""
+        engine = self._link.engine
+        return engine.runs.reachable(request_id) if engine is not None else None
+
 
 class Memory:
     """Grants and rules, and what both mean for a call."""

@@ -139,20 +139,20 @@ class RunningPanel(QWidget):
         return self._card
 
     def _follow(self) -> None:
-        """Connect the output as soon as there is some; after the end, show the result's where there was none."""
+        """Show the newest output, of a build or of the code; after the end the result's where there was none."""
         card = self._card
         if card is None:
             return
-        if self._source is None:
-            self._source = self._transcript(card.id)
-            if self._source is not None:
-                self.output.set_source(self._source)
+        source = self._transcript(card.id)
+        if source is not None and source is not self._source:
+            self._source = source
+            self.output.set_source(source)
         if card.result is not None and not self._over:
             self._over = True
             self.meters.show_result(card.result)
             self.hosts.refresh()
             self._show_files(card.result)
-            if self._source is None:
+            if card.id not in self._transcripts:
                 self.output.set_text(card.result.stdout, card.result.stderr)
 
     def _show_files(self, result: Result | None) -> None:
@@ -160,7 +160,9 @@ class RunningPanel(QWidget):
         self.tabs.setTabText(self.tabs.indexOf(self.files), self.files.title)
 
     def _transcript(self, request_id: str) -> Transcript | None:
-        """Return the transcript of a run, held while it is listed: the engine drops it when the run is over."""
+        """Return that of its build, while there is one; that of the run is held, as the engine drops it at the end."""
+        if (build := self._bridge.runs.build(request_id)) is not None:
+            return build[1]
         if request_id not in self._transcripts and (found := self._bridge.runs.transcript(request_id)) is not None:
             self._transcripts[request_id] = found
         return self._transcripts.get(request_id)
@@ -172,7 +174,10 @@ class RunningPanel(QWidget):
         if card.result is not None:
             words = phrases.ended(card.result)
         else:
-            doing = "running" if card.held is None else "paused, its time stands still,"
+            build = self._bridge.runs.build(card.id)
+            doing = "running" if build is None else f"building {phrases.visible(build[0])}"
+            if card.held is not None:
+                doing = "paused, its time stands still,"
             words = f"{doing} with {'; '.join(card.protections)}" if card.protections else doing.rstrip(",")
         claim = phrases.claim(card.request)
         self.state.setText(f"{phrases.sender(card.request, card.several)}: {words}{claim and f' Its program {claim}.'}")
@@ -230,9 +235,11 @@ class RunningPanel(QWidget):
     def _tick(self) -> None:
         if self._cases.count_running():
             self.model.tick()
-            if self._source is None:
+            if self._card is not None and self._card.result is None:
                 with self._whole_or_nothing():
                     self._follow()
+                    self._show_state()
+                self.hosts.changed()
 
     @Slot(str)
     def _say(self, text: str) -> None:

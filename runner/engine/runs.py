@@ -205,6 +205,10 @@ class Runs:
         elif request_id in self._starting:
             self._starting[request_id] = why or STOPPED
 
+    def reachable(self, request_id: str) -> tuple[str, ...] | None:
+        """Return what a run may reach now; None where it has no network, or is over. May be called on any thread."""
+        return self._networking.reachable(request_id)
+
     def stop_all(self, why: str) -> None:
         for request_id in (*self._runs, *self._starting, *self._installing.active):
             self.stop(request_id, why)

@@ -118,6 +118,8 @@ class RecordingBridge(EngineLink):
         self.open: list[tuple[str, Future[Any]]] = []
         """Names and futures of the calls that have not been answered, in the order in which they came."""
         self.transcripts: dict[str, Transcript] = {}
+        self.builds: dict[str, tuple[str, Transcript]] = {}
+        self.reachable: dict[str, tuple[str, ...]] = {}
         self.known: tuple[Agent, ...] = ()
         self.written: Rules | None = None
         self.kept: tuple[Grant, ...] = ()
@@ -186,6 +188,8 @@ def given_at_once(bridge: RecordingBridge) -> dict[str, Callable[..., object]]:
         "approve_by": lambda: bridge.approve_by,
         "bounds": lambda request: bounds(request, Settings()),
         "transcript": bridge.transcripts.get,
+        "build": bridge.builds.get,
+        "reachable": bridge.reachable.get,
     }
 
 
