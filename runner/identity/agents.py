@@ -33,9 +33,6 @@ TOKEN_PREFIX = "assent_"
 """Lets people and secret scanners recognize a token."""
 SEEN_SECONDS = 60.0
 """Shortest interval between two writes of `last_seen`."""
-MOMENT = 0.02
-"""Seconds after a look at the file in which the same call does not look again: each takes a millisecond under load, in
-which the engine's loop stands still."""
 LOCK_SECONDS = 2.0
 """Time limit for the lock on the list; another process holds it for some milliseconds."""
 BROKEN = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
@@ -82,7 +79,6 @@ class Agents:
         self._unwritten: dict[str, Agent] = {}
         """Revoked agents, by the hash of their token, that could not be written yet."""
         self._stamp: tuple[int, int] | None = None
-        self._looked_at = -MOMENT
         self.problem = ""
         self._remove_leftovers()
         self.refresh()
@@ -239,7 +235,6 @@ class Agents:
     def refresh(self) -> None:
         """Read the file again if another process (`assent agents`) has written it."""
         stamp = _stamp(self._file)
-        self._looked_at = time.monotonic()
         if stamp == self._stamp:
             return
         self._stamp = stamp
@@ -277,12 +272,8 @@ class Agents:
             self._troubled()
 
     def still_holds(self, agent: Agent) -> bool:
-        """Return whether the token of `agent` is still valid, also where another process revoked it a moment ago.
-
-        Before code may run, `refresh` is called and this does not count.
-        """
-        if time.monotonic() - self._looked_at >= MOMENT:
-            self.refresh()
+        """Return whether the token of `agent` is still valid, also where another process revoked it a moment ago."""
+        self.refresh()
         return self._holds(agent)
 
     def _holds(self, agent: Agent) -> bool:
