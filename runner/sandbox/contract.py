@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from runner.risk.imported import Import
     from runner.sandbox.output import OutputBudget, Transcript
 
+TEMPORARY_MB = 64
+"""Most that /tmp and /dev/shm hold each, beside the workspace and within its limit; what is large belongs in there."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportRule:

@@ -84,7 +84,8 @@ class Settings:
         group=LIMITS, yaml="security.sandbox.limits.max_cpu_cores", unit="cores", at_least=0.05, at_most=1024,
     )
     disk_mb: int = setting(
-        1024, "Disk space of a run unless the agent asks for another amount. In containers no more than memory.",
+        1024, "Disk space of a run's workspace, unless the agent asks for another amount. In containers no more than "
+        "memory. /tmp and /dev/shm hold as much each beside it, up to 64 MB.",
         group=LIMITS, yaml="security.sandbox.limits.max_disk_mb", unit="MB", at_least=1, at_most=1_048_576,
     )
     processes: int = setting(
