@@ -67,6 +67,14 @@ class Window(QWidget):
         self._look = look
         self._places = places
         self._painted = False
+        with look.undressed():
+            self._build()
+        self._connect()
+        self.show_page("Queue")
+        self.deciding.review.focus_neutral()
+
+    def _build(self) -> None:
+        frame, look, places, cases, bridge = self.frame, self._look, self._places, self._cases, self._bridge
         self.toolbar = Toolbar(cases, look)
         self.banners = Banners(cases, look)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
@@ -82,9 +90,6 @@ class Window(QWidget):
         self._tasks = PageTasks("window", self)
         self.pages.add("Queue", self.deciding)
         self._lay_out()
-        self._connect()
-        self.show_page("Queue")
-        self.deciding.review.focus_neutral()
 
     # ---- pages ----
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import contextmanager
 from dataclasses import fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ from app.look.tokens import DARK, LIGHT, Tokens
 from runner.system.places import resources
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtWidgets import QApplication
 
 _BODY = 9.75
@@ -60,6 +63,8 @@ class Look(QObject):
         self._flash = app.cursorFlashTime()
         self._effects = [effect for effect in Qt.UIEffect if app.isEffectEnabled(effect)]
         self._tokens: Tokens | None = None
+        self._text = ""
+        """The style sheet."""
         self._fonts: dict[tuple[float, bool], QFont] = {}
         self._pictures: dict[tuple[str, str, int, float], QPixmap] = {}
         self._dressed: WeakKeyDictionary[QAbstractButton | QAction, tuple[str, str, int]] = WeakKeyDictionary()
@@ -126,11 +131,26 @@ class Look(QObject):
             return
         self._tokens = tokens
         self._app.setPalette(_palette(tokens))
-        self._app.setStyleSheet(self._sheet(tokens))
+        self._text = self._sheet(tokens)
+        self._app.setStyleSheet(self._text)
         for target, (name, ink, size) in list(self._dressed.items()):
             if isValid(target):
                 self._put_icon(target, name, ink, size)
         self.changed.emit()
+
+    @contextmanager
+    def undressed(self) -> Iterator[None]:
+        """Give the widgets that are built meanwhile the style sheet at the end, all at once.
+
+        With it, whatever is put into another widget is styled again with all that it holds: the window took 240 ms of
+        processor time to build, without it 90 (measured, offscreen). Everything else on the screen is styled again, so
+        this is for when there is nothing yet.
+        """
+        self._app.setStyleSheet("")
+        try:
+            yield
+        finally:
+            self._app.setStyleSheet(self._text)
 
     def _wants_dark(self) -> bool:
         if self._theme is Theme.SYSTEM:
