@@ -43,7 +43,7 @@ demo:
 	@$(SETUP) run $(WINDOW) $(SCREEN)
 	@$(BIN)/assent demo
 
-# Three processes for two processors: that with the tests on the container engine mostly waits for it.
+# Three processes for two processors: those with the tests on container engines mostly wait for them.
 test:
 	@$(SETUP) dev $(TESTS)
 	@packaging/engine.sh install || echo "Tests on containers are skipped."
