@@ -22,6 +22,7 @@ from runner.engine.bulletin import Bulletin
 from runner.engine.closing import Closing
 from runner.engine.engine import Engine
 from runner.engine.entrance import Entrance
+from runner.engine.history_bounds import HistoryBounds
 from runner.engine.history_opening import HistoryOpening
 from runner.engine.installing import Installing
 from runner.engine.joining import Joining
@@ -159,6 +160,7 @@ class Assembly:
             path=self.path,
             watch=watch,
             history=self.make_history(),
+            bounds=HistoryBounds(parts.places, parts.ledger, self.settings, self.in_use),
             timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
         )
@@ -185,6 +187,10 @@ class Assembly:
         """Return the hosts that a networked request of `agent` gets without naming them."""
         registries = await self.parts.registries()
         return Offered(registries, self.approvals.hosts.granted(agent))
+
+    def in_use(self) -> frozenset[str]:
+        """Return the requests on which something rests that is still to happen."""
+        return self.approvals.late.armed | {case.request.id for case in self.cases.active()}
 
     def unwritable(self) -> str:
         """Return why the ledger cannot be written; empty where it can."""

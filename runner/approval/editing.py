@@ -159,7 +159,7 @@ class Editing:
         try:
             rows = history.page(Filter(agent=request.agent, verdict=Verdict.APPROVED), limit=LOOKED_AT)
             row = next((row for row in rows if _same_purpose(row, request)), None)
-            record = None if row is None else history.case(row.id)
+            record = None if row is None or history.removed(row.seq) is not None else history.case(row.id)
         finally:
             history.close()
         if row is None or record is None:

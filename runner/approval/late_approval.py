@@ -97,6 +97,11 @@ class LateApprovals:
         self._record.publish(ApprovalArmed(request_id, expiry.at, ARMED_SECONDS))
         return ""
 
+    @property
+    def armed(self) -> frozenset[str]:
+        """The requests whose late approval waits for the same request."""
+        return frozenset(armed.request_id for armed in self._armed.values())
+
     async def decide(self, case: Case, ask: Ask) -> Decision | None:
         """Return an approval by the late approval of exactly this request, and use that up. Raises LedgerFailed."""
         request = case.request

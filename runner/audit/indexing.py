@@ -74,12 +74,13 @@ class Indexing:
             index = connect(self._path, write=True)
             try:
                 self.seq = up_to(index, self._ledger)
+                self._path.chmod(0o600)
             except BaseException:
                 index.close()
                 raise
-            self._path.chmod(0o600)
             return index
-        except (IndexUnusable, *DAMAGE):
+        except (IndexUnusable, FileNotFoundError, *DAMAGE):
+            # Not there, of another ledger, or thrown away in this moment.
             (name,) = self._ledger.execute("SELECT hash FROM entries WHERE seq = 1").fetchone()
             begin(ledger, name)
             self.seq = 0

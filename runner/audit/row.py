@@ -54,6 +54,8 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row))
 TIMES = ("arrived_at", "asked_at", "decided_at", "started_at", "finished_at")
 PHASES = frozenset(Phase)
+PHASE_KINDS = frozenset(phase.value for phase in PHASES)
+"""The kinds of entries about the phase of a request, as plain text."""
 
 
 def advance(row: Row | None, entry: Entry, body: Mapping[str, Any]) -> Row | None:

@@ -25,7 +25,8 @@ NONE_YET = "There is no history yet; it begins with the first start."
 OWN_ARGUMENTS = {
     "assess": "say how risky a file is, and why; runs nothing",
     "connect": "put Assent into the configuration of an agent's program, or take it out",
-    "export": "write the history into a file, as JSON Lines, table, report or for the verifier",
+    "export": "write the history into a file, as JSON Lines, table, report, OCSF events or for the verifier",
+    "history": "remove old content from the history, or follow what is recorded",
     "images": "build the images that containers start from",
 }
 """Commands that parse their own arguments, with their purpose."""
@@ -83,6 +84,10 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 
             parsed = parser({"export": of_export})
             parsed.set_defaults(command=export)
+        case ["history"]:
+            from runner.commands.history import add_arguments as of_history
+
+            parsed = parser({"history": of_history})
         case _:
             parsed = parser()
     return parsed.parse_args(argv)
@@ -93,9 +98,11 @@ def whole_parser() -> argparse.ArgumentParser:
     from runner.commands.assess import add_arguments as of_assess
     from runner.commands.connect import add_arguments as of_connect
     from runner.commands.export import add_arguments as of_export
+    from runner.commands.history import add_arguments as of_history
     from runner.sandbox.images.__main__ import add_arguments as of_images
 
-    return parser({"assess": of_assess, "connect": of_connect, "export": of_export, "images": of_images})
+    own = {"assess": of_assess, "connect": of_connect, "export": of_export, "history": of_history, "images": of_images}
+    return parser(own)
 
 
 def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None = None) -> argparse.ArgumentParser:

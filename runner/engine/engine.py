@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from runner.engine.bulletin import Bulletin
     from runner.engine.closing import Closing
     from runner.engine.entrance import Entrance
+    from runner.engine.history_bounds import HistoryBounds
     from runner.engine.history_opening import HistoryOpening
     from runner.engine.installing import Installing
     from runner.engine.kept_sandboxes import KeptSandboxes
@@ -74,6 +75,7 @@ class Engine:
         watch: SandboxWatch,
         installing: Installing,
         history: HistoryOpening,
+        bounds: HistoryBounds,
         timekeeping: Timekeeping,
         opener: Opener,
     ) -> None:
@@ -89,6 +91,7 @@ class Engine:
         self.runs = runs
         self.membership = membership
         self.history = history
+        self.bounds = bounds
         self._timekeeping = timekeeping
         self._bulletin = bulletin
         self._recorder = recorder
@@ -219,6 +222,7 @@ class Engine:
         await self.history.open()
         choosing = self._watch.open()
         await self.history.settle()
+        self.bounds.start()
         self.parts.assessor.warm()
         if gateway:
             await self.open_gateway()
@@ -299,6 +303,7 @@ class Engine:
         self.installing.close()
         self.stop_all(why)
         await self.history.close()
+        await self.bounds.close()
         await self._timekeeping.close()
         await self.modes.close()
         waiting = [case.answer for case in self._cases.active()]

@@ -8,15 +8,9 @@ from functools import cache
 from runner.settings.declaration import Declared, draft_of, setting
 
 NETWORK = "network access"
-
-RUN = "Where code runs"
-LIMITS = "Limits of a run"
-CODE = "Code"
-APPROVAL = "Approval"
-AGENTS = "Agents"
-WINDOW = "Window"
-SECRETS = "Secrets"
-CONTAINER = "Containers"
+RUN, LIMITS, CODE = "Where code runs", "Limits of a run", "Code"
+APPROVAL, AGENTS, HISTORY = "Approval", "Agents", "History"
+WINDOW, SECRETS, CONTAINER = "Window", "Secrets", "Containers"
 PACKAGES = "Network and packages"
 
 _ISOLATIONS = "process local docker gvisor cloud"
@@ -242,6 +236,35 @@ class Settings:
     sandbox_lifetime_seconds: float = setting(
         28_800.0, "How long a sandbox is kept at the most, used or not.",
         group=AGENTS, yaml="security.sandbox.kept.lifetime_seconds", unit="s", at_least=1, at_most=2_592_000,
+    )
+
+    # ---- history ----
+    history_keep_days: int = setting(
+        0, "Content of requests (code, output, files) older than this is removed from the history once a day or so; "
+        "its entries, facts and hashes stay. 0 removes nothing.",
+        group=HISTORY, yaml="history.keep_days", unit="days", at_least=0, at_most=36_500,
+    )
+    history_keep_mb: int = setting(
+        0, "Content beyond this size is removed, the oldest first, and none of the last 7 days. 0 removes nothing.",
+        group=HISTORY, yaml="history.keep_mb", unit="MB", at_least=0, at_most=1_048_576,
+    )
+    history_anchor_file: str = setting(
+        "", "File to which each signed head of the history is added as a line, best on another disk or machine. Verify "
+        "compares with it.",
+        group=HISTORY, yaml="history.anchor.file", restart=True,
+    )
+    history_anchor_git: str = setting(
+        "", "Folder of a git repository that gets a commit for each signed head. Verify compares with it.",
+        group=HISTORY, yaml="history.anchor.git", restart=True,
+    )
+    history_anchor_tsa: str = setting(
+        "", "Address (http or https) of a time stamping service, RFC 3161, that gets the hash of a signed head at most "
+        "once an hour. Nothing is sent where this is empty.",
+        group=HISTORY, yaml="history.anchor.tsa", restart=True,
+    )
+    history_anchor_tsa_ca: str = setting(
+        "", "File with the certificates (PEM) by which Verify trusts the time stamps.",
+        group=HISTORY, yaml="history.anchor.tsa_ca", restart=True,
     )
 
     # ---- window and secrets ----

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
-FORMAT = 1
-"""Version of the form of the lines; the verifier names it too."""
+FORMAT = 2
+"""Version of the form of the lines; the verifier names it too. From the second on, bodies may have been removed."""
 PROGRESS_EVERY = 1000
 _ALL = (
     "SELECT seq, at, kind, request_id, body_sha256, prev, hash, data"

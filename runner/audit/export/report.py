@@ -82,7 +82,7 @@ def _facts(request: ExportedRequest, row: Row) -> list[tuple[str, str]]:
         ("Run", ran),
         ("Sandbox", sandbox(request)),
         ("Digest", row.digest),
-        ("Damaged", request.problem),
+        ("Removed" if request.removed is not None else "Damaged", request.problem),
     ]
 
 

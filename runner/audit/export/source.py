@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from runner.audit.removal import removed_content
 from runner.audit.row import Row
 from runner.audit.search import ANYTHING, DECIDED, Filter, History, Interrupted
 from runner.audit.tables import DAMAGE, connect_to_read, explained
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.audit.finding import Line
+    from runner.audit.removal import RemovedContent
 
 PAGE = 500
 """Requests of the list that are read together."""
@@ -47,6 +49,8 @@ class ExportedRequest:
     steps: tuple[ExportedStep, ...]
     bodies: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By kind of entry; the last one where there are several."""
+    removed: RemovedContent | None = None
+    """Set where the content was removed."""
 
     @property
     def row(self) -> Row | None:
@@ -73,6 +77,8 @@ class ExportedRequest:
         """Why the request cannot be read whole, in a sentence; empty where it can."""
         if not isinstance(self.line, Row):
             return self.line.why
+        if self.removed is not None:
+            return self.removed.words
         damaged = next((step.seq for step in self.steps if step.body is None), None)
         return "" if damaged is None else f"The body of entry {damaged} is missing or damaged."
 
@@ -133,7 +139,9 @@ def _read(connection: sqlite3.Connection, line: Line) -> ExportedRequest:
     steps = tuple(
         ExportedStep(seq, at, kind, _body(data)) for seq, at, kind, data in connection.execute(_STEPS, (line.id,))
     )
-    return ExportedRequest(line, steps, {step.kind: step.body for step in steps if step.body is not None})
+    whole = all(step.body is not None for step in steps)
+    removed = None if whole else removed_content(connection, line.seq)
+    return ExportedRequest(line, steps, {step.kind: step.body for step in steps if step.body is not None}, removed)
 
 
 def _body(data: object) -> dict[str, Any] | None:
