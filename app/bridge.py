@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app import phrases
-from app.decisions import Decisions, PinKeeping
+from app.decisions import Decisions, HistoryUpkeep, PinKeeping
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class EngineLink(QObject):
         self.runs = RunControl(self)
         self.memory = Memory(self)
         self.agents = AgentRegistry(self)
+        self.upkeep = HistoryUpkeep(self)
         self._rung.connect(self._drain, Qt.ConnectionType.QueuedConnection)
         self._returned.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 

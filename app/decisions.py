@@ -1,4 +1,4 @@
-"""Answers to requests and the PIN that some of them need, as awaitable calls of the engine."""
+"""Answers to requests, the PIN that some need, and what is removed from the history, as awaitable engine calls."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from runner.approval.draft import Draft
     from runner.approval.editing import Earlier, Version
+    from runner.audit.retention import Pruned, RetentionPlan, RetentionRule
     from runner.engine.engine import Engine
     from runner.identity.pin import PinState
     from runner.identity.secrets import Where
@@ -121,3 +122,30 @@ class PinKeeping:
     def remove(self, old: str) -> Future[None]:
         """Remove the PIN."""
         return self._link.call(lambda engine: engine.parts.pin.remove(old))
+
+
+class HistoryUpkeep:
+    """What a person has removed from the history. `pin` is given where approving needs it."""
+
+    def __init__(self, link: EngineCaller) -> None:
+        self._link = link
+
+    def plan(self, rule: RetentionRule) -> Future[RetentionPlan]:
+        """Ask what a rule would remove."""
+        return self._link.call(lambda engine: engine.bounds.plan(rule))
+
+    def carry_out(self, plan: RetentionPlan, pin: str = "") -> Future[Pruned]:
+        """Remove what a person saw in `plan`."""
+
+        async def work(engine: Engine) -> Pruned:
+            return await engine.bounds.carry_out(plan, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
+    def remove_content(self, request_id: str, pin: str = "") -> Future[Pruned]:
+        """Remove the content of one request."""
+
+        async def work(engine: Engine) -> Pruned:
+            return await engine.bounds.remove(request_id, proven=await engine.proven(pin))
+
+        return self._link.call(work)

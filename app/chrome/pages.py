@@ -117,9 +117,15 @@ class PageShelf(QObject):
 
     def _make_history(self) -> QWidget:
         from app.history.panel import HistoryPanel
+        from app.settings.removing import ContentRemover
 
         panel = HistoryPanel(self._cases, self._look, self._places)
         panel.detail.try_wanted.connect(self.try_request)
+        remover = ContentRemover(panel, self._bridge, self._look)
+        panel.removal.old_wanted.connect(remover.ask_old)
+        panel.removal.one_wanted.connect(remover.ask_one)
+        remover.said.connect(panel.removal.say)
+        remover.removed.connect(panel.look_again)
         return panel
 
     def _make_agents(self) -> QWidget:

@@ -19,6 +19,7 @@ from app.history.indexed import IndexProgress
 from app.history.listing import HistoryList
 from app.history.reader import Reader
 from app.history.saved import SavedSearches
+from app.history.upkeep import RemovalMenu
 from app.parts.back import back_button
 from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
@@ -26,7 +27,7 @@ from app.parts.order import tab_in_reading_order
 from app.parts.roles import clearable
 from runner.audit import captures
 from runner.audit.row import Row
-from runner.audit.search import UnreadableRow
+from runner.audit.search import ContentRemoved, UnreadableRow
 from runner.model.errors import KnownError
 from runner.model.events import RequestArrived, RequestAssessed, RequestClosed, RequestDecided, RunFinished, RunStarted
 
@@ -91,6 +92,7 @@ class HistoryPanel(QWidget):
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
         self.exporting = Exporting(places.ledger, look, lambda: self.filters.wanted, lambda: self._wanted, self)
+        self.removal = RemovalMenu(look, lambda: self._wanted, self)
         self.show_requests = back_button("To the requests")
         self.saved = SavedSearches(places.searches, look, lambda: (self.filters.name, self.filters.state))
         self.progress = IndexProgress(places.ledger)
@@ -155,7 +157,8 @@ class HistoryPanel(QWidget):
 
     def _failed(self, error: Exception) -> None:
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
-        self.detail.say("This record cannot be read", words)
+        gone = isinstance(error, ContentRemoved)
+        self.detail.say("The content was removed" if gone else "This record cannot be read", words)
 
     # ---- verifying ----
 
@@ -198,6 +201,7 @@ class HistoryPanel(QWidget):
         self.filters.stand_beside(self.saved)
         self.filters.stand_beside(self.show_changes)
         self.filters.stand_beside(self.exporting.button)
+        self.filters.stand_beside(self.removal.button)
         self.filters.stand_beside(self.verify)
         self._among_changes = QWidget()
         bar = QHBoxLayout(self._among_changes)
@@ -220,6 +224,7 @@ class HistoryPanel(QWidget):
         whole.addWidget(self._among_changes)
         whole.addWidget(self.progress)
         whole.addWidget(self.exporting.notice)
+        whole.addWidget(self.removal.notice)
         whole.addWidget(self.notice)
         self._views = Pages()
         self._views.addWidget(split)

@@ -36,6 +36,7 @@ LATER = (
     "app.review.batch",
     "app.running.panel",
     "app.settings.panel",
+    "app.settings.removing",
     "app.settings.words",
     "app.start.login",
     "detect_secrets.core.plugins.util",

@@ -170,7 +170,7 @@ class RecordingBridge(EngineLink):
         return self.closes
 
 
-PARTS = ("decisions", "pin", "runs", "memory", "agents")
+PARTS = ("decisions", "pin", "runs", "memory", "agents", "upkeep")
 ASIDES = {"earlier", "look_at", "state"}
 NOT_ASKED = {"call", "post", "hear"}
 """Public methods of the link that pages do not use."""
