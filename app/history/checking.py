@@ -100,4 +100,5 @@ def verdict_words(verdict: Verification, problem: str = "") -> tuple[str, str]:
         return Tone.BAD.value, f"The ledger was changed. {verdict.what}{good}"
     if verdict.unsure or problem:
         return Tone.WARN.value, " ".join(filter(None, ("Not vouched for:", verdict.what, verdict.unsure, problem)))
-    return Tone.GOOD.value, f"{verdict.what} Entries up to {verdict.signed_to:,} are signed."
+    signed = f"Entries up to {verdict.signed_to:,} are signed."
+    return Tone.GOOD.value, " ".join((verdict.what, signed, *verdict.outside))

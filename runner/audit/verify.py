@@ -47,6 +47,8 @@ class Verification:
     """What could not be verified, in one or two sentences; empty where all was checked against the key."""
     altered: str = ""
     """Files beside the ledger that are not as they were stored, in a sentence."""
+    outside: tuple[str, ...] = ()
+    """What places outside of the ledger confirm, a sentence for each."""
     removed: int = 0
     """Requests whose content was removed, as signed entries say; only hashes are left of it."""
 

@@ -271,6 +271,8 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
     print(verdict.what)
     if verdict.signed_to:
         print(f"Entries up to {verdict.signed_to:,} are signed.")
+    for words in verdict.outside:
+        print(words)
     if not verdict.ok:
         if not verdict.altered or verdict.first_broken:
             print(f"{verdict.entries:,} entries before it are good.", file=sys.stderr)
