@@ -52,8 +52,8 @@ def files_named(data: str) -> set[Leftover]:
         found.add((ARTIFACT, name))
     files = body.get("files")
     for file in files if isinstance(files, list) else ():
-        if isinstance(file, dict) and isinstance(name := file.get("sha256"), str) and SHA256.fullmatch(name):
-            found.add((CAPTURE, name))
+        if isinstance(file, dict) and isinstance(digest := file.get("sha256"), str) and SHA256.fullmatch(digest):
+            found.add((CAPTURE, digest))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from runner.model.result import Meta, Outcome, Result, Usage
 from runner.system.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 KEY = bytes(range(32))
@@ -79,11 +80,13 @@ async def tell(ledger: Ledger, told: Iterable[Told]) -> list[int]:
     return [await ledger.append(*one) for one in told]
 
 
-def write(path: Path, told: Iterable[Told], key: bytes | None = None) -> list[int]:
+def write(
+    path: Path, told: Iterable[Told], key: bytes | None = None, clock: Callable[[], float] = time.time
+) -> list[int]:
     """A ledger with these entries, closed again."""
 
     async def work() -> list[int]:
-        ledger = Ledger.open(path)
+        ledger = Ledger.open(path, clock)
         try:
             if key is not None:
                 await ledger.seal_with(key)
