@@ -92,7 +92,7 @@ class HistoryPanel(QWidget):
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
         self.exporting = Exporting(places.ledger, look, lambda: self.filters.wanted, lambda: self._wanted, self)
-        self.removal = RemovalMenu(look, lambda: self._wanted, self)
+        self.removal = RemovalMenu(look, lambda: self._wanted, lambda: self.detail.title.text(), self)
         self.show_requests = back_button("To the requests")
         self.saved = SavedSearches(places.searches, look, lambda: (self.filters.name, self.filters.state))
         self.progress = IndexProgress(places.ledger)

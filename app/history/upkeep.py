@@ -23,13 +23,14 @@ class RemovalMenu(QObject):
 
     old_wanted = Signal()
     """Content that is old, or too much."""
-    one_wanted = Signal(str)
-    """The content of this request."""
+    one_wanted = Signal(str, str)
+    """The content of this request: id and title."""
 
-    def __init__(self, look: Look, chosen: Callable[[], str], parent: QWidget) -> None:
-        """`chosen` gives the request that is shown, or nothing."""
+    def __init__(self, look: Look, chosen: Callable[[], str], title: Callable[[], str], parent: QWidget) -> None:
+        """`chosen` gives the request that is shown, or nothing; `title` its title."""
         super().__init__(parent)
         self._chosen = chosen
+        self._title = title
         self.button = QPushButton("Remove")
         self.button.setToolTip("Remove code, output and files of requests; their entries stay")
         self.button.setAutoDefault(False)
@@ -56,4 +57,4 @@ class RemovalMenu(QObject):
     @Slot()
     def _want_one(self) -> None:
         if name := self._chosen():
-            self.one_wanted.emit(name)
+            self.one_wanted.emit(name, self._title())

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
 WAIT_MS = 400
 """Time after the last change before the figures are asked for."""
 WHAT = (
-    "Code, output and files of these requests are removed and cannot be brought back. Who asked, when, the decision and"
-    " the hashes stay, and a signed entry says what was removed."
+    "Code, output and files are removed and cannot be brought back. Who asked, when, the decision and the hashes stay,"
+    " and a signed entry says what was removed."
 )
+LONGEST_TITLE = 120
 LOOKING = "Counting\N{HORIZONTAL ELLIPSIS}"
 
 
@@ -169,14 +170,15 @@ class ContentRemover(QObject):
         dialog.agreed.connect(self._confirm_plan)
         dialog.open()
 
-    @Slot(str)
-    def ask_one(self, request_id: str) -> None:
+    @Slot(str, str)
+    def ask_one(self, request_id: str, title: str) -> None:
         """Ask whether the content of one request is removed."""
 
         def confirmed(pin: str) -> None:
             self._begin(self._bridge.upkeep.remove_content(request_id, pin))
 
-        self._confirm("Remove the content of this request?", WHAT, confirmed)
+        named = f"{title[:LONGEST_TITLE]} ({request_id}). " if title else f"Request {request_id}. "
+        self._confirm("Remove the content of this request?", named + WHAT, confirmed)
 
     @Slot(object)
     def _confirm_plan(self, plan: RetentionPlan) -> None:
