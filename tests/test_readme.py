@@ -51,8 +51,7 @@ SHOWN_BY_TESTS = {
     "make agents": "tests/path/test_real_agents.py::test_a_real_agent_waits_for_the_click_and_reports_the_output",
     "assent self-test": "tests/commands/test_cli.py::test_the_self_test_goes_the_whole_way",
     "assent export --output FILE": "tests/commands/test_export.py::test_each_format_and_the_verifier_are_written",
-    "assent history prune": "tests/commands/test_history.py::"
-    "test_what_is_removed_is_signed_by_the_key_of_the_console",
+    "assent history prune": "tests/commands/test_history.py::test_what_is_removed_is_signed_by_the_key_of_the_console",
     "assent history --follow": "tests/commands/test_history.py::"
     "test_entries_come_as_they_are_written_and_a_signal_ends_it",
     "assent agents revoke NAME": "tests/commands/test_cli.py::test_agents_are_added_listed_and_revoked",

@@ -136,7 +136,7 @@ class FileAnchor:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class OutsideVerdict:
     """What a place outside says about a ledger."""
 
     where: str
@@ -159,7 +159,7 @@ class Compared:
         return f"{self.same:,} heads in {self.where} fit, the last one of entry {self.newest.seq:,}."
 
 
-def compare(ledger: Path, anchors: Sequence[OutsideAnchor], key: str = "") -> list[Compared]:
+def compare(ledger: Path, anchors: Sequence[OutsideAnchor], key: str = "") -> list[OutsideVerdict]:
     """Compare the ledger with what was noted outside of it; memory does not grow with either. Raises KnownError.
 
     With `key` (hex) only heads that this key signed count.
@@ -171,15 +171,17 @@ def compare(ledger: Path, anchors: Sequence[OutsideAnchor], key: str = "") -> li
         raise explained(error, ledger) from error
 
 
-def _compared(connection: sqlite3.Connection, anchor: OutsideAnchor, key: str) -> Compared:
-    found = Compared(anchor.where)
+def _compared(connection: sqlite3.Connection, anchor: OutsideAnchor, key: str) -> OutsideVerdict:
+    found = OutsideVerdict(anchor.where)
     try:
         return _against(connection, anchor.where, anchor.heads(), key)
     except KnownError as error:
-        return Compared(found.where, what=f"{error.what} {error.remedy}".strip())
+        return OutsideVerdict(found.where, what=f"{error.what} {error.remedy}".strip())
 
 
-def _against(connection: sqlite3.Connection, where: str, heads: Iterable[SignedHead | None], key: str) -> Compared:
+def _against(
+    connection: sqlite3.Connection, where: str, heads: Iterable[SignedHead | None], key: str
+) -> OutsideVerdict:
     (own,) = connection.execute(_HASH, (1,)).fetchone() or ("",)
     (last,) = connection.execute(_LAST).fetchone()
     same, unsigned, newest, other = 0, 0, None, None
@@ -197,21 +199,21 @@ def _against(connection: sqlite3.Connection, where: str, heads: Iterable[SignedH
                 f"The history ends with entry {last:,}, but entry {head.seq:,} was noted in {where} on {head.day}: it"
                 " is an older copy, or its end was removed."
             )
-            return Compared(where, same, newest, last + 1, what)
+            return OutsideVerdict(where, same, newest, last + 1, what)
         if found[0] != head.hash:
             first = (newest.seq if newest else 0) + 1
             what = (
                 f"Entry {head.seq:,} is not the one that was noted in {where} on {head.day}: the history was rewritten,"
                 f" from an entry between {first:,} and {head.seq:,} on."
             )
-            return Compared(where, same, newest, head.seq, what)
+            return OutsideVerdict(where, same, newest, head.seq, what)
         same, newest = same + 1, head
     if other is not None:
         what = f"The last head in {where}, of {other.day}, is of another history: that one was replaced by this one."
-        return Compared(where, same, newest, 1, what)
+        return OutsideVerdict(where, same, newest, 1, what)
     if unsigned and not same:
-        return Compared(where, what=f"Nothing in {where} was signed by the key of this installation.")
-    return Compared(where, same, newest)
+        return OutsideVerdict(where, what=f"Nothing in {where} was signed by the key of this installation.")
+    return OutsideVerdict(where, same, newest)
 
 
 def _unreachable(where: str, why: str) -> KnownError:

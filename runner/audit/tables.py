@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from runner.audit.formats import APPLICATION, NEWEST, version_of
@@ -150,7 +151,7 @@ def _guard(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     # Damaged text must reach the check that names its entry, not fail on the way there.
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.text_factory = methodcaller("decode", "utf-8", "replace")
 
 
 def _reading(path: Path) -> str:

@@ -19,7 +19,7 @@ from runner.settings.loading import load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.audit.outside import Compared
+    from runner.audit.outside import OutsideVerdict
     from runner.system.places import Places
 
 NAME = "ledger-seal"
@@ -75,7 +75,7 @@ def check_ledger(
     return _with_outside(verdict, compare(places.ledger, anchors, known.public_key)) if anchors else verdict
 
 
-def _with_outside(verdict: Verification, compared: list[Compared]) -> Verification:
+def _with_outside(verdict: Verification, compared: list[OutsideVerdict]) -> Verification:
     """Return the verdict with what places outside of the ledger say; the first one that contradicts it decides."""
     if verdict.first_broken is not None:
         return verdict

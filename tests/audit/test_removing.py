@@ -172,6 +172,29 @@ def test_a_great_content_leaves_no_page_behind(places: Places, tmp_path: Path) -
     assert verify(places.ledger, PUBLIC).ok
 
 
+def test_it_is_gone_while_the_console_is_still_open(path: Path, places: Places, tmp_path: Path) -> None:
+    """Neither in the journal nor in pages that wait for it; and a reader that holds the journal is said."""
+
+    async def work() -> tuple[list[str], str, list[str]]:
+        ledger = Ledger.open(path)
+        await ledger.seal_with(KEY)
+        await tell(ledger, secret_story(places, "r9"))
+        with closing(sqlite3.connect(path)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM bodies").fetchone()
+            held = await Pruning(ledger, places).remove(chosen(path, "r2"))
+        await Pruning(ledger, places).remove(chosen(path, "r9"))
+        found = in_files(tmp_path, SECRET)
+        pending = await Pruning(ledger, places).pending()
+        await ledger.close()
+        return found, held.unfinished, ["pending"] if pending else []
+
+    found, unfinished, pending = asyncio.run(work())
+    assert found == []
+    assert "Another program reads the history" in unfinished
+    assert pending == ["pending"], "the captured file may be of r3, which is open"
+
+
 def test_a_file_that_another_run_left_as_well_stays(places: Places) -> None:
     write(places.ledger, [*secret_story(places, "r1"), *secret_story(places, "r2")], KEY)
     remove(places.ledger, "r1")
