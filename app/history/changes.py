@@ -15,6 +15,7 @@ from runner.audit.changes import MOST, read_changes
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from app.look.look import Look
@@ -69,8 +70,18 @@ def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
             sandbox = said("isolation") or said("not_accepted") or "none"
             return _DOT.join(filter(None, (f"Sandbox for new runs: {sandbox}", said("why")))), ASSENT, "muted"
         case _:
-            words = "A new history was begun" if kind == "renewed" else "The history was opened again"
-            return _DOT.join(filter(None, (words, said("why")))), ASSENT, "muted"
+            return _of_history(kind, body, said)
+
+
+def _of_history(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> tuple[str, str, str]:
+    """Return the same for what was done to the history itself."""
+    if kind == "removed":
+        rule = body.get("rule")
+        by_settings = isinstance(rule, dict) and rule.get("by") == "setting"
+        who = "in the settings" if by_settings else YOU
+        return f"Content removed from {said('requests_removed')} requests", who, "muted"
+    words = "A new history was begun" if kind == "renewed" else "The history was opened again"
+    return _DOT.join(filter(None, (words, said("why")))), ASSENT, "muted"
 
 
 class ChangesModel(QAbstractListModel):

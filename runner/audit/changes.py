@@ -18,6 +18,7 @@ KINDS = (
     *("agent-added", "agent-seen", "agent-revoked"),
     *("grant-made", "grant-revoked"),
     *("settings-changed", "mode", "isolation", "renewed", "recovered"),
+    "removed",
 )
 MOST = 2000
 """Changes that are read, the newest: years of a person's, and what is read at once stays small."""
