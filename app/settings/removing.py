@@ -129,6 +129,7 @@ class OldContentDialog(QDialog):
         self.remove.clicked.connect(self._agree)
         form = QFormLayout()
         form.setSpacing(px(8))
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignVCenter)
         form.addRow(self.by_age, self.days)
         form.addRow(self.by_size, self.megabytes)
         buttons = QHBoxLayout()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import getpass
 import os
 import re
 import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from runner.approval.deliberate import ApproveBy
 from runner.audit import anchor
 from runner.audit.anchor import AnchorKeeper
 from runner.audit.ledger import Ledger
@@ -19,6 +21,7 @@ from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.commands.follow import follow
 from runner.commands.terminal import visible
 from runner.identity import signer
+from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets, Vault
 from runner.model.errors import KnownError
 from runner.settings.loading import load
@@ -93,9 +96,13 @@ def _plan(request_id: str, rule: RetentionRule, places: Places) -> RetentionPlan
 
 async def _carry_out(plan: RetentionPlan, places: Places) -> str:
     """Remove what the plan says; return what was left to do, in words. Raises KnownError."""
-    secrets = Secrets(places, load(places, os.environ).settings)
+    settings = load(places, os.environ).settings
+    secrets = Secrets(places, settings)
     if secrets.where.kind is Vault.MEMORY:
         raise KnownError("Nothing was removed: the key that signs the history is kept nowhere.", secrets.where.remedy)
+    if ApproveBy.of(settings).asks_pin(None):
+        # What the window asks for before it removes anything.
+        await PinLock(secrets).check(_pin())
     ledger = await asyncio.to_thread(Ledger.open, places.ledger)
     anchors: AnchorKeeper | None = None
     try:
@@ -137,6 +144,13 @@ def _progress(done: int) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{done:,} requests are done.")
         sys.stderr.flush()
+
+
+def _pin() -> str:
+    """Return the PIN that is typed at the terminal; nobody else may give it."""
+    if not sys.stdin.isatty():
+        raise KnownError("Nothing was removed: this needs the PIN (setting window.approve_by).", "Use a terminal.")
+    return getpass.getpass("Your PIN: ")
 
 
 def _agreed() -> bool:

@@ -24,6 +24,7 @@ log = logging.getLogger("assent.ledger")
 FIRST_SECONDS = 120.0
 """Time from the start to the first look: the start itself, and the key from the keyring, come before it."""
 EVERY_SECONDS = DAY / 4
+CLOSING_SECONDS = 0.5
 BUSY = "Content is being removed already."
 IN_USE = "This request is still in use: its approval waits for the same request, or its answer was not fetched yet."
 
@@ -52,12 +53,13 @@ class HistoryBounds:
         self._timer = asyncio.get_running_loop().call_later(FIRST_SECONDS, self._begin)
 
     async def close(self) -> None:
-        """Look no more; returns when the portion under way is removed."""
+        """Look no more; waits a moment for the portion under way."""
         if self._timer is not None:
             self._timer.cancel()
         if self._looking is not None:
             self._looking.cancel()
-            await asyncio.wait({self._looking})
+            # What is not cleared away by then is at the next start.
+            await asyncio.wait({self._looking}, timeout=CLOSING_SECONDS)
 
     async def plan(self, rule: RetentionRule) -> RetentionPlan:
         """Return what a rule would remove, with figures. Raises KnownError."""

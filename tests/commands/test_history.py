@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -91,6 +92,21 @@ def test_what_cannot_be_done_is_said(
 ) -> None:
     code, _, err = ran(capsys, *arguments)
     assert (code, words in err) == (1, True), err
+
+
+def test_where_the_window_asks_for_the_pin_this_does_too(
+    places: Places, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program of this account, with no terminal, does not get around it."""
+    monkeypatch.setenv("ASSENT_APPROVE_BY", "pin")
+    monkeypatch.setattr("runner.commands.history.sys.stdin", SimpleNamespace(isatty=lambda: False))
+    code, _, err = ran(capsys, "prune", "--request", "r2", "--yes")
+    assert (code, "needs the PIN" in err) == (1, True), err
+    monkeypatch.setattr("runner.commands.history.sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("runner.commands.history.getpass.getpass", lambda _prompt: "123456")
+    code, _, err = ran(capsys, "prune", "--request", "r2", "--yes")
+    assert code == 1 and err, "there is no such PIN"
+    assert verify(places.ledger).removed == 0
 
 
 def test_an_older_copy_is_not_signed_over(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
