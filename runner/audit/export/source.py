@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from runner.audit.bodies import parsed
 from runner.audit.removal import removed_content
@@ -36,8 +36,7 @@ _STEPS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedStep:
+class ExportedStep(NamedTuple):
     """One entry about a request; no body where that is missing or damaged."""
 
     seq: int
