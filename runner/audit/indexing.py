@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from runner.audit.counting import Tally
 from runner.audit.filter import KINDS, content_of, facets_of
 from runner.audit.index import (
     MOST_FACETS,
@@ -62,6 +63,8 @@ class Indexing:
         """Open the index, or begin it. Raises KnownError where the ledger cannot be read, sqlite3.Error, OSError."""
         self._path = path_of(ledger)
         self._ledger = connect_to_read(ledger)
+        self._tally = Tally()
+        """What the batch under way adds to the counters."""
         try:
             self._index = self._opened(ledger)
             self._file = identity(self._path)
@@ -103,7 +106,9 @@ class Indexing:
         try:
             arrived = [(seq, name) for seq, kind, name, _ in found if kind == "arrived"]
             self._index.executemany("INSERT OR REPLACE INTO pending (seq, id) VALUES (?, ?)", arrived)
+            self._tally = Tally()
             self._add([name for _, kind, name, _ in found if kind == "closed"], stop)
+            self._tally.put_down(self._index)
             last, *_, final = found[-1]
             self._index.execute("UPDATE state SET seq = ?, hash = ? WHERE one = 1", (last, final))
             self._index.execute("COMMIT")
@@ -142,6 +147,7 @@ class Indexing:
             # Damaged, or of a newer version: the list shows it, and no search finds it.
             return None
         content = content_of(self._ledger.execute(_BODIES, (row.id, *KINDS)).fetchall())
+        self._tally.add(row, content.stopped)
         groups = "".join(map(self._group, (*facets_of(row), *sorted(content.facets))))
         return row.seq, f"{folded(content.texts)}{groups}"
 

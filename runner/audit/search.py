@@ -15,6 +15,7 @@ from runner.audit.filter import ANYTHING, Filter
 from runner.audit.finding import ROW, Interrupted, Search, UnreadableRow, line_of
 from runner.audit.index import NO_FILE, IndexUnusable, SearchIndex, discard, identity, path_of
 from runner.audit.row import Row, advance
+from runner.audit.statistics import Figures, read_figures
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.assessment import Assessment
 from runner.model.codec import decode
@@ -27,6 +28,8 @@ from runner.model.result import Result
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from runner.audit.counting import Unit
 
 __all__ = ["ANYTHING", "CaseRecord", "CaseStep", "Filter", "History", "Interrupted", "LeftOpen", "UnreadableRow"]
 
@@ -140,6 +143,16 @@ class History:
                 return 0, last
             with index.reading():
                 return min(index.seq, last), last
+
+    def figures(self, unit: Unit, first: int, last: int) -> Figures:
+        """Return what the requests of the days or months `first` to `last` add up to."""
+        with self._reading() as connection:
+            index = self._fresh_index(connection)
+            try:
+                return read_figures(connection, index, unit, first, last)
+            except IndexUnusable:
+                self._give_up_index()
+                return read_figures(connection, None, unit, first, last)
 
     def newest_cases(self, limit: int) -> list[CaseRecord]:
         """Return the newest requests as values; those that cannot be read are left out."""

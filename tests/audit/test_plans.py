@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from runner.audit import anchor, finding, formats
 from runner.audit.changes import read_changes
+from runner.audit.counting import Unit
 from runner.audit.indexing import Indexing
 from runner.audit.ledger import Ledger
 from runner.audit.search import Filter, History
@@ -22,10 +24,11 @@ from runner.audit.tables import connect_to_read
 from runner.audit.verify import broken_tail, verify
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
+from runner.model.network import Contact
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
 from tests.audit.formats import restore
-from tests.audit.story import KEY, approved, denied, opening, request, tamper, tell
+from tests.audit.story import KEY, RESULT, approved, denied, opening, request, tamper, tell
 
 AUDIT = Path(formats.__file__).parent
 VERBS = ("SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE")
@@ -107,6 +110,8 @@ async def session(path: Path) -> None:
     try:
         await ledger.seal_with(KEY)
         await tell(ledger, [*approved(request("r7")), *denied(request("r8")), *opening(request("r9"))])
+        refused = replace(RESULT, contacts=(Contact("stats.example.net", 443, False),))
+        await tell(ledger, approved(request("r11"), refused))
     finally:
         await ledger.close()
 
@@ -134,6 +139,8 @@ def read(path: Path) -> None:
         assert history.fitting(Filter(text="hello"), ["r7", "r8", "r10"])
         history.choices("finding")
         history.indexed()
+        for unit in Unit:
+            history.figures(unit, 0, 4_000_000)
         assert history.case("r7") is not None
         assert history.open_cases().cases
     read_changes(path)
