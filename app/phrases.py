@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from app.parts.amounts import counted, size
 from app.parts.expose import visible as visible  # one of the phrases that every page uses
+from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Verdict
 from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 REASON_LENGTH = 500
 """Characters of a reason that agents get (console.md, *Deciding*)."""
 TITLE_LENGTH = 120
+PASSED = {"low-risk": "as LOW risk", TRUST_RULE: "because you trusted the agent"}
+"""Why a request passed without asking, by the names that Assent itself gives as a rule."""
 
 
 def span(seconds: float) -> str:
@@ -222,11 +225,13 @@ def decided(decision: Decision) -> str:
     """Return who decided and how quickly, in one sentence."""
     match decision.by:
         case Decider.PERSON:
-            who = f"{verdict(decision.verdict).capitalize()} by a person after {span(decision.after_seconds)}."
+            who = f"{verdict(decision.verdict).capitalize()} by you after {span(decision.after_seconds)}."
+        case Decider.RULE if decision.verdict is Verdict.APPROVED and decision.rule in PASSED:
+            who = f"Passed {PASSED[decision.rule]}."
         case Decider.RULE:
-            who = f"{verdict(decision.verdict).capitalize()} by rule {visible(decision.rule)}."
+            who = f"{_verb(decision)} by rule {visible(decision.rule)}."
         case Decider.GRANT:
-            who = f"{verdict(decision.verdict).capitalize()} by what you remembered as {visible(decision.rule)}."
+            who = f"{_verb(decision)} by what you remembered as {visible(decision.rule)}."
         case Decider.ENGINE:
             who = f"{verdict(decision.verdict).capitalize()} by Assent."
         case Decider.AGENT:
@@ -234,6 +239,11 @@ def decided(decision: Decision) -> str:
         case _:
             assert_never(decision.by)
     return who
+
+
+def _verb(decision: Decision) -> str:
+    """Return what a rule or a grant did: what it approves passes without anybody looking at it."""
+    return "Passed" if decision.verdict is Verdict.APPROVED else verdict(decision.verdict).capitalize()
 
 
 def ended(result: Result) -> str:

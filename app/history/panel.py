@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.history.actions import ListActions
 from app.history.changes import ChangesList
 from app.history.checking import Checking
 from app.history.detail import CHOOSE, Detail
@@ -31,7 +32,7 @@ from runner.model.errors import KnownError
 from runner.model.events import RequestArrived, RequestAssessed, RequestClosed, RequestDecided, RunFinished, RunStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from PySide6.QtGui import QShowEvent
@@ -91,6 +92,7 @@ class HistoryPanel(QWidget):
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
         self.exporting = Exporting(places.ledger, look, lambda: self.filters.wanted, lambda: self._wanted, self)
+        self.actions_of_list = ListActions(places.ledger, look, self.list, self.exporting, self)
         self.show_requests = back_button("To the requests")
         self.saved = SavedSearches(places.searches, look, lambda: (self.filters.name, self.filters.state))
         self.progress = IndexProgress(places.ledger)
@@ -99,6 +101,11 @@ class HistoryPanel(QWidget):
         self._lay_out()
         self._connect()
         self._know_agents()
+
+    def ask_for(self, state: Mapping[str, object]) -> None:
+        """List the requests that `state` asks for, as `Filters.restore` takes it."""
+        self.show_changes.setChecked(False)
+        self.filters.restore(state)
 
     # ---- the list ----
 
@@ -231,6 +238,8 @@ class HistoryPanel(QWidget):
         self.filters.changed.connect(self._look_for)
         self.list.chosen.connect(self._fetch)
         self.list.read.connect(self._know_listed_agents)
+        self.actions_of_list.only_agent.connect(lambda agent: self.ask_for({"agent": agent}))
+        self.actions_of_list.said.connect(lambda words: self._say(Tone.INFO, words))
         self.list.clear_filters.connect(self.filters.clear)
         self.saved.chosen.connect(self.filters.restore)
         self.saved.failed.connect(self._not_saved)

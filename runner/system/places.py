@@ -72,6 +72,11 @@ class Places:
         return self.state / "isolation.json"
 
     @property
+    def verified(self) -> Path:
+        """File with the time at which the whole ledger was last found unbroken."""
+        return self.state / "verified.json"
+
+    @property
     def searches(self) -> Path:
         """File with searches of the history that a person saved."""
         return self.state / "searches.json"
