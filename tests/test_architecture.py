@@ -37,6 +37,7 @@ ROOMS = {
         chrome
         allowing
         remembering settings
+        today
         review history
         queue running agents doctor help
         files network packages

@@ -44,7 +44,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "Everywhere",
         (
             ("Ctrl+K", "go anywhere"),
-            ("Ctrl+1 to 8", "the pages"),
+            ("Ctrl+0 to 8", "the pages"),
             ("Ctrl+Shift+H", "pause all, resume all"),
             ("Ctrl+Shift+S", "stop all"),
             ("F1", "help"),

@@ -21,6 +21,7 @@ class PageName:
 
 
 PAGES = (
+    PageName("Today", "chart"),
     PageName("Queue", "inbox"),
     PageName("Running", "activity"),
     PageName("History", "history"),
@@ -31,8 +32,8 @@ PAGES = (
     PageName("Help", "info"),
 )
 
-LOW = 410
-"""Height below which the eight pages have no room for their names."""
+LOW = 460
+"""Height below which the nine pages have no room for their names."""
 
 
 class Navigation(QWidget):
@@ -51,7 +52,7 @@ class Navigation(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(look.px(2))
-        for number, page in enumerate(PAGES, 1):
+        for number, page in enumerate(PAGES):
             button = self._make(page, number)
             self._buttons[page.name] = button
             self._group.addButton(button)

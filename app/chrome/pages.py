@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.parts.fold import Pages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from PySide6.QtWidgets import QWidget
 
@@ -79,6 +79,12 @@ class PageShelf(QObject):
         self.show("Settings")
         self.page("Settings").reveal(name)  # type: ignore[attr-defined]
 
+    @Slot(object)
+    def show_history(self, state: Mapping[str, str]) -> None:
+        """Show in History what `state` asks for, as `Filters.restore` takes it."""
+        self.show("History")
+        self.page("History").ask_for(state)  # type: ignore[attr-defined]
+
     @Slot(str, str)
     def try_request(self, request_id: str, words: str) -> None:
         """Show on the page of rules what would happen to a past request now."""
@@ -96,6 +102,7 @@ class PageShelf(QObject):
 
     def _makers(self) -> dict[str, Callable[[], QWidget]]:
         return {
+            "Today": self._make_today,
             "Running": self._make_running,
             "History": self._make_history,
             "Agents": self._make_agents,
@@ -104,6 +111,16 @@ class PageShelf(QObject):
             "Doctor": self._make_doctor,
             "Help": self._make_help,
         }
+
+    def _make_today(self) -> QWidget:
+        from app.remembering.panel import about
+        from app.today.panel import TodayPanel
+
+        panel = TodayPanel(self._cases, self._bridge, self._look, self._places)
+        panel.history_wanted.connect(self.show_history)
+        panel.page_wanted.connect(self.show)
+        panel.remember.connect(lambda past: self.remember.emit(about(past)))
+        return panel
 
     def _make_running(self) -> QWidget:
         from app.allowing.run_hosts import RunHosts

@@ -272,7 +272,7 @@ class Window(QWidget):
         self.pages.sandbox_built.connect(self.overall.look_for_sandbox)
         self.fatigue.noticed.connect(self._tired)
         self._cases.happened.connect(self._take)
-        for number, page in enumerate(PAGES, 1):
+        for number, page in enumerate(PAGES):
             self._key(f"Ctrl+{number}", partial(self.show_page, page.name))
         self._key("F1", partial(self.show_page, "Help"))
         self._key("F5", self.pages.refresh)

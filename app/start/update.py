@@ -38,6 +38,7 @@ LATER = (
     "app.settings.panel",
     "app.settings.words",
     "app.start.login",
+    "app.today.panel",
     "detect_secrets.core.plugins.util",
     "detect_secrets.filters.heuristic",
     "detect_secrets.plugins.base",

@@ -76,6 +76,7 @@ PAGES = (
     Page("Security", "security.md"),
     Page("Settings", "settings.md"),
     Page("Network and packages", "network.md"),
+    Page("History and Today", "history.md"),
 )
 
 

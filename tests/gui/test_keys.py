@@ -18,7 +18,7 @@ from tests.gui import feed
 if TYPE_CHECKING:
     from tests.gui.conftest import Desk
 
-READY = ("Queue", "Agents", "Settings", "Doctor", "Help")
+READY = ("Today", "Queue", "Agents", "Settings", "Doctor", "Help")
 CONTROLS = (QAbstractButton, QComboBox, QLineEdit)
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -77,7 +77,7 @@ def test_coming_back_to_the_queue_rests_again(desk: Desk) -> None:
 
 @pytest.mark.parametrize("name", READY)
 def test_pages_have_keys(desk: Desk, name: str) -> None:
-    number = [page.name for page in PAGES].index(name) + 1
+    number = [page.name for page in PAGES].index(name)
     desk.window.show_page("Agents" if name == "Queue" else "Queue")
     key(desk, Qt.Key(Qt.Key.Key_0 + number), CONTROL)
     assert desk.window.shown_page == name
