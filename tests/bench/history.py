@@ -13,11 +13,14 @@ import sqlite3
 import tempfile
 import time
 from contextlib import closing
+from datetime import date
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.today.reading import read_day, read_news
+from app.today.spans import CURVE_DAYS, TimeSpan
 from runner.audit.index import path_of
 from runner.audit.indexing import Indexer, Indexing
 from runner.audit.ledger import Ledger
@@ -45,6 +48,7 @@ SEARCHES = (
     Filter(finding="python.delete", sandbox=Isolation.GVISOR),
     Filter(language=Language.SHELL, level=Level.HIGH, text="import"),
 )
+_COUNTERS = "SELECT * FROM counts WHERE unit = ? AND start >= ? AND start <= ?"
 _BARE = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rowid DESC LIMIT 100"
 
 
@@ -64,6 +68,7 @@ def rows() -> Iterator[Row]:
         "size of the index", path_of(path).stat().st_size / 1e6, "MB", path.stat().st_size / 1e6, at_most=1.0, note=note
     )
     yield from _reading(path, note)
+    yield from _counting(path, note)
     yield from _appending(path, note)
     yield from _verifying(path, note)
 
@@ -78,6 +83,32 @@ def _reading(path: Path, note: str) -> Iterator[Row]:
     slowest = percentile(times, 0.95) * 1e3
     yield Row("search of the history", slowest, "ms p95", at_most=100.0, note=note)
     yield Row("the same, to a query of the bare index", slowest, "ms p95", percentile(floor, 0.5) * 1e3, note=note)
+
+
+def _counting(path: Path, note: str) -> Iterator[Row]:
+    """Opening the page Today, and one update of it, as of the last day of this history.
+
+    The floor is the same rows of the counters, fetched by a query and nothing else.
+    """
+    with closing(History(path)) as history:
+        (newest,) = history.page(limit=1)
+        today = date.fromtimestamp(newest.arrived_at).toordinal()
+        nowhere = path.with_name("verified.json")
+        opened = [_seconds(partial(read_day, history, TimeSpan.TODAY, today, nowhere)) for _ in range(ROUNDS * 4)]
+        update = partial(read_news, history, TimeSpan.TODAY, today, [newest.id], nowhere)
+        updated = [_seconds(update) for _ in range(ROUNDS * 4)]
+        whole = [_seconds(partial(read_day, history, TimeSpan.ALL, today, nowhere)) for _ in range(ROUNDS * 2)]
+    with closing(sqlite3.connect(path_of(path))) as bare:
+        span = (0, today - CURVE_DAYS + 1, today)
+        floor = [_seconds(lambda: bare.execute(_COUNTERS, span).fetchall()) for _ in range(ROUNDS * 4)]
+    bottom = percentile(floor, 0.5) * 1e3
+    yield Row("opening Today", percentile(opened, 0.95) * 1e3, "ms p95", at_most=100.0, note=note)
+    yield Row("the same, to a query of the counters", percentile(opened, 0.5) * 1e3, "ms", bottom, note=note)
+    yield Row("one update of Today", percentile(updated, 0.95) * 1e3, "ms p95", at_most=50.0, note=note)
+    yield Row(
+        "one update of Today, to a query of the counters", percentile(updated, 0.5) * 1e3, "ms", bottom, note=note
+    )
+    yield Row("all of the history in Today", percentile(whole, 0.95) * 1e3, "ms p95", at_most=300.0, note=note)
 
 
 def _appending(path: Path, note: str) -> Iterator[Row]:
