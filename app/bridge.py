@@ -351,6 +351,14 @@ class AgentRegistry:
 
         return self._link.call(work)
 
+    def ask(self, submission: Submission) -> Future[None]:
+        """Make a request in the person's own name: it is assessed, decided and run like any other."""
+
+        async def work(engine: Engine) -> None:
+            await engine.submit(submission)
+
+        return self._link.call(work)
+
     def look_again(self) -> None:
         """Have the list read again: its file has changed."""
         if self._link.engine is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.page_tasks import PageTasks
 from app.parts.fold import Pages
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
+    from runner.model.submission import Submission
     from runner.system.places import Places
 
 READ = frozenset({"Agents", "Rules", "Settings", "Doctor", "Help"})
@@ -43,6 +45,7 @@ class PageShelf(QObject):
         self._look = look
         self._places = places
         self._pages: dict[str, QWidget] = {}
+        self._tasks = PageTasks("pages", self)
         self.stack = Pages()
 
     def page(self, name: str) -> QWidget:
@@ -137,7 +140,14 @@ class PageShelf(QObject):
 
         panel = HistoryPanel(self._cases, self._look, self._places)
         panel.detail.try_wanted.connect(self.try_request)
+        panel.ask_again.connect(self._ask_again)
         return panel
+
+    @Slot(object)
+    def _ask_again(self, submission: Submission) -> None:
+        """Make a request in the person's own name, and show the queue in which it will wait."""
+        self._tasks.attempt("ask again", self._bridge.agents.ask(submission), self.failed.emit)
+        self.show("Queue")
 
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel

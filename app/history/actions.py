@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app import phrases
 from app.history.compare import CompareDialog
-from app.history.copied import as_request, markdown_of
+from app.history.copied import as_request, markdown_of, submission
 from app.history.exporting import FILTERS
 from app.history.reader import Reader
 from app.parts.amounts import counted
@@ -41,6 +41,8 @@ class ListActions(QObject):
 
     only_agent = Signal(str)
     """Requests of this agent alone are wanted."""
+    ask_again = Signal(object)
+    """A `Submission` that the person wants to make."""
     said = Signal(str)
     """A sentence: what was copied, or what could not be done."""
 
@@ -80,6 +82,8 @@ class ListActions(QObject):
         self.menu.addAction(f"Copy{many} as Markdown", self.copy_markdown)
         if len(rows) == 1 and rows[0].tool is Tool.CODE_EXECUTE:
             self.menu.addAction("Copy as a new request (JSON)", self.copy_request)
+        if len(rows) == 1 and rows[0].tool is Tool.CODE_EXECUTE:
+            self.menu.addAction("Ask again", self.repeat)
         if agents := {row.agent for row in rows}:
             self.menu.addSeparator()
             for agent in sorted(agents)[:5]:
@@ -105,6 +109,18 @@ class ListActions(QObject):
     def copy_request(self) -> None:
         words = "Copied. An agent that sends this to code_execute asks for the same again."
         self._read(lambda records: self._copy(as_request(records[0]), words))
+
+    @Slot()
+    def repeat(self) -> None:
+        """Ask for the same again, in the person's own name; it waits in the queue like any other request."""
+        self._read(lambda records: self._repeat(records[0]))
+
+    def _repeat(self, record: CaseRecord) -> None:
+        wanted = submission(record)
+        if wanted is None:
+            self.said.emit("This cannot be asked again: it uses packages or a kept sandbox, which may have changed.")
+        else:
+            self.ask_again.emit(wanted)
 
     def _show_two(self, records: Sequence[CaseRecord]) -> None:
         if len(records) == 2:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from app import phrases
 from app.history import words
-from runner.model.request import NetworkMode
+from runner.model.request import NetworkMode, Tool
+from runner.model.submission import Submission
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from runner.audit.search import CaseRecord
 
+YOU = "(you)"
+"""Who asks again. No agent can have this name: those have no parentheses."""
 LONGEST_OUTPUT = 20_000
 """Characters of output that are copied of each stream."""
 _FENCE = re.compile("`{3,}")
@@ -67,6 +70,36 @@ def as_request(record: CaseRecord) -> str:
     if request.network is NetworkMode.DOMAINS:
         found["allowed_domains"] = [one for one in request.domains if one not in request.granted]
     return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+def submission(record: CaseRecord) -> Submission | None:
+    """Return the call with which a person asks for the same again; None where that is more than code and its input.
+
+    Packages would be others by now, and what lies in a kept sandbox too.
+    """
+    request = record.request
+    if request.tool is not Tool.CODE_EXECUTE or request.sandbox or request.plan is not None or request.packages:
+        return None
+    try:
+        context = json.loads(request.context or "{}")
+    except ValueError:
+        return None
+    limits, networked = request.limits, request.network is not NetworkMode.NONE
+    return Submission(
+        YOU,
+        request.tool,
+        request.language,
+        request.code,
+        request.title,
+        timeout=limits.seconds,
+        memory_mb=limits.memory_mb,
+        disk_mb=limits.disk_mb,
+        max_output_bytes=limits.output_bytes,
+        context=context if isinstance(context, dict) else None,
+        stdin=request.stdin,
+        network_enabled=networked or None,
+        allowed_domains=tuple(one for one in request.domains if one not in request.granted) if networked else (),
+    )
 
 
 def _cut(text: str) -> str:

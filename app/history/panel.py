@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -55,6 +55,9 @@ def open_folder(folder: Path) -> bool:
 
 class HistoryPanel(QWidget):
     """Reads the ledger on threads of its own: one searches, one fetches what is chosen, one verifies."""
+
+    ask_again = Signal(object)
+    """A `Submission` that the person wants to make."""
 
     def __init__(
         self,
@@ -239,6 +242,7 @@ class HistoryPanel(QWidget):
         self.list.chosen.connect(self._fetch)
         self.list.read.connect(self._know_listed_agents)
         self.actions_of_list.only_agent.connect(lambda agent: self.ask_for({"agent": agent}))
+        self.actions_of_list.ask_again.connect(self.ask_again)
         self.actions_of_list.said.connect(lambda words: self._say(Tone.INFO, words))
         self.list.clear_filters.connect(self.filters.clear)
         self.saved.chosen.connect(self.filters.restore)

@@ -13,11 +13,13 @@ from PySide6.QtGui import QGuiApplication
 from app.history import compare, copied
 from app.history.compare import CompareDialog, compared, facts
 from runner.audit.search import CaseRecord, History
+from runner.identity.agents import NAME
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.difference import Side
+from runner.model.errors import KnownError
 from runner.model.network import NOT_LISTED, Contact
-from runner.model.request import Language, NetworkMode
+from runner.model.request import Language, NetworkMode, Tool
 from tests.audit.story import RESULT, approved, denied, request
 from tests.gui import record
 
@@ -77,6 +79,23 @@ def test_a_copied_request_asks_for_the_same(records: dict[str, CaseRecord]) -> N
         "allowed_domains": ["example.org"],
     }
     assert "network_enabled" not in json.loads(copied.as_request(records["r1"]))
+
+
+def test_asking_again_is_the_same_call_in_the_own_name(records: dict[str, CaseRecord]) -> None:
+    record = records["r2"]
+    wanted = copied.submission(record)
+    assert wanted is not None
+    assert not NAME.fullmatch(wanted.agent), "no agent can be called so"
+    assert (wanted.code, wanted.context, wanted.network_enabled) == ("print(2)", {"rows": 3}, True)
+    assert wanted.allowed_domains == ("example.org",), "what a person granted to the agent was not asked for"
+    assert wanted.timeout == record.request.limits.seconds
+    for others in (
+        {"sandbox": "3f9c01d2ab77"},
+        {"packages": ("requests",)},
+        {"tool": Tool.FILE_WRITE},
+        {"context": "{"},
+    ):
+        assert copied.submission(replace(record, request=replace(record.request, **others))) is None
 
 
 def test_what_was_refused_stands_beside_the_outcome(records: dict[str, CaseRecord]) -> None:
@@ -144,6 +163,14 @@ def test_two_of_the_list_are_compared_and_copied(desk: Desk, places: Places) -> 
     desk.qtbot.waitUntil(lambda: "2 requests" in page.notice.text)
     text = QGuiApplication.clipboard().text()
     assert text.index("print(2)") < text.index("print(1)")
+    chosen.select(page.list.model.index(1, 0), QItemSelectionModel.SelectionFlag.Deselect)
+    page.actions_of_list.repeat()
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("ask"))
+    (asked,) = [call[1] for call in desk.bridge.calls if call[0] == "ask"]
+    assert (asked.agent, asked.code) == (copied.YOU, "print(2)")
+    assert desk.window.shown_page == "Queue"
+    desk.give("ask", KnownError("The history is full.", "Make room."))
+    desk.window.show_page("History")
     page.actions_of_list.only_agent.emit("codex")
     assert page.filters.wanted.agent == "codex"
 

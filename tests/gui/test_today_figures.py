@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from app.history.filters import stretch, stretch_name
 from app.history.model import TitledRow
 from app.today import overview
 from app.today.bars import (
@@ -281,3 +282,20 @@ def test_a_day_begins_at_midnight_also_where_the_clock_is_changed(monkeypatch: p
 
     assert in_zone("Europe/Berlin", monkeypatch, length) == 23 * HOUR
     assert in_zone("UTC", monkeypatch, length) == 24 * HOUR
+
+
+# ---- a stretch of time as a filter ----
+
+
+@pytest.mark.parametrize("value", ["", "5", "5..2", "a..b", "-1..5", "nan..nan", "1..inf", 7, None, "1..2..3"])
+def test_what_is_no_stretch_of_time_is_none(value: object) -> None:
+    assert stretch(value) is None
+
+
+def test_a_stretch_has_its_times_and_a_name() -> None:
+    begin, end = midnight(DAY), midnight(DAY + 1)
+    assert stretch(f"{begin}..{end}") == (begin, end)
+    assert stretch_name(begin, end) == "10 Mar"
+    assert stretch_name(begin, midnight(DAY + 3)) == "10 Mar to 12 Mar"
+    assert stretch_name(NOW, NOW + HOUR) == "10 Mar, 15:20 to 16:20"
+    assert stretch_name(NOW, NOW) == "10 Mar, 15:20"
