@@ -92,7 +92,7 @@ def test_asking_again_is_the_same_call_in_the_own_name(records: dict[str, CaseRe
     for others in (
         {"sandbox": "3f9c01d2ab77"},
         {"packages": ("requests",)},
-        {"tool": Tool.FILE_WRITE},
+        {"tool": Tool.CODE_WRITE_FILE},
         {"context": "{"},
     ):
         assert copied.submission(replace(record, request=replace(record.request, **others))) is None

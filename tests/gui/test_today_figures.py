@@ -84,6 +84,7 @@ def test_a_span_counts_its_own_days_and_compares_with_those_before() -> None:
     assert kinds(week).total() == 22
     assert waits(week, week.first, week.last).total() == 8
     assert before(week) == (DAY - 13, DAY - 7)
+    assert before(figures(TimeSpan.MONTH, DAY - 29)) == (DAY - 59, DAY - 30)
     assert before(figures(TimeSpan.ALL, DAY - 8)) is None
 
 
