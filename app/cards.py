@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
@@ -390,9 +390,10 @@ class Cards(QObject):
 
 
 def _tell_apart(cards: tuple[Card, ...]) -> None:
-    """Mark the requests of agents that have one open in another session. A call that names none is not another."""
-    sessions: dict[str, set[int]] = {}
+    """Mark the requests of agents that have one open in another session or from another program."""
+    known: defaultdict[tuple[str, str], set[object]] = defaultdict(set)
     for card in cards:
-        sessions.setdefault(card.request.agent, set()).add(card.request.session)
+        for name in ("session", "program"):
+            known[card.request.agent, name].add(getattr(card.request, name) or None)
     for card in cards:
-        card.several = len(sessions[card.request.agent] - {0}) > 1
+        card.several = any(len(known[card.request.agent, name] - {None}) > 1 for name in ("session", "program"))

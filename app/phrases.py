@@ -44,9 +44,16 @@ def claim(request: Request) -> str:
     return f'says it is "{visible(request.program)}"' if request.program else ""
 
 
+def claims(request: Request) -> tuple[tuple[str, str], ...]:
+    """Return what the agent says about why it asks, by name and in quotes: nobody has verified it."""
+    return tuple((name, f'says "{visible(text)}"') for name, text in request.claim.said)
+
+
 def sender(request: Request, several: bool = False) -> str:
-    """Return the agent, and which of its sessions where `several` are to be distinguished."""
+    """Return the agent, and which of its sessions or programs where `several` are to be distinguished."""
     agent = visible(request.agent)
+    if several and request.program and not request.session:
+        return f'{agent} as "{visible(request.program)}"'
     return f"session {request.session:,} of {agent}" if several and request.session else agent
 
 

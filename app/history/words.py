@@ -118,6 +118,7 @@ def sender(record: CaseRecord) -> Named:
     """Return which agent sent it, what its program said of itself, and in which session."""
     request = record.request
     pairs = [("Agent", phrases.visible(request.agent)), ("Program", phrases.claim(request))]
+    pairs += phrases.claims(request)
     if request.session:
         pairs.append(("Session", f"{request.session:,}, counted since that start of Assent"))
     return [(name, words) for name, words in pairs if words]

@@ -174,6 +174,18 @@ def approved_code(record: CaseRecord) -> str:
     return next((str(body["code"]) for body in edits if body["digest"] == approved), record.request.code)
 
 
+def approved_limits(record: CaseRecord) -> str:
+    """Return the limits that a person approved in place of those asked for, in words; empty where there are none."""
+    approved = "" if record.decision is None else record.decision.digest
+    edits = (step.body for step in record.steps if step.entry.kind == EDITED)
+    found = next((body.get("limits") for body in edits if body["digest"] == approved), None)
+    known = {name: found[name] for name in bounds.NAMES if name in found} if isinstance(found, dict) else {}
+    try:
+        return bounds.changed_limits(record.request.limits, replace(record.request.limits, **known))
+    except (TypeError, ValueError):
+        return ""  # damaged: Verify says so
+
+
 def _same_purpose(row: Row, request: Request) -> bool:
     """Return whether both are for the same purpose: same agent, same kind of action, same title."""
     same_kind = row.tool is request.tool and row.language is request.language
