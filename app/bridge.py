@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from app import phrases
 from app.decisions import Decisions, PinKeeping
+from app.registry import AgentRegistry
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future as EngineFuture
 
     from runner.approval.hindsight import Preview, Suggestion
+    from runner.approval.precedents import Precedents
     from runner.engine.engine import Engine
     from runner.engine.thread import EngineThread
-    from runner.identity.agents import Agent
     from runner.identity.secrets import Secrets
     from runner.model.events import Event
     from runner.model.request import Isolation
@@ -295,6 +295,10 @@ class Memory:
         """Ask what a grant would have covered."""
         return self._link.call(lambda engine: engine.hindsight.preview(request_id, choice))
 
+    def precedents(self, request_id: str) -> Future[Precedents]:
+        """Ask how many like an open request a person approved today, and which values differ."""
+        return self._link.call(lambda engine: engine.hindsight.precedents(request_id))
+
     def remember(self, request_id: str, digest: str, choice: Choice, pin: str = "") -> Future[Grant]:
         """Remember what was chosen about exactly the request of `digest`; `pin` where that is asked for."""
 
@@ -326,39 +330,6 @@ class Memory:
     def suggestions(self) -> Future[tuple[Suggestion, ...]]:
         """Ask for suggestions of what might be remembered."""
         return self._link.call(lambda engine: engine.hindsight.suggestions())
-
-
-class AgentRegistry:
-    """The agents that may connect."""
-
-    def __init__(self, link: EngineLink) -> None:
-        self._link = link
-
-    def all(self) -> tuple[Agent, ...]:
-        """Return registered agents, revoked ones too; none before the engine is there."""
-        engine = self._link.engine
-        return engine.parts.agents.all() if engine is not None else ()
-
-    def add_agent(self, name: str) -> Future[str]:
-        """Register an agent. The future gives its token, which is shown only once."""
-        return self._link.call(lambda engine: engine.membership.add(name))
-
-    def send_test(self, agent: str) -> Future[None]:
-        """Ask for something harmless in the name of `agent`, so that a person sees what asking is like."""
-
-        async def work(engine: Engine) -> None:
-            await engine.submit(phrases.test_request(agent))
-
-        return self._link.call(work)
-
-    def look_again(self) -> None:
-        """Have the list read again: its file has changed."""
-        if self._link.engine is not None:
-            self._link.post(lambda engine: engine.membership.look_again())
-
-    def revoke_agent(self, name: str) -> Future[None]:
-        """Revoke an agent's token."""
-        return self._link.call(lambda engine: engine.membership.revoke(name))
 
 
 def _fail(answer: Future[Any], error: BaseException) -> None:

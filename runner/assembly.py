@@ -74,7 +74,9 @@ class Assembly:
         self.bulletin, self.closing, self.cases = Bulletin(), Closing(), Cases()
         self.recorder = Recorder(parts.ledger, self.bulletin)
         self.opener = Opener(self.bulletin)
-        self.membership = Membership(parts.agents, self.recorder, self.withdraw_all, self.forget)
+        self.membership = Membership(
+            parts.agents, self.recorder, self.settings, self.withdraw_all, self.forget, self.deny_forbidden
+        )
         self.circumstances = self.make_circumstances()
         self.approvals = self.make_approvals()
         self.networking = self.make_networking()
@@ -96,6 +98,7 @@ class Assembly:
             settings=self.settings,
             registered=self.membership.registered,
             barred=self.membership.barred,
+            forbids=self.membership.forbids,
             moved=self.parts.sandboxes.moved,
             unready=self.parts.sandboxes.unready,
             keeps=lambda id: self.sandboxes.holds(id),
@@ -154,6 +157,7 @@ class Assembly:
                 self.installing,
                 self.offered,
                 Joining(self.cases, self.recorder, self.membership.registered),
+                self.membership,
             ),
             installing=self.installing,
             path=self.path,
@@ -204,17 +208,26 @@ class Assembly:
         self.approvals.late.drop(why)
 
     def withdraw_all(self, agent: str, why: str) -> None:
-        """Withdraw the requests of a revoked agent."""
+        """Withdraw the requests of an agent that was revoked or renamed."""
         self.path.withdraw_all(agent, why)
+
+    def deny_forbidden(self, agent: str) -> None:
+        """Deny the open questions of an agent that what a person has set for it forbids now."""
+        for case in self.cases.active():
+            if case.request.agent == agent and (why := self.membership.forbids(case.request, False)):
+                self.approvals.desk.deny(case.request.id, why)
 
     async def forget_sandbox(self, id: str) -> None:
         """Revoke what was approved for a kept sandbox that was removed. Raises KnownError."""
         self.approvals.late.drop_for(id)
         await self.approvals.remembering.revoke_for(id)
 
-    async def forget(self, agent: str) -> None:
-        """Revoke the grants of a revoked agent and remove its kept sandboxes. Raises KnownError."""
-        self.approvals.late.drop("the agent was revoked", agent)
-        self.approvals.modes.forget(agent)
-        await self.sandboxes.remove_of(agent, "The agent was revoked.")
-        await self.approvals.remembering.revoke_of(agent)
+    async def forget(self, agent: str, how: str) -> None:
+        """Revoke the grants of an agent and remove its kept sandboxes; `how` is "revoked" or "renamed".
+
+        Raises KnownError.
+        """
+        self.approvals.late.drop(f"the agent was {how}", agent)
+        self.approvals.modes.forget(agent, how)
+        await self.sandboxes.remove_of(agent, f"The agent was {how}.")
+        await self.approvals.remembering.revoke_of(agent, how)

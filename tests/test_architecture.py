@@ -41,8 +41,10 @@ ROOMS = {
         queue running agents doctor help
         files network packages
         bridge
+        registry
         decisions
         cards errands page_tasks
+        allowances
         phrases
         parts
         look

@@ -44,6 +44,12 @@ class PageShelf(QObject):
         self._places = places
         self._pages: dict[str, QWidget] = {}
         self.stack = Pages()
+        cases.agents_known.connect(self._know_inks)
+        self._know_inks()
+
+    @Slot()
+    def _know_inks(self) -> None:
+        self._look.know_inks({agent.name: agent.ink for agent in self._cases.agents or ()})
 
     def page(self, name: str) -> QWidget:
         """Return the page called `name`, built now if it was not before."""

@@ -55,6 +55,8 @@ class Look(QObject):
         self._scale = scale
         self.next_scale = scale
         """The size of text from the next start on."""
+        self.inks: dict[str, int] = {}
+        """Number of the ink of each registered agent, by its name."""
         self._motion = Motion.SYSTEM
         self._system_still = False
         self._flash = app.cursorFlashTime()
@@ -69,6 +71,12 @@ class Look(QObject):
         app.setFont(self.font())
         app.styleHints().colorSchemeChanged.connect(self._follow)
         self._apply()
+
+    def know_inks(self, inks: dict[str, int]) -> None:
+        """Take over the numbers of the inks of all agents, by their names."""
+        if inks != self.inks:
+            self.inks = inks
+            self.changed.emit()
 
     # ---- theme ----
 

@@ -50,6 +50,26 @@ class LockdownDecider:
         return Foresight() if denied is None else Foresight((Step("Mode", denied.reason),), denied)
 
 
+class AllowanceDecider:
+    """Denies what a person does not allow the agent: it was asked for before that was set."""
+
+    unasked = False
+
+    def __init__(self, circumstances: Circumstances) -> None:
+        self._circumstances = circumstances
+
+    async def decide(self, case: Case, _ask: Ask) -> Decision | None:
+        return self._denied(case.request)
+
+    def foresee(self, request: Request, _assessment: Assessment, _ask: Ask, _outline: Outline) -> Foresight:
+        denied = self._denied(request)
+        return Foresight() if denied is None else Foresight((Step("Agent", denied.reason),), denied)
+
+    def _denied(self, request: Request) -> Decision | None:
+        why = self._circumstances.forbids(request, False)
+        return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest) if why else None
+
+
 class RulesDecider:
     """Applies the person's rules and the levels of the settings; its `Ask` is what later deciders answer."""
 
@@ -123,6 +143,7 @@ def in_order(
     """Return all deciders: first those that forbid, then earlier choices of a person, last the person."""
     return (
         LockdownDecider(modes),
+        AllowanceDecider(circumstances),
         RulesDecider(circumstances),
         late,
         remembering,

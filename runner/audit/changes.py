@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 KINDS = (
     *("pin-set", "pin-changed", "pin-removed", "pin-refused"),
     *("agent-added", "agent-seen", "agent-revoked"),
+    *("agent-renamed", "agent-paused", "agent-resumed", "agent-changed"),
     *("grant-made", "grant-revoked"),
     *("settings-changed", "mode", "isolation", "renewed", "recovered"),
 )

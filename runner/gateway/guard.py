@@ -94,6 +94,7 @@ class Guard:
     async def _take(self, known: Agent, scope: Scope, headers: _Headers, receive: Receive, send: Send) -> None:
         """Read one message of `known` and have it answered. Raises Rejected."""
         agent = known.name
+        scope["user"] = _user(known)
         raw = await body.read(agent, headers.only(b"content-length"), receive, self._door.limits)
         if raw is None:
             return
@@ -113,7 +114,6 @@ class Guard:
                 raise
             as_it_is = headers.only(OUTPUT_HEADER) == b"as-it-is"
             caller = Caller(agent, self._hold(headers), len(raw), as_it_is, headers.session or named)
-            scope["user"] = _user(agent)
             scope[CALLER], scope[ARGUMENTS] = caller, message.arguments
             line = _Line(message.around, receive, send, caller.gone, self._hung_up)
             line.named = named
@@ -157,7 +157,7 @@ class Guard:
             self._sessions.ended(agent, old)
             self._revival.ended(agent, old)
             headers = [(SESSION_HEADER, old.encode("latin-1"))]
-            await self._app({**scope, "method": "DELETE", "headers": headers, "user": _user(agent)}, _nothing, _ignore)
+            await self._app({**scope, "method": "DELETE", "headers": headers}, _nothing, _ignore)
 
     def _note_session(self, agent: str, method: str, session: str, line: _Line) -> None:
         """Remember a session that was opened, forget one that ended."""
@@ -319,9 +319,9 @@ class _Line:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _user(agent: str) -> AuthenticatedUser:
-    """Return `agent` as the protocol's library names whom a session belongs to."""
-    return AuthenticatedUser(AccessToken(token="", client_id=agent, scopes=[]))
+def _user(agent: Agent) -> AuthenticatedUser:
+    """Return `agent` as the protocol's library names whom a session belongs to: it stays its own when renamed."""
+    return AuthenticatedUser(AccessToken(token="", client_id=agent.token_sha256, scopes=[]))
 
 
 def _of_handshakes(headers: _Headers) -> bool:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.bridge import EngineLink
 from runner.approval.deliberate import ApproveBy
+from runner.identity.allowance import most_of
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.events import (
@@ -183,6 +184,7 @@ def given_at_once(bridge: RecordingBridge) -> dict[str, Callable[..., object]]:
         "grants": lambda: bridge.kept,
         "grants_problem": lambda: bridge.unreadable,
         "all": lambda: bridge.known,
+        "most": lambda: most_of(Settings()),
         "approve_by": lambda: bridge.approve_by,
         "bounds": lambda request: bounds(request, Settings()),
         "transcript": bridge.transcripts.get,
