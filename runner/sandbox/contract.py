@@ -67,6 +67,8 @@ class Job:
     context: str = "{}"
     """JSON object: variables for the code."""
     stdin: str = ""
+    tables: bool = False
+    """Whether the context holds tables of pandas for Python code, as the Python API hands them in; never an agent's."""
     imports: ImportRule = field(default_factory=ImportRule)
     imported: tuple[Import, ...] | None = None
     """The imports of the code, where they are known; with None the sandbox finds them."""
