@@ -29,7 +29,8 @@ INSTRUCTIONS = (
     "code_execute runs code in a sandbox once a person has approved it: use it for code that you would not run on the "
     "user's machine unseen. The user's project files are not in the sandbox. Send one complete script per call, with a "
     "title that says what it is for. `pending` means that nobody has decided yet: call code_result, do not send the "
-    "code again. After a denial read the reason; do not try the same by other means."
+    "code again. After a denial read the reason; do not try the same by other means. What is CRITICAL gets the "
+    "strictest look: avoid it, or say in the title why."
 )
 MOST_CHARACTERS = 6900
 """Of the names, descriptions and schemas as JSON, about 1,725 tokens: every conversation of an agent pays for them."""
