@@ -32,7 +32,7 @@ SHOWN_BY_TESTS = {
     "assent connect claude-code": "tests/commands/test_connect.py::"
     "test_it_waits_for_the_first_call_and_says_when_it_came",
     "assent connect claude-code --hook": "tests/path/test_real_hooks.py::"
-    "test_the_clients_own_shell_runs_only_what_was_approved",
+    "test_the_clients_own_tools_do_only_what_was_approved",
     "assent connect": "tests/commands/test_connect.py::test_show_changes_nothing_and_yes_writes_what_it_showed",
     "assent connect CLIENT": "tests/commands/test_connect.py::test_show_changes_nothing_and_yes_writes_what_it_showed",
     "assent connect CLIENT --hook": "tests/commands/test_hook.py::"
