@@ -31,6 +31,7 @@ MODULES = (
     "bombs",
     "hostile",
     "bridge_start",
+    "call_overhead",
     "first_window",
     "window",
     "review",
