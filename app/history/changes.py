@@ -15,6 +15,7 @@ from runner.audit.changes import MOST, read_changes
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from app.look.look import Look
@@ -63,14 +64,20 @@ def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
                 (ASSENT if body.get("why") else YOU),
                 "muted",
             )
-        case "isolation" if "accepted" in body:
-            return f"Weaker sandbox accepted: {said('accepted')}", YOU, "muted"
+        case "away":
+            return ("Away: requests wait" if body.get("away") else "Back: requests expire as always"), YOU, "muted"
         case "isolation":
-            sandbox = said("isolation") or said("not_accepted") or "none"
-            return _DOT.join(filter(None, (f"Sandbox for new runs: {sandbox}", said("why")))), ASSENT, "muted"
+            return _sandbox_words(body, said)
         case _:
             words = "A new history was begun" if kind == "renewed" else "The history was opened again"
             return _DOT.join(filter(None, (words, said("why")))), ASSENT, "muted"
+
+
+def _sandbox_words(body: dict[str, Any], said: Callable[[str], str]) -> tuple[str, str, str]:
+    if "accepted" in body:
+        return f"Weaker sandbox accepted: {said('accepted')}", YOU, "muted"
+    sandbox = said("isolation") or said("not_accepted") or "none"
+    return _DOT.join(filter(None, (f"Sandbox for new runs: {sandbox}", said("why")))), ASSENT, "muted"
 
 
 class ChangesModel(QAbstractListModel):

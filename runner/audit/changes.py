@@ -17,7 +17,7 @@ KINDS = (
     *("pin-set", "pin-changed", "pin-removed", "pin-refused"),
     *("agent-added", "agent-seen", "agent-revoked"),
     *("grant-made", "grant-revoked"),
-    *("settings-changed", "mode", "isolation", "renewed", "recovered"),
+    *("settings-changed", "mode", "away", "isolation", "renewed", "recovered"),
 )
 MOST = 2000
 """Changes that are read, the newest: years of a person's, and what is read at once stays small."""

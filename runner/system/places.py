@@ -67,6 +67,11 @@ class Places:
         return self.state / "agents-seen.json"
 
     @property
+    def away(self) -> Path:
+        """Whether the person is away."""
+        return self.state / "away.json"
+
+    @property
     def last_isolation(self) -> Path:
         """File with the kind of sandbox that was used last."""
         return self.state / "isolation.json"
