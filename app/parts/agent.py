@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -23,7 +24,8 @@ _INKS = (
     ("#4d7c0f", "#bef264"),
 )
 """Light, dark. None of them is the color of a level."""
-DOT = 8
+DOT = 18
+"""Pixels of the disc with the initials."""
 
 
 def agent_ink(look: Look, agent: str) -> QColor:
@@ -32,15 +34,27 @@ def agent_ink(look: Look, agent: str) -> QColor:
     return QColor(dark if look.dark else light)
 
 
+def initials(agent: str) -> str:
+    """Return two letters of a name: of its first two words, or its first two."""
+    words = [word for word in re.split("[^A-Za-z0-9]+", agent) if word]
+    letters = "".join(word[0] for word in words[:2]) if len(words) > 1 else "".join(words)[:2]
+    return letters.upper()
+
+
 def paint_dot(painter: QPainter, look: Look, agent: str, center: QPointF) -> None:
-    """Paint the agent's dot around `center`."""
+    """Paint the agent's disc with its initials around `center`."""
+    size = look.px(DOT)
+    room = QRectF(center.x() - size / 2, center.y() - size / 2, size, size)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(agent_ink(look, agent))
-    painter.drawEllipse(center, look.px(DOT) / 2, look.px(DOT) / 2)
+    painter.drawEllipse(room)
+    painter.setFont(look.font(-3, bold=True))
+    painter.setPen(QColor(look.tokens.on_accent))
+    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, initials(agent))
 
 
 class AgentDot(QWidget):
-    """The dot as a widget. The name stands beside it, so there is nothing to say about it."""
+    """The disc as a widget. The name stands beside it, so there is nothing to say about it."""
 
     accessible_role = Role.Graphic
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFontMetricsF, QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.parts.amounts import clock, time_left
+from app.parts.amounts import short_clock, time_left
 from app.parts.roles import Role
 from runner.system.clock import since_boot
 
@@ -42,7 +42,7 @@ def paint_ring(painter: QPainter, look: Look, left: float, window: float, corner
     painter.setFont(look.font(-1))
     painter.setPen(QColor(tokens.high if hurry else tokens.muted))
     words = room.adjusted(0, 0, -look.px(6 + _CIRCLE), 0)
-    painter.drawText(words, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, clock(left))
+    painter.drawText(words, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, short_clock(left))
     pen = QPen(QColor(tokens.border), look.px(2))
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)

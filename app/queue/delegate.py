@@ -13,7 +13,7 @@ from app import phrases
 from app.parts.agent import DOT, paint_dot
 from app.parts.badge import badge_size, paint_badge
 from app.parts.ring import paint_ring, ring_size
-from app.queue.model import CARD, LINE, state
+from app.queue.model import CARD, LINE, state, why_missed
 from app.queue.order import Lane
 from runner.system.clock import since_boot
 
@@ -130,13 +130,13 @@ class QueueDelegate(QStyledItemDelegate):
         else:
             words.append(state(card))
         if card.missed:
-            words = [state(card), phrases.visible(card.request.agent), *words[:1]]
+            words = list(filter(None, (state(card), why_missed(card), phrases.visible(card.request.agent))))
         if card.id in self._model.marked:
             words.insert(0, "\N{CHECK MARK} selected")
         if behind:
             words.insert(0, f"{behind + 1} alike")
         if card.waiting and card.paused:
-            words.append("paused")
+            words.append(f"paused, asks until {phrases.clock(time.time() + (card.deadline or 0.0) - since_boot())}")
         if card.again:
             words.append("asked again")
         painter.setFont(self._look.font(-1))

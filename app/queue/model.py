@@ -230,9 +230,17 @@ def state(card: Card) -> str:
     """Return the outcome of a request that no longer waits, in a word or two."""
     if card.armed is not None:
         return "approved for later"
-    if card.missed:
-        return "missed"
+    if card.missed and card.decision is not None:
+        # When the agent sent it, and how long the question was open.
+        return f"missed {phrases.clock(card.request.received_at + card.decision.after_seconds)}"
     return phrases.verdict(card.decision.verdict) if card.decision else "over"
+
+
+def why_missed(card: Card) -> str:
+    """Return why a request was missed: `no answer in 60 s`."""
+    if card.decision is None or card.armed is not None:
+        return ""
+    return f"no answer in {phrases.span(round(card.decision.after_seconds))}"
 
 
 def _kept_in_order(lines: list[Line], wanted: list[Line]) -> set[Line]:
