@@ -152,6 +152,14 @@ class EngineLink(QObject):
 
         return self.call(work)
 
+    def go_away(self) -> Future[None]:
+        """Let requests wait for the person from now on, instead of expiring."""
+        return self.call(lambda engine: engine.absence.leave())
+
+    def come_back(self) -> Future[None]:
+        """Let requests expire as always."""
+        return self.call(lambda engine: engine.absence.come_back())
+
     def renew_ledger(self) -> Future[None]:
         """Set a ledger that cannot be read aside and begin a new one."""
         return self.call(lambda engine: engine.history.renew())
@@ -178,6 +186,11 @@ class EngineLink(QObject):
         """Return whether notices that stay are to be heard; not before the engine is there."""
         engine = self.engine
         return engine is not None and engine.parts.configuration.settings.notice_sound
+
+    def prompts(self) -> bool:
+        """Return whether requests come up as cards while the window is not in front; not before the engine is there."""
+        engine = self.engine
+        return engine is not None and engine.parts.configuration.settings.compact_prompt
 
     def secrets(self) -> Secrets | None:
         """Return where the engine keeps its secrets; None before it is there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from app import phrases
 from runner.approval.deliberate import ApproveBy
 from runner.model.decision import Verdict
 from runner.requests.bounds import bounds
@@ -52,7 +53,7 @@ class Decisions:
 
     def deny(self, request_id: str, digest: str, reason: str) -> Future[str]:
         """Deny exactly what `digest` stands for. The future gives why that was not accepted, or ''."""
-        return self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
+        return self._answer(request_id, digest, Verdict.DENIED, reason or phrases.NO_REASON)
 
     def approve_edited(self, request_id: str, digest: str, version: Version, edited: str, pin: str = "") -> Future[str]:
         """Approve a person's version in place of the request; `digest` is the request's, `edited` the version's."""
@@ -74,6 +75,10 @@ class Decisions:
     def look_at(self, request_id: str) -> None:
         """Pause the countdown of an open request: a person does something with it."""
         self._link.post(lambda engine: engine.look_at(request_id))
+
+    def attend(self) -> None:
+        """Let the countdowns of all open requests stand for a moment: a person is active in the queue."""
+        self._link.post(lambda engine: engine.attend())
 
     def bounds(self, request: Request) -> Mapping[str, Bound]:
         """Return how far the limits of `request` may be changed; nothing before the engine is there."""

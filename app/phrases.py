@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 REASON_LENGTH = 500
 """Characters of a reason that agents get (console.md, *Deciding*)."""
 TITLE_LENGTH = 120
+NO_REASON = "Denied by a person."
+"""What agents get where a person gave no reason."""
 
 
 def span(seconds: float) -> str:

@@ -6,6 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from runner.approval.absence import Absence
 from runner.approval.approvals import Approvals
 from runner.approval.circumstances import Circumstances
 from runner.approval.deciders import in_order
@@ -125,7 +126,8 @@ class Assembly:
         assess = partial(self.assess, person=True)
         hindsight = Hindsight(cases, grants, assessor, deciders, assess, circumstances, ledger, self.offered)
         editing = Editing(cases, desk, door, assess, assessor, circumstances, ledger)
-        return Approvals(desk, door, modes, late, remembering, deciders, hindsight, editing, hosts)
+        absence = Absence(record, desk, cases, self.parts.places.away)
+        return Approvals(desk, door, modes, late, remembering, deciders, hindsight, editing, hosts, absence)
 
     def make_networking(self) -> Networking:
         hosts, now = self.approvals.hosts, self.configuration.grants.now

@@ -35,13 +35,13 @@ ROOMS = {
         start
         notify
         chrome
-        allowing
+        allowing prompt
         remembering settings
         review history
         queue running agents doctor help
         files network packages
         bridge
-        decisions
+        decisions just_now
         cards errands page_tasks
         phrases
         parts

@@ -45,6 +45,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("Ctrl+K", "go anywhere"),
             ("Ctrl+1 to 8", "the pages"),
+            ("Ctrl+Shift+D", "a narrow column, the whole window"),
             ("Ctrl+Shift+H", "pause all, resume all"),
             ("Ctrl+Shift+S", "stop all"),
             ("F1", "help"),

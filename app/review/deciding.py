@@ -36,6 +36,8 @@ class Deciding(QWidget):
     """Nothing that arrives changes what is under review; only an answer or the person moves on."""
 
     add_agent = Signal()
+    opened = Signal(str)
+    """A request was brought under review."""
     declined = Signal(str, str)
     """Request id, and why an answer to it was not taken."""
 
@@ -91,6 +93,7 @@ class Deciding(QWidget):
         if card := self._cases.card(request_id):
             self.queue.choose(request_id)
             self.review.show_card(card)
+            self.opened.emit(request_id)
 
     def _answer(self, press: Callable[[], None]) -> None:
         """Answer what is on screen; where nothing there can be answered, only bring the next request there."""

@@ -22,15 +22,16 @@ from app import phrases
 from app.files.panel import FilesView
 from app.parts.back import back_button
 from app.parts.code import CodeView
+from app.parts.copies import offer_copies
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding
 from app.parts.lines import list_view
 from app.parts.meters import Meters, reached
 from app.parts.output import OutputView
-from app.parts.plain import plain_label
+from app.parts.plain import plain_label, tip
 from app.running.kept import KeptSandboxList
-from app.running.model import RunsModel
+from app.running.model import RunsModel, state_words
 from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured
 from runner.model.request import NetworkMode
 
@@ -74,9 +75,12 @@ class RunningPanel(QWidget):
         """The run that could not be shown: only a person's choice tries it again."""
         self._source: Transcript | None = None
         self._over = False
+        self._picked = False
+        """Whether the person chose the run that is shown; else the newest is."""
         self._transcripts: dict[str, Transcript] = {}
         self.model = RunsModel(cases, self)
         self.view = list_view(look, self.model, "Runs")
+        offer_copies(self.view, self.model.copies)
         self.title = ElidedLabel()
         self.title.setProperty("role", "title")
         self.state = ElidedLabel()
@@ -169,13 +173,10 @@ class RunningPanel(QWidget):
         card = self._card
         if card is None:
             return
-        if card.result is not None:
-            words = phrases.ended(card.result)
-        else:
-            doing = "running" if card.held is None else "paused, its time stands still,"
-            words = f"{doing} with {'; '.join(card.protections)}" if card.protections else doing.rstrip(",")
         claim = phrases.claim(card.request)
-        self.state.setText(f"{phrases.sender(card.request, card.several)}: {words}{claim and f' Its program {claim}.'}")
+        said = f"{phrases.sender(card.request, card.several)}: {state_words(card)}"
+        self.state.setText(f"{said} Its program {claim}." if claim else said)
+        self.state.setToolTip(tip("\n".join((self.state.text(), *card.protections))))
         self.stop.setVisible(card.result is None)
         self.hold.setVisible(card.can_hold)
         self.hold.setText("Pause" if card.held is None else "Resume")
@@ -224,12 +225,14 @@ class RunningPanel(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if (card := self.model.card(current.row())) is not None:
+            self._picked = True
             self.show_run(card)
 
     @Slot()
     def _tick(self) -> None:
         if self._cases.count_running():
             self.model.tick()
+            self._show_state()
             if self._source is None:
                 with self._whole_or_nothing():
                     self._follow()
@@ -384,9 +387,11 @@ class RunningPanel(QWidget):
         super().showEvent(event)
         self._ticker.start()
         newest = self.model.card(0)
-        if newest is not None and newest.running and (self._card is None or self._card.result is not None):
+        over = self._card is None or self._card.result is not None
+        if newest is not None and over and (newest.running or not self._picked):
             self.show_run(newest)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
+        self._picked = False
         self._ticker.stop()

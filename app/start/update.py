@@ -30,6 +30,7 @@ LATER = (
     "app.notify.notices",
     "app.notify.tray",
     "app.parts.bounded_lexers",
+    "app.prompt.window",
     "app.remembering.dialog",
     "app.remembering.panel",
     "app.remembering.words",

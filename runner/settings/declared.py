@@ -257,6 +257,10 @@ class Settings:
         "blinking.",
         group=WINDOW, yaml="window.motion", choices="system reduced",
     )
+    compact_prompt: bool = setting(
+        True, "Whether a request comes up as a small card above all windows while Assent is not in front.",
+        group=WINDOW, yaml="window.compact_prompt",
+    )
     notice_sound: bool = setting(
         False, "Whether there is a sound when half of the time to answer has passed and the window is not in front.",
         group=WINDOW, yaml="window.notice_sound",
@@ -269,6 +273,10 @@ class Settings:
     )
     start_at_login: bool = setting(
         False, "Whether your desktop starts Assent when you log in.", group=WINDOW, yaml="window.start_at_login",
+    )
+    start_minimized: bool = setting(
+        False, "Whether the window starts minimized when your desktop starts Assent.",
+        group=WINDOW, yaml="window.start_minimized",
     )
     secrets_file: bool = setting(
         False, "Whether secrets go to a file that only you can read where this system has no keyring.",

@@ -34,11 +34,12 @@ MODULES = (
     "first_window",
     "window",
     "review",
+    "prompt",
     "idle",
     "package",
     "history",
 )
-WINDOWS = {"first_window", "window", "review", "idle"}
+WINDOWS = {"first_window", "window", "review", "prompt", "idle"}
 """Those that need a display."""
 RESULT = Path("build/bench.json")
 

@@ -124,6 +124,7 @@ class RecordingBridge(EngineLink):
         self.unreadable = ""
         self.approve_by = ApproveBy.KEY
         self.closes = True
+        self.prompting = False
         for part in PARTS:
             setattr(self, part, _recording(cast("Any", type(getattr(self, part))))(self))
 
@@ -165,13 +166,16 @@ class RecordingBridge(EngineLink):
     def sounds(self) -> bool:
         return False
 
+    def prompts(self) -> bool:
+        return self.prompting
+
     def close(self, why: str, timeout: float = 2.0) -> bool:
         self.calls.append(("close", why))
         return self.closes
 
 
 PARTS = ("decisions", "pin", "runs", "memory", "agents")
-ASIDES = {"earlier", "look_at", "state"}
+ASIDES = {"attend", "earlier", "look_at", "state"}
 NOT_ASKED = {"call", "post", "hear"}
 """Public methods of the link that pages do not use."""
 

@@ -37,7 +37,7 @@ from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from runner.system.places import Places
 from tests.audit import story
-from tests.gui import feed, network_scenes, record
+from tests.gui import answered_scenes, feed, network_scenes, record
 from tests.gui.loop import in_loop
 from tests.gui.shots import (
     SCENES,
@@ -465,6 +465,7 @@ MORE: dict[str, Callable[[Scene], None]] = {
     "remember-refused": refused,
     "help": help_page,
     **network_scenes.SCENES,
+    **answered_scenes.ANSWERED,
 }
 _STYLE = """
 body { font: 14px sans-serif; margin: 24px; background: #f6f7f9; color: #1d2129; }

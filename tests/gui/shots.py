@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.cards import Cards
 from app.chrome.frame import Frame
@@ -94,6 +94,8 @@ class Scene:
         self.cases.address = "http://127.0.0.1:17317/mcp"
         self.cases.know_sandbox(SANDBOX)
         self.cases.know_agents(self.bridge.known)
+        self.over: list[QWidget] = []
+        """Windows of their own, drawn into the lower right corner."""
 
     def hear(self, *batches: tuple[Any, ...]) -> None:
         for batch in batches:
@@ -771,6 +773,9 @@ def _picture(look: Look, places: Places, play: Callable[[Scene], None], size: tu
     for dialog in scene.window.window().findChildren(QDialog):
         if dialog.isVisible():
             dialog.render(picture, QPoint((size[0] - dialog.width()) // 2, (size[1] - dialog.height()) // 2))
+    for widget in scene.over:
+        widget.render(picture, QPoint(picture.width() - widget.width() - 20, picture.height() - widget.height() - 20))
+        widget.close()
     scene.window.frame._may_close = True
     scene.window.frame.close()
     scene.window.frame.deleteLater()

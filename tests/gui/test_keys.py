@@ -99,7 +99,7 @@ def test_pause_all_becomes_resume_all_and_says_what_continues(desk: Desk) -> Non
     desk.hear((RunHeld(inside[1].id, True),))
     assert hold.text().strip() == "Resume all" and desk.window.toolbar.state.text().startswith("2 runs paused")
     desk.give("hold_all", (local.id,))
-    assert "1 run cannot be paused: claude-code's in the local sandbox" in desk.window.toolbar.state.text()
+    assert "1 run in the local sandbox can't be paused. Stop instead?" in desk.window.toolbar.state.text()
     hold.click()
     assert desk.bridge.calls == [("hold_all", True), ("hold_all", False)]
 

@@ -37,7 +37,7 @@ def test_a_run_in_a_container_can_be_paused_and_continues(desk: Desk) -> None:
     page.hold.click()
     desk.hear((RunHeld(name, True),))
     assert page.hold.text() == "Resume"
-    assert page.state.text().split(": ")[1].startswith("paused, its time stands still")
+    assert page.state.text().split(": ")[1].startswith("Paused. The time limit is on hold.")
     assert page.model.index(0, 0).data(SUMMARY).spoken.count("paused 0:0") == 1
     page.view.setFocus()
     desk.qtbot.keyClick(page.view, Qt.Key.Key_P, CONTROL_SHIFT)
