@@ -50,7 +50,13 @@ class PresenceButton(QToolButton):
         self.setProperty("kind", "mode")
         presence.changed.connect(self.refresh)
         cases.happened.connect(self.refresh)
-        self._shown = ("", "")
+        self._shown = ("", "", False)
+        self._narrow = False
+        self.refresh()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Show the bell alone, in its color."""
+        self._narrow = narrow
         self.refresh()
 
     @Slot()
@@ -58,12 +64,13 @@ class PresenceButton(QToolButton):
         """Say how it stands."""
         said = words(self._cases, self._presence)
         kind = "trust" if said else "guarded"
-        if (said, kind) == self._shown:
+        if (said, kind, self._narrow) == self._shown:
             return
-        self._shown = (said, kind)
-        self.setText(f" {said}" if said else "")  # the style leaves no room after an icon
+        self._shown = (said, kind, self._narrow)
+        in_words = said if not self._narrow else ""
+        self.setText(f" {in_words}" if in_words else "")  # the style leaves no room after an icon
         beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
-        self.setToolButtonStyle(beside if said else alone)
+        self.setToolButtonStyle(beside if in_words else alone)
         self._look.dress(self, "bell", "medium" if said else "muted", 14)
         self.setToolTip(AWAY if self._presence.away else said or HERE)
         self.setAccessibleName(f"{said or 'You may be disturbed'}. Opens a menu: do not disturb, away.")

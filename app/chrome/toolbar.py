@@ -26,7 +26,7 @@ SAID_MS = 12_000
 PAUSE, RESUME = " Pause all", " Resume all"
 ANYWHERE = "Go anywhere  Ctrl+K"
 NARROW = 700
-"""Width below which there is room for the keys alone."""
+"""Width below which there is room for keys and pictures alone."""
 
 
 class Toolbar(QWidget):
@@ -66,6 +66,7 @@ class Toolbar(QWidget):
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.state.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._said = ""
+        self._narrow, self._hold_shown = False, ("", False)
         self._silence = QTimer(self)
         self._silence.setSingleShot(True)
         self._silence.setInterval(SAID_MS)
@@ -93,6 +94,9 @@ class Toolbar(QWidget):
         super().resizeEvent(event)
         narrow = self.width() < self._look.px(NARROW)
         self.anywhere.setText("Ctrl+K" if narrow else ANYWHERE)
+        self._narrow = narrow
+        self.presence.set_narrow(narrow)
+        self._show_hold()
         self._row.setSpacing(self._look.px(4 if narrow else 10))
 
     @Slot()
@@ -123,8 +127,9 @@ class Toolbar(QWidget):
     def _show_hold(self) -> None:
         held = self._cases.all_held
         words = RESUME if held else PAUSE
-        if self.hold.text() != words:
-            self.hold.setText(words)
+        if (words, self._narrow) != self._hold_shown:
+            self._hold_shown = (words, self._narrow)
+            self.hold.setText("" if self._narrow else words)
             does = "Resume every run that is paused" if held else "Pause every run that can be; its time limit waits"
             self.hold.setToolTip(f"{does} (Ctrl+Shift+H)")
             self.hold.setAccessibleName(f"{words.strip()}: {does[0].lower()}{does[1:]}, Ctrl+Shift+H")

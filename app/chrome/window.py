@@ -241,10 +241,6 @@ class Window(QWidget):
         # Not as a banner: that would move the buttons of the request that still waits.
         self.toolbar.say(f"Remembered, see Rules. {words.ends(made)}")
 
-    @Slot(str)
-    def _tired(self, what: str) -> None:
-        self.banners.say("fatigue", Tone.INFO, what, "Rules")
-
     # ---- window ----
 
     @Slot()
@@ -344,7 +340,7 @@ class Window(QWidget):
         self.pages.failed.connect(self._failed)
         self.pages.settings_taken_up.connect(self.vault.look_again)
         self.pages.sandbox_built.connect(self.overall.look_for_sandbox)
-        self.fatigue.noticed.connect(self._tired)
+        self.fatigue.noticed.connect(lambda what: self.banners.say("fatigue", Tone.INFO, what, "Rules"))
         self._cases.happened.connect(self._take)
         self._connect_cards()
         for number, page in enumerate(PAGES, 1):
@@ -372,13 +368,9 @@ class Window(QWidget):
         self.dock.run_wanted.connect(self.show_run)
         self.dock.review.connect(self.show_waiting)
         self.dock.widen.connect(self.turn_docked)
-        self.pages.shown.connect(self._turned)
+        self.pages.shown.connect(self.toast.refresh)
+        self.pages.shown.connect(self.hurry.refresh)
         self.presence.changed.connect(self.toast.refresh)
-
-    @Slot()
-    def _turned(self, *_: object) -> None:
-        self.toast.refresh()
-        self.hurry.refresh()
 
     def _key(self, keys: str, act: Callable[[], object]) -> None:
         shortcut = QShortcut(QKeySequence(keys), self)

@@ -64,18 +64,20 @@ class Toast(QFrame):
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(0)
-        self._later.timeout.connect(self._place)
+        self._later.timeout.connect(self._settle)
         over.installEventFilter(self)
         cases.happened.connect(self._take)
         self.hide()
 
     @Slot()
-    def refresh(self) -> None:
+    def refresh(self, *_: object) -> None:
         """Come, or go, as pages and requests do."""
         wanted = self._elsewhere() and self._cases.count_waiting() > 0 and not self._hidden
         if wanted and not self.isVisible():
             self.stack.live(True)
-            self._place()
+            if not self._place():
+                self.stack.live(False)
+                return
             self.show()
             self.raise_()
             self.stack.rest.rearm()
@@ -102,8 +104,14 @@ class Toast(QFrame):
         self._later.start()
 
     @Slot()
-    def _place(self) -> None:
-        """Lie in the lower right corner, as high as the card."""
+    def _settle(self) -> None:
+        """Take the place again; go where there is no room for all of the card any more."""
+        if self.isVisible() and not self._place():
+            self.hide()
+            self.stack.live(False)
+
+    def _place(self) -> bool:
+        """Lie in the lower right corner, as high as the card; return False where the window is too small for it."""
         layout = self.layout()
         assert layout is not None
         edge = self._look.px(EDGE)
@@ -112,6 +120,7 @@ class Toast(QFrame):
         layout.activate()
         height = max(layout.minimumHeightForWidth(width), layout.heightForWidth(width))
         self.setGeometry(self._over.width() - edge - width, self._over.height() - edge - height, width, height)
+        return height <= self._over.height() - 2 * edge
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.Resize and self.isVisible():

@@ -101,8 +101,8 @@ class Absence:
     def _remembered(self) -> bool:
         """Return whether the person was away. A file that cannot be read counts for nothing: requests expire."""
         try:
-            return bool(json.loads(read_file(self._path, MOST_BYTES)) == {ENTRY: True})
-        except (OSError, ValueError, RecursionError):
+            return json.loads(read_file(self._path, MOST_BYTES))[ENTRY] is True
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
             return False
 
     def _remember(self, away: bool) -> None:

@@ -140,7 +140,7 @@ async def test_what_cannot_be_recorded_is_not_so(stage: Stage, monkeypatch: pyte
     assert not stage.engine.absence.away and not stage.places.away.exists()
 
 
-@pytest.mark.parametrize("content", ["", "{", '{"away": 1}', '{"away": true, "more": 1}', "[" * 900])
+@pytest.mark.parametrize("content", ["", "{", '{"away": 1}', '["away"]', "[" * 900])
 async def test_a_file_that_says_nothing_clear_lets_requests_expire(tmp_path: Path, content: str) -> None:
     stage = Stage(tmp_path)
     stage.places.make()

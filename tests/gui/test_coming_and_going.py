@@ -77,7 +77,7 @@ def test_the_window_says_that_an_agent_has_connected_and_then_no_longer(
 ) -> None:
     monkeypatch.setattr("app.chrome.banners.CONNECTED_MS", 1)
     banners, heard = desk.window.banners, Heard()
-    monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda _: False)
+    monkeypatch.setattr("app.notify.notices.in_front", lambda: False)
     notices = Notices(desk.cases, desk.window, heard, lambda: False)  # type: ignore[arg-type]
     desk.hear((AgentsChanged(),))
     assert not heard.said
