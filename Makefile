@@ -21,7 +21,7 @@ help:
 	@echo "make run     open the console"
 	@echo "make demo    show the main job on a virtual screen, leaving screenshots in build/demo"
 	@echo "make test    run the tests"
-	@echo "make agents  install Claude Code and Codex (760 MB), so that the tests drive them too"
+	@echo "make agents  install Claude Code, Codex, Gemini CLI and other clients (1.3 GB), so that the tests drive them too"
 	@echo "make lint    check style, types and architecture"
 	@echo "make bench   measure, against a floor measured in the same run; ARGS=--list tells what, ARGS=idle measures that"
 	@echo "make fuzz    give random input to all that reads what others write, four minutes; ARGS=--list tells what"
@@ -43,7 +43,7 @@ demo:
 	@$(SETUP) run $(WINDOW) $(SCREEN)
 	@$(BIN)/assent demo
 
-# Three processes for two processors: that with the tests on the container engine mostly waits for it.
+# Three processes for two processors: those with the tests on container engines mostly wait for them.
 test:
 	@$(SETUP) dev $(TESTS)
 	@packaging/engine.sh install || echo "Tests on containers are skipped."

@@ -11,10 +11,10 @@ def main() -> int:
     """Return the exit code of whatever the arguments ask for."""
     close_to_others()
     arguments = sys.argv[1:]
-    if not arguments:
+    if not arguments or arguments == ["--minimized"]:
         from app.start.opening import main as console
 
-        return console()
+        return console(minimized=bool(arguments))
     if arguments[0] == "demo":
         from app.demo.show import main as demo
 

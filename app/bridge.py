@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from app import phrases
-from app.decisions import Decisions, PinKeeping
+from app.decisions import Decisions, HistoryUpkeep, PinKeeping
+from app.registry import AgentRegistry
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future as EngineFuture
 
     from runner.approval.hindsight import Preview, Suggestion
+    from runner.approval.precedents import Precedents
     from runner.engine.engine import Engine
     from runner.engine.thread import EngineThread
-    from runner.identity.agents import Agent
     from runner.identity.secrets import Secrets
     from runner.model.events import Event
     from runner.model.request import Isolation
@@ -75,6 +75,7 @@ class EngineLink(QObject):
         self.runs = RunControl(self)
         self.memory = Memory(self)
         self.agents = AgentRegistry(self)
+        self.upkeep = HistoryUpkeep(self)
         self._rung.connect(self._drain, Qt.ConnectionType.QueuedConnection)
         self._returned.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
 
@@ -152,6 +153,14 @@ class EngineLink(QObject):
 
         return self.call(work)
 
+    def go_away(self) -> Future[None]:
+        """Let requests wait for the person from now on, instead of expiring."""
+        return self.call(lambda engine: engine.absence.leave())
+
+    def come_back(self) -> Future[None]:
+        """Let requests expire as always."""
+        return self.call(lambda engine: engine.absence.come_back())
+
     def renew_ledger(self) -> Future[None]:
         """Set a ledger that cannot be read aside and begin a new one."""
         return self.call(lambda engine: engine.history.renew())
@@ -178,6 +187,11 @@ class EngineLink(QObject):
         """Return whether notices that stay are to be heard; not before the engine is there."""
         engine = self.engine
         return engine is not None and engine.parts.configuration.settings.notice_sound
+
+    def prompts(self) -> bool:
+        """Return whether requests come up as cards while the window is not in front; not before the engine is there."""
+        engine = self.engine
+        return engine is not None and engine.parts.configuration.settings.compact_prompt
 
     def secrets(self) -> Secrets | None:
         """Return where the engine keeps its secrets; None before it is there."""
@@ -269,6 +283,16 @@ class RunControl:
         engine = self._link.engine
         return engine.transcript(request_id) if engine is not None else None
 
+    def build(self, request_id: str) -> tuple[str, Transcript] | None:
+        """Return the package of a request that is being built, and the output of its build; None where none is."""
+        engine = self._link.engine
+        return engine.installing.build(request_id) if engine is not None else None
+
+    def reachable(self, request_id: str) -> tuple[str, ...] | None:
+        """Return what a run may reach now; None where it has no network, or is over."""
+        engine = self._link.engine
+        return engine.runs.reachable(request_id) if engine is not None else None
+
 
 class Memory:
     """Grants and rules, and what both mean for a call."""
@@ -294,6 +318,10 @@ class Memory:
     def preview(self, request_id: str, choice: Choice) -> Future[Preview]:
         """Ask what a grant would have covered."""
         return self._link.call(lambda engine: engine.hindsight.preview(request_id, choice))
+
+    def precedents(self, request_id: str) -> Future[Precedents]:
+        """Ask how many like an open request a person approved today, and which values differ."""
+        return self._link.call(lambda engine: engine.hindsight.precedents(request_id))
 
     def remember(self, request_id: str, digest: str, choice: Choice, pin: str = "") -> Future[Grant]:
         """Remember what was chosen about exactly the request of `digest`; `pin` where that is asked for."""
@@ -326,39 +354,6 @@ class Memory:
     def suggestions(self) -> Future[tuple[Suggestion, ...]]:
         """Ask for suggestions of what might be remembered."""
         return self._link.call(lambda engine: engine.hindsight.suggestions())
-
-
-class AgentRegistry:
-    """The agents that may connect."""
-
-    def __init__(self, link: EngineLink) -> None:
-        self._link = link
-
-    def all(self) -> tuple[Agent, ...]:
-        """Return registered agents, revoked ones too; none before the engine is there."""
-        engine = self._link.engine
-        return engine.parts.agents.all() if engine is not None else ()
-
-    def add_agent(self, name: str) -> Future[str]:
-        """Register an agent. The future gives its token, which is shown only once."""
-        return self._link.call(lambda engine: engine.membership.add(name))
-
-    def send_test(self, agent: str) -> Future[None]:
-        """Ask for something harmless in the name of `agent`, so that a person sees what asking is like."""
-
-        async def work(engine: Engine) -> None:
-            await engine.submit(phrases.test_request(agent))
-
-        return self._link.call(work)
-
-    def look_again(self) -> None:
-        """Have the list read again: its file has changed."""
-        if self._link.engine is not None:
-            self._link.post(lambda engine: engine.membership.look_again())
-
-    def revoke_agent(self, name: str) -> Future[None]:
-        """Revoke an agent's token."""
-        return self._link.call(lambda engine: engine.membership.revoke(name))
 
 
 def _fail(answer: Future[Any], error: BaseException) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, assert_never
 
@@ -15,6 +15,7 @@ from runner.model.events import (
     AgentsChanged,
     ApprovalArmed,
     ApprovalSpent,
+    AwayChanged,
     CallsRefused,
     EngineTroubled,
     GatewayOpened,
@@ -23,6 +24,7 @@ from runner.model.events import (
     ModeChanged,
     QuestionAsked,
     QuestionPaused,
+    QuestionsMoved,
     RequestArrived,
     RequestAssessed,
     RequestClosed,
@@ -55,8 +57,8 @@ KEPT_RUNS = 20
 """Finished runs that stay in the running panel; older ones are in the history."""
 KEPT_READINGS = 600
 """Readings of one run that are held for its curves: 150 s at 4 Hz."""
-KEPT_REFUSALS = 50
-KEPT_MISSED = 50
+KEPT_REFUSALS, KEPT_MISSED = 50, 50
+HOLDABLE = (Isolation.GVISOR, Isolation.DOCKER)
 
 
 @dataclass(slots=True)
@@ -124,11 +126,7 @@ class Card:
     @property
     def can_hold(self) -> bool:
         """Whether it can be paused: containers can, but not builds in sandboxes beside that of the request."""
-        return (
-            self.running
-            and self.request.tool is Tool.CODE_EXECUTE
-            and self.request.isolation in (Isolation.GVISOR, Isolation.DOCKER)
-        )
+        return self.running and self.request.tool is Tool.CODE_EXECUTE and self.request.isolation in HOLDABLE
 
     @property
     def elapsed(self) -> float:
@@ -166,9 +164,8 @@ class Cards(QObject):
         """Where agents connect; empty until the gateway is open."""
         self.refusals: deque[CallsRefused] = deque(maxlen=KEPT_REFUSALS)
         self.requests_by_agent: dict[str, int] = {}
-        """Since this start."""
         self.refused_by_agent: dict[str, int] = {}
-        """Since this start."""
+        """Since this start, both."""
         self.first_refused: dict[str, float] = {}
         """When the first of these was reported, in seconds since the epoch."""
 
@@ -188,10 +185,11 @@ class Cards(QObject):
         """Return questions that expired, newest first, until they are dismissed."""
         return tuple(reversed(self._missed.values()))
 
-    def dismiss(self, request_id: str) -> None:
-        """Drop a missed request that the person has seen."""
-        if self._missed.pop(request_id, None) is not None:
-            self._cards.pop(request_id, None)
+    def dismiss(self, *request_ids: str) -> None:
+        """Drop missed requests that the person has seen."""
+        if gone := [one for one in request_ids if self._missed.pop(one, None) is not None]:
+            for one in gone:
+                self._cards.pop(one, None)
             self.happened.emit(())
 
     def running(self) -> tuple[Card, ...]:
@@ -245,6 +243,10 @@ class Cards(QObject):
             case RequestJoined():
                 if card := self._cards.get(event.request_id):
                     card.asked = event.times
+            case QuestionsMoved():
+                for request_id, deadline, window in event.ends:
+                    if card := self._waiting.get(request_id):
+                        card.deadline, card.window, card.paused = deadline, window, False
             case QuestionAsked() | QuestionPaused() | ApprovalArmed() | ApprovalSpent():
                 self._take_question(event)
             case RunStarted() | RunMeasured() | HostContacted() | RunHeld() | RunFinished():
@@ -253,7 +255,7 @@ class Cards(QObject):
                 self._take_engine(event)
             case TroubleCleared():
                 self.troubles.pop(event.area, None)
-            case AgentsChanged() | GrantsChanged() | SandboxChosen():
+            case AgentsChanged() | AwayChanged() | GrantsChanged() | SandboxChosen():
                 pass
             case _:
                 assert_never(event)
@@ -374,8 +376,7 @@ class Cards(QObject):
             card.held = now if event.held else None
 
     def _finished(self, event: RunFinished) -> None:
-        card = self._cards.get(event.request_id)
-        if card is None:
+        if (card := self._cards.get(event.request_id)) is None:
             return
         card.result = event.result
         if self._running.pop(card.id, None) is not None:
@@ -390,9 +391,10 @@ class Cards(QObject):
 
 
 def _tell_apart(cards: tuple[Card, ...]) -> None:
-    """Mark the requests of agents that have one open in another session. A call that names none is not another."""
-    sessions: dict[str, set[int]] = {}
+    """Mark the requests of agents that have one open in another session or from another program."""
+    known: defaultdict[tuple[str, str], set[object]] = defaultdict(set)
     for card in cards:
-        sessions.setdefault(card.request.agent, set()).add(card.request.session)
+        for name in ("session", "program"):
+            known[card.request.agent, name].add(getattr(card.request, name) or None)
     for card in cards:
-        card.several = len(sessions[card.request.agent] - {0}) > 1
+        card.several = any(len(known[card.request.agent, name] - {None}) > 1 for name in ("session", "program"))

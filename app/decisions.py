@@ -1,9 +1,10 @@
-"""Answers to requests and the PIN that some of them need, as awaitable calls of the engine."""
+"""Answers to requests, the PIN that some need, and what is removed from the history, as awaitable engine calls."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from app import phrases
 from runner.approval.deliberate import ApproveBy
 from runner.model.decision import Verdict
 from runner.requests.bounds import bounds
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from runner.approval.draft import Draft
     from runner.approval.editing import Earlier, Version
+    from runner.audit.retention import Pruned, RetentionPlan, RetentionRule
     from runner.engine.engine import Engine
     from runner.identity.pin import PinState
     from runner.identity.secrets import Where
@@ -52,7 +54,7 @@ class Decisions:
 
     def deny(self, request_id: str, digest: str, reason: str) -> Future[str]:
         """Deny exactly what `digest` stands for. The future gives why that was not accepted, or ''."""
-        return self._answer(request_id, digest, Verdict.DENIED, reason or "Denied by a person.")
+        return self._answer(request_id, digest, Verdict.DENIED, reason or phrases.NO_REASON)
 
     def approve_edited(self, request_id: str, digest: str, version: Version, edited: str, pin: str = "") -> Future[str]:
         """Approve a person's version in place of the request; `digest` is the request's, `edited` the version's."""
@@ -71,9 +73,17 @@ class Decisions:
 
         return self._link.call(work)
 
+    def take_back(self, request_id: str) -> Future[str]:
+        """Revoke the late approval of a request. The future gives why that came too late, or ''."""
+        return self._link.call(lambda engine: engine.late.take_back(request_id))
+
     def look_at(self, request_id: str) -> None:
         """Pause the countdown of an open request: a person does something with it."""
         self._link.post(lambda engine: engine.look_at(request_id))
+
+    def attend(self) -> None:
+        """Let the countdowns of all open requests stand for a moment: a person is active in the queue."""
+        self._link.post(lambda engine: engine.attend())
 
     def bounds(self, request: Request) -> Mapping[str, Bound]:
         """Return how far the limits of `request` may be changed; nothing before the engine is there."""
@@ -121,3 +131,30 @@ class PinKeeping:
     def remove(self, old: str) -> Future[None]:
         """Remove the PIN."""
         return self._link.call(lambda engine: engine.parts.pin.remove(old))
+
+
+class HistoryUpkeep:
+    """What a person has removed from the history. `pin` is given where approving needs it."""
+
+    def __init__(self, link: EngineCaller) -> None:
+        self._link = link
+
+    def plan(self, rule: RetentionRule) -> Future[RetentionPlan]:
+        """Ask what a rule would remove."""
+        return self._link.call(lambda engine: engine.bounds.plan(rule))
+
+    def carry_out(self, plan: RetentionPlan, pin: str = "") -> Future[Pruned]:
+        """Remove what a person saw in `plan`."""
+
+        async def work(engine: Engine) -> Pruned:
+            return await engine.bounds.carry_out(plan, proven=await engine.proven(pin))
+
+        return self._link.call(work)
+
+    def remove_content(self, request_id: str, pin: str = "") -> Future[Pruned]:
+        """Remove the content of one request."""
+
+        async def work(engine: Engine) -> Pruned:
+            return await engine.bounds.remove(request_id, proven=await engine.proven(pin))
+
+        return self._link.call(work)

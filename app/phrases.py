@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from app.parts.amounts import counted, size
 from app.parts.expose import visible as visible  # one of the phrases that every page uses
+from runner.approval.modes import TRUST_RULE
 from runner.model.decision import Decider, Verdict
 from runner.model.request import Isolation, Language, NetworkMode, Tool
 from runner.model.result import Outcome
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 REASON_LENGTH = 500
 """Characters of a reason that agents get (console.md, *Deciding*)."""
 TITLE_LENGTH = 120
+PASSED = {"low-risk": "as LOW risk", TRUST_RULE: "because you trusted the agent"}
+"""Why a request passed without asking, by the names that Assent itself gives as a rule."""
+NO_REASON = "Denied by a person."
+"""What agents get where a person gave no reason."""
 
 
 def span(seconds: float) -> str:
@@ -44,9 +49,16 @@ def claim(request: Request) -> str:
     return f'says it is "{visible(request.program)}"' if request.program else ""
 
 
+def claims(request: Request) -> tuple[tuple[str, str], ...]:
+    """Return what the agent says about why it asks, by name and in quotes: nobody has verified it."""
+    return tuple((name, f'says "{visible(text)}"') for name, text in request.claim.said)
+
+
 def sender(request: Request, several: bool = False) -> str:
-    """Return the agent, and which of its sessions where `several` are to be distinguished."""
+    """Return the agent, and which of its sessions or programs where `several` are to be distinguished."""
     agent = visible(request.agent)
+    if several and request.program and not request.session:
+        return f'{agent} as "{visible(request.program)}"'
     return f"session {request.session:,} of {agent}" if several and request.session else agent
 
 
@@ -82,6 +94,13 @@ def title(request: Request) -> str:
     if request.plan is not None and not request.code:
         return installs(request.plan)
     return title_of(request.title, request.code, request.tool)
+
+
+def quoted_title(request: Request) -> str:
+    """Return the title in quotes where the agent gave it: its claim, not what was found out."""
+    if not request.title or (request.plan is not None and not request.code):
+        return title(request)
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{visible(request.title)}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 def installs(plan: Plan) -> str:
@@ -148,6 +167,21 @@ def asks_for(request: Request) -> str:
             return f"makes a sandbox for {language(request.language)}"
         case other:
             return ASKS_FOR[other]
+
+
+DOES = {
+    Tool.CODE_EXECUTE: "runs code",
+    Tool.CODE_WRITE_FILE: "writes a file",
+    Tool.CODE_CREATE_SANDBOX: "makes a sandbox",
+    Tool.CLIENT_SHELL: "runs a command on your machine",
+    Tool.CLIENT_FETCH: "fetches an address on your machine",
+    Tool.CLIENT_TOOL: "uses a tool on your machine",
+}
+
+
+def does(request: Request) -> str:
+    """Return what a request would have done, as a verb with its object."""
+    return DOES.get(request.tool) or ASKS_FOR[request.tool]
 
 
 def isolation(value: Isolation) -> str:
@@ -222,11 +256,13 @@ def decided(decision: Decision) -> str:
     """Return who decided and how quickly, in one sentence."""
     match decision.by:
         case Decider.PERSON:
-            who = f"{verdict(decision.verdict).capitalize()} by a person after {span(decision.after_seconds)}."
+            who = f"{verdict(decision.verdict).capitalize()} by you after {span(decision.after_seconds)}."
+        case Decider.RULE if decision.verdict is Verdict.APPROVED and decision.rule in PASSED:
+            who = f"Passed {PASSED[decision.rule]}."
         case Decider.RULE:
-            who = f"{verdict(decision.verdict).capitalize()} by rule {visible(decision.rule)}."
+            who = f"{_verb(decision)} by rule {visible(decision.rule)}."
         case Decider.GRANT:
-            who = f"{verdict(decision.verdict).capitalize()} by what you remembered as {visible(decision.rule)}."
+            who = f"{_verb(decision)} by what you remembered as {visible(decision.rule)}."
         case Decider.ENGINE:
             who = f"{verdict(decision.verdict).capitalize()} by Assent."
         case Decider.AGENT:
@@ -234,6 +270,11 @@ def decided(decision: Decision) -> str:
         case _:
             assert_never(decision.by)
     return who
+
+
+def _verb(decision: Decision) -> str:
+    """Return what a rule or a grant did: what it approves passes without anybody looking at it."""
+    return "Passed" if decision.verdict is Verdict.APPROVED else verdict(decision.verdict).capitalize()
 
 
 def ended(result: Result) -> str:

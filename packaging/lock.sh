@@ -10,3 +10,4 @@ lock() {
 }
 lock --extra checkout pyproject.toml -o packaging/requirements/run.txt
 lock --extra checkout --extra dev -c packaging/requirements/run.txt pyproject.toml -o packaging/requirements/dev.txt
+lock packaging/agents/libraries.in -o packaging/requirements/agents.txt

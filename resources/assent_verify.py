@@ -7,6 +7,9 @@ of the last one. KEY is the public key that must have signed, HEAD the last entr
 NUMBER:HASH, or a file that holds a line with the signed head. Only what was noted elsewhere shows that the end was cut
 off at a place that was signed, or that everything was written again.
 
+Where the content of a request was removed, the SHA-256 of what its entries said is left, and a later entry with a
+signature of its own names the request. A body that is missing without such an entry is an error.
+
 Exits with 0 when all is as it was written, 1 when it is not, 2 when it fits together but nobody can vouch for it.
 Needs the standard library of Python 3.8 or later; signatures need the package `cryptography` as well.
 """
@@ -20,8 +23,9 @@ import os
 import re
 import stat
 import sys
+from bisect import bisect_left
 
-FORMAT = 1
+FORMATS = (1, 2)
 LONGEST_LINE = 1 << 28
 ENTRY = {"seq": int, "at": int, "kind": str, "request_id": str, "body_sha256": str, "prev": str, "hash": str}
 HEAD = {"seq": int, "hash": str, "key": str, "signature": str}
@@ -63,7 +67,16 @@ class Signatures:
         """Return whether the owner of `key` signed this head; True where that cannot be checked."""
         if not self.available:
             return True
-        message = b"assent ledger head\n" + canonical({"seq": seq, "hash": head}).encode("ascii")
+        return self._good(
+            key, b"assent ledger head\n" + canonical({"seq": seq, "hash": head}).encode("ascii"), signature
+        )
+
+    def good_removal(self, key, seq, prev, body, signature):
+        """Return whether the owner of `key` signed that entry `seq` removes this; True where that cannot be checked."""
+        message = canonical({"seq": seq, "prev": prev, "body": body}).encode("ascii")
+        return not self.available or self._good(key, b"assent ledger removal\n" + message, signature)
+
+    def _good(self, key, message, signature):
         try:
             self._key.from_public_bytes(bytes.fromhex(key)).verify(bytes.fromhex(signature), message)
         except (self._invalid, ValueError):
@@ -83,6 +96,12 @@ class Walk:
         self.keys = []
         self.vouched = 0
         self.signed = 0
+        self.missing = {}
+        """Requests whose bodies are not there and which no entry has named so far, with the entry of their arrival."""
+        self.arrivals = []
+        """The same entries in rising order, with each request; also of those that were named since."""
+        self.removed = 0
+        self.removed_by_others = 0
 
     def entry(self, found):
         """Check that `found` is whole, and follows from the entry before."""
@@ -99,19 +118,55 @@ class Walk:
             if wanted == 1:
                 raise Broken("Entry 1 is not the first: it names another before it.")
             raise Broken(f"Entry {self.seq} was replaced: entry {wanted} follows from another one.")
-        if type(body) is not str:
-            raise Broken(f"The body of entry {wanted} is missing.")
-        if hashlib.sha256(body.encode("utf-8", "replace")).hexdigest() != found["body_sha256"]:
+        if body is None:
+            self.gap(wanted, found["kind"], found["request_id"])
+        elif type(body) is not str:
+            raise Broken(f"The body of entry {wanted} is damaged.")
+        elif hashlib.sha256(body.encode("utf-8", "replace")).hexdigest() != found["body_sha256"]:
             raise Broken(f"The body of entry {wanted} was changed.")
-        self.own(wanted, found["kind"], body)
+        else:
+            self.own(wanted, found["kind"], body)
         if self.wanted and wanted == self.wanted[0] and own != self.wanted[1]:
             raise Broken(f"Entry {wanted} is not the one that was noted: the history was written again.")
         self.seq, self.hash = wanted, own
+
+    def gap(self, seq, kind, request):
+        """Take note of a body that is not there. Only what belongs to a request may be removed, and all of it."""
+        if not request or (kind != "arrived" and request not in self.missing):
+            raise Broken(f"The body of entry {seq} is missing.")
+        if request not in self.missing:
+            self.missing[request] = seq
+            self.arrivals.append((seq, request))
+
+    def removal(self, seq, body):
+        """Check an entry that says whose content was removed."""
+        fields = parsed(body, f"The body of entry {seq}")
+        key = str(fields.get("key", ""))
+        said = {name: value for name, value in fields.items() if name != "signature"}
+        if not self.keys or key != self.keys[-1]:
+            raise Broken(f"Entry {seq} removed content under a key that was not recorded before.")
+        if not self.signatures.good_removal(key, seq, self.hash, said, str(fields.get("signature", ""))):
+            raise Broken(f"Entry {seq} removed content, with a signature that does not fit.")
+        ranges = fields.get("requests")
+        if not isinstance(ranges, list) or not all(is_range(one) for one in ranges):
+            raise Broken(f"Entry {seq} removed content and does not say of which requests.")
+        named = 0
+        for first, last in ranges:
+            begin, end = bisect_left(self.arrivals, (first,)), bisect_left(self.arrivals, (last + 1,))
+            for at, name in self.arrivals[begin:end]:
+                named += self.missing.get(name) == at
+                self.missing.pop(name, None)
+        if named != fields.get("requests_removed"):
+            raise Broken(f"Entry {seq} says that content was removed which is there, or was removed before.")
+        self.removed += named
+        self.removed_by_others += named if key != self.key else 0
 
     def own(self, seq, kind, body):
         """Check what an entry says about the history itself. `self.seq` is still the entry before."""
         if (kind == "genesis") != (seq == 1):
             raise Broken(f"Entry {seq} is not where a {kind!a} entry belongs.")
+        if kind == "removed":
+            self.removal(seq, body)
         if kind not in ("key", "sealed"):
             return
         fields = parsed(body, f"The body of entry {seq}")
@@ -153,11 +208,19 @@ class Walk:
             self.sign(key, seq)
 
     def outside(self):
-        """Compare with what was noted apart from the file."""
+        """Compare with what was noted apart from the file, and say what nobody accounts for."""
+        if self.missing:
+            raise Broken(
+                f"The body of entry {min(self.missing.values())} is missing: no entry says that it was removed."
+            )
         if self.wanted and self.seq < self.wanted[0]:
             raise Broken(f"Entry {self.seq + 1} is missing: entries up to {self.wanted[0]} were noted.")
         if self.key and (not self.keys or self.keys[-1] != self.key):
             raise Broken(f"Entry {self.vouched + 1} is the first that --key did not sign: another key did.")
+
+
+def is_range(value):
+    return isinstance(value, list) and [type(one) for one in value] == [int, int] and value[0] <= value[1]
 
 
 def parsed(text, what):
@@ -200,7 +263,7 @@ def check(path, walk):
         if not begun:
             if found.get("assent") != "entries":
                 raise Broken("This is no export of entries: write one with `assent export --entries`.")
-            if found.get("format") != FORMAT:
+            if found.get("format") not in FORMATS:
                 raise Broken("A newer Assent wrote this file: take the verifier of that one.")
             begun = True
         elif "head" in found:
@@ -259,8 +322,14 @@ def main(arguments):
 def report(walk):
     """Say what was found in a file that is whole; return the exit code."""
     vouched = max(walk.vouched, walk.wanted[0] if walk.wanted else 0)
-    sure = vouched >= walk.seq
+    # Whoever had another key could have removed it, and have had the whole signed later.
+    others = walk.removed_by_others if walk.key else 0
+    sure = vouched >= walk.seq and not others
     say(f"All {walk.seq} entries {'are as they were written' if sure else 'fit together'}.")
+    if walk.removed:
+        say(
+            f"The content of {walk.removed} requests was removed, as entries with a signature say; its hashes are left."
+        )
     if walk.signed:
         say(f"Entries up to {walk.signed} are signed by {walk.keys[-1]!a}.")
     if sure:
@@ -269,7 +338,10 @@ def report(walk):
         say(NO_CRYPTOGRAPHY)
     elif not walk.key:
         say(NO_KEY)
-    say(f"Entry {vouched + 1} is the first that nobody vouches for.")
+    if others:
+        say(f"The content of {others} requests was removed under another key than --key.")
+    if vouched < walk.seq:
+        say(f"Entry {vouched + 1} is the first that nobody vouches for.")
     return 2
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from runner.assembly import open_engine
     from runner.engine.engine import Engine
-    from runner.library import execute, execute_async, run_python_code
+    from runner.library.direct import execute, execute_async, run_python_code
+    from runner.library.kept import SandboxManager
+    from runner.library.runners import SandboxConfig, SandboxedRunner, SandboxResult, SecurityLevel, create_runner
     from runner.model.assessment import Assessment, Capability, Finding, Level
     from runner.model.decision import Decision, Verdict
     from runner.model.errors import KnownError, Refused
@@ -29,8 +31,14 @@ __all__ = [
     "Refused",
     "Request",
     "Result",
+    "SandboxConfig",
+    "SandboxManager",
+    "SandboxResult",
+    "SandboxedRunner",
+    "SecurityLevel",
     "Usage",
     "Verdict",
+    "create_runner",
     "execute",
     "execute_async",
     "open_engine",
@@ -52,12 +60,18 @@ _HOME = {
     "Refused": "model.errors",
     "Request": "model.request",
     "Result": "model.result",
+    "SandboxConfig": "library.runners",
+    "SandboxManager": "library.kept",
+    "SandboxResult": "library.runners",
+    "SandboxedRunner": "library.runners",
+    "SecurityLevel": "library.runners",
     "Usage": "model.result",
     "Verdict": "model.decision",
-    "execute": "library",
-    "execute_async": "library",
+    "create_runner": "library.runners",
+    "execute": "library.direct",
+    "execute_async": "library.direct",
     "open_engine": "assembly",
-    "run_python_code": "library",
+    "run_python_code": "library.direct",
 }
 
 

@@ -6,6 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from runner.approval.absence import Absence
 from runner.approval.approvals import Approvals
 from runner.approval.circumstances import Circumstances
 from runner.approval.deciders import in_order
@@ -22,6 +23,7 @@ from runner.engine.bulletin import Bulletin
 from runner.engine.closing import Closing
 from runner.engine.engine import Engine
 from runner.engine.entrance import Entrance
+from runner.engine.history_bounds import HistoryBounds
 from runner.engine.history_opening import HistoryOpening
 from runner.engine.installing import Installing
 from runner.engine.joining import Joining
@@ -74,7 +76,9 @@ class Assembly:
         self.bulletin, self.closing, self.cases = Bulletin(), Closing(), Cases()
         self.recorder = Recorder(parts.ledger, self.bulletin)
         self.opener = Opener(self.bulletin)
-        self.membership = Membership(parts.agents, self.recorder, self.withdraw_all, self.forget)
+        self.membership = Membership(
+            parts.agents, self.recorder, self.settings, self.withdraw_all, self.forget, self.deny_forbidden
+        )
         self.circumstances = self.make_circumstances()
         self.approvals = self.make_approvals()
         self.networking = self.make_networking()
@@ -96,6 +100,7 @@ class Assembly:
             settings=self.settings,
             registered=self.membership.registered,
             barred=self.membership.barred,
+            forbids=self.membership.forbids,
             moved=self.parts.sandboxes.moved,
             unready=self.parts.sandboxes.unready,
             keeps=lambda id: self.sandboxes.holds(id),
@@ -125,7 +130,8 @@ class Assembly:
         assess = partial(self.assess, person=True)
         hindsight = Hindsight(cases, grants, assessor, deciders, assess, circumstances, ledger, self.offered)
         editing = Editing(cases, desk, door, assess, assessor, circumstances, ledger)
-        return Approvals(desk, door, modes, late, remembering, deciders, hindsight, editing, hosts)
+        absence = Absence(record, desk, cases, self.parts.places.away)
+        return Approvals(desk, door, modes, late, remembering, deciders, hindsight, editing, hosts, absence)
 
     def make_networking(self) -> Networking:
         hosts, now = self.approvals.hosts, self.configuration.grants.now
@@ -154,11 +160,13 @@ class Assembly:
                 self.installing,
                 self.offered,
                 Joining(self.cases, self.recorder, self.membership.registered),
+                self.membership,
             ),
             installing=self.installing,
             path=self.path,
             watch=watch,
             history=self.make_history(),
+            bounds=HistoryBounds(parts.places, parts.ledger, self.settings, self.in_use),
             timekeeping=Timekeeping(self.awoke, self.configuration.grants.note_time),
             opener=self.opener,
         )
@@ -186,6 +194,10 @@ class Assembly:
         registries = await self.parts.registries()
         return Offered(registries, self.approvals.hosts.granted(agent))
 
+    def in_use(self) -> frozenset[str]:
+        """Return the requests on which something rests that is still to happen."""
+        return self.approvals.late.armed | {case.request.id for case in self.cases.active()}
+
     def unwritable(self) -> str:
         """Return why the ledger cannot be written; empty where it can."""
         trouble = self.bulletin.standing("ledger")
@@ -204,17 +216,26 @@ class Assembly:
         self.approvals.late.drop(why)
 
     def withdraw_all(self, agent: str, why: str) -> None:
-        """Withdraw the requests of a revoked agent."""
+        """Withdraw the requests of an agent that was revoked or renamed."""
         self.path.withdraw_all(agent, why)
+
+    def deny_forbidden(self, agent: str) -> None:
+        """Deny the open questions of an agent that what a person has set for it forbids now."""
+        for case in self.cases.active():
+            if case.request.agent == agent and (why := self.membership.forbids(case.request, False)):
+                self.approvals.desk.deny(case.request.id, why)
 
     async def forget_sandbox(self, id: str) -> None:
         """Revoke what was approved for a kept sandbox that was removed. Raises KnownError."""
         self.approvals.late.drop_for(id)
         await self.approvals.remembering.revoke_for(id)
 
-    async def forget(self, agent: str) -> None:
-        """Revoke the grants of a revoked agent and remove its kept sandboxes. Raises KnownError."""
-        self.approvals.late.drop("the agent was revoked", agent)
-        self.approvals.modes.forget(agent)
-        await self.sandboxes.remove_of(agent, "The agent was revoked.")
-        await self.approvals.remembering.revoke_of(agent)
+    async def forget(self, agent: str, how: str) -> None:
+        """Revoke the grants of an agent and remove its kept sandboxes; `how` is "revoked" or "renamed".
+
+        Raises KnownError.
+        """
+        self.approvals.late.drop(f"the agent was {how}", agent)
+        self.approvals.modes.forget(agent, how)
+        await self.sandboxes.remove_of(agent, f"The agent was {how}.")
+        await self.approvals.remembering.revoke_of(agent, how)

@@ -11,9 +11,13 @@ import pytest
 # Read here: inside a test no such variable is left.
 AGENTS = (Path(os.environ.get("ASSENT_TEST_AGENTS") or "build/agents") / "node_modules" / ".bin").resolve()
 """Where the programs of real agents are."""
+LIBRARIES_PYTHON = AGENTS.parents[1] / "python/bin/python"
+"""An interpreter with the libraries that agents are written with."""
 
 PROGRAMS = {
-    "agents": (str(AGENTS / "claude"), str(AGENTS / "codex")),
+    "agents": (str(AGENTS / "claude"), str(AGENTS / "codex"), str(AGENTS / "gemini")),
+    "node packages": ("node", str(AGENTS / "conformance"), str(AGENTS / "mcp-inspector")),
+    "libraries": (str(LIBRARIES_PYTHON),),
     "bubblewrap": ("bwrap",),
     "node": ("node",),
     "screen": ("Xvfb", "xdotool"),
@@ -21,7 +25,8 @@ PROGRAMS = {
 }
 """Component -> programs that make it up: names on the PATH, or whole paths."""
 
-OPTIONAL = {"agents": "not required: Claude Code and Codex take 760 MB. `make agents` installs them"}
+INSTALLED = "not required: real clients take 1.3 GB. `make agents` installs them"
+OPTIONAL = dict.fromkeys(("agents", "node packages", "libraries"), INSTALLED)
 """Component -> why a test may be skipped for want of it even where everything else is required."""
 
 

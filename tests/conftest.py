@@ -19,6 +19,7 @@ os.environ.setdefault("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
 
 import hypothesis
 import pytest
+from PySide6.QtCore import QThread
 
 from runner.sandbox.local.control_groups import CONTROLLERS, own_group
 from runner.system import tasks
@@ -28,6 +29,8 @@ from tests.sharing import SharedByFile, turn
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# The first thread that Qt meets is the main one for it; some tests read pictures on another.
+QThread.currentThread()
 GRACE_SECONDS = 3.0
 """For threads and processes that are on their way out when a test ends."""
 

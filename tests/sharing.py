@@ -1,11 +1,13 @@
-"""How processes share the tests: file by file, and those on the container engine all in one process.
+"""How processes share the tests: file by file, but those on the container engine all in one process.
 
-There is one engine then, its tests do not compete for it, and what the tests of a file share is made once. Of xdist
-itself, `--dist loadgroup` would do that; with pytest 9.2 it sends every test wherever there is room.
+Its tests mostly wait for the engine and do not compete for it, and what they share is made once. Those that start and
+kill engines of their own are all in another process. Of xdist itself, `--dist loadgroup` would do that; with pytest 9.2
+it sends every test wherever there is room.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,21 @@ from xdist.scheduler import LoadScopeScheduling
 if TYPE_CHECKING:
     import pytest
 
-ON_THE_ENGINE = ("containers", "contract", "security")
-"""Folders of tests that need the container engine, and mostly wait for it."""
-LONGEST = (*ON_THE_ENGINE, "path", "gui", "sandbox", "gateway", "commands", "risk")
+ON_THE_ENGINE = ("containers", "contract")
+"""Folders of tests that need the container engine, unless they are for the local sandbox."""
+ALSO_ON_IT = ("security",)
+"""Folders whose tests need it only where they are for a sandbox of it."""
+SANDBOX = re.compile(r"::\w+\[(local|docker|gvisor)[-\]]")
+"""The sandbox that a test is for, the first of its parameters (`tests.contract.conftest.KINDS`)."""
+OWN_ENGINES = (
+    "tests/contract/test_engine_lost.py",
+    "tests/containers/test_images.py",
+    "tests/containers/test_engine.py",
+    "tests/path/test_story.py",
+)
+"""Files whose tests start engines of their own."""
+ENGINE, ENGINES = "engine", "engines of their own"
+LONGEST = ("path", "gui", "security", "sandbox", "gateway", "commands", "risk", "contract")
 """Folders that take long, the longest first: what comes last is short, so that all processes end together."""
 
 
@@ -29,8 +43,19 @@ class SharedByFile(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         """Return what goes to one process with this test."""
-        file = nodeid.partition("::")[0]
-        return "engine" if folder_of(file) in ON_THE_ENGINE else file
+        return scope(nodeid)
+
+
+def scope(nodeid: str) -> str:
+    """Return the engine that a test needs, or its file."""
+    file = nodeid.partition("::")[0]
+    if file in OWN_ENGINES:
+        return ENGINES
+    found, folder = SANDBOX.search(nodeid), folder_of(file)
+    contained = found is not None and found[1] != "local"
+    if (folder in ON_THE_ENGINE and (contained or found is None)) or (folder in ALSO_ON_IT and contained):
+        return ENGINE
+    return file
 
 
 def folder_of(file: str) -> str:
@@ -41,5 +66,8 @@ def folder_of(file: str) -> str:
 
 def turn(nodeid: str) -> int:
     """Return when a test is to come; what takes long is first."""
-    folder = folder_of(nodeid.partition("::")[0])
-    return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
+    wanted = scope(nodeid)
+    if wanted in (ENGINE, ENGINES):
+        return (ENGINE, ENGINES).index(wanted)
+    folder = folder_of(wanted)
+    return 2 + (LONGEST.index(folder) if folder in LONGEST else len(LONGEST))

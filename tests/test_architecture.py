@@ -35,14 +35,18 @@ ROOMS = {
         start
         notify
         chrome
-        allowing
+        allowing prompt
         remembering settings
+        today
         review history
         queue running agents doctor help
         files network packages
         bridge
-        decisions
+        registry
+        decisions just_now
+        attention
         cards errands page_tasks
+        allowances
         phrases
         parts
         look

@@ -80,13 +80,13 @@ def test_the_top_level_holds_what_it_should() -> None:
     assert ".ci/run" in tracked()
 
 
-@pytest.mark.parametrize("kind", ["run", "dev"])
+@pytest.mark.parametrize("kind", ["run", "dev", "agents"])
 def test_lock_files_say_what_and_never_from_where(kind: str) -> None:
     lines = [line.split("#")[0] for line in (LOCKS / f"{kind}.txt").read_text("utf-8").splitlines()]
     assert [line for line in lines if line.startswith("-") or re.search(r"[/@]|\.whl|\.tar", line)] == []
 
 
-@pytest.mark.parametrize("kind", ["run", "dev"])
+@pytest.mark.parametrize("kind", ["run", "dev", "agents"])
 def test_every_locked_package_has_its_hashes(kind: str) -> None:
     assert all(hashes for _, _, hashes in locked(kind).values())
 

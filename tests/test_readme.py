@@ -32,7 +32,7 @@ SHOWN_BY_TESTS = {
     "assent connect claude-code": "tests/commands/test_connect.py::"
     "test_it_waits_for_the_first_call_and_says_when_it_came",
     "assent connect claude-code --hook": "tests/path/test_real_hooks.py::"
-    "test_the_clients_own_shell_runs_only_what_was_approved",
+    "test_the_clients_own_tools_do_only_what_was_approved",
     "assent connect": "tests/commands/test_connect.py::test_show_changes_nothing_and_yes_writes_what_it_showed",
     "assent connect CLIENT": "tests/commands/test_connect.py::test_show_changes_nothing_and_yes_writes_what_it_showed",
     "assent connect CLIENT --hook": "tests/commands/test_hook.py::"
@@ -51,7 +51,14 @@ SHOWN_BY_TESTS = {
     "make agents": "tests/path/test_real_agents.py::test_a_real_agent_waits_for_the_click_and_reports_the_output",
     "assent self-test": "tests/commands/test_cli.py::test_the_self_test_goes_the_whole_way",
     "assent export --output FILE": "tests/commands/test_export.py::test_each_format_and_the_verifier_are_written",
+    "assent history prune": "tests/commands/test_history.py::test_what_is_removed_is_signed_by_the_key_of_the_console",
+    "assent history --follow": "tests/commands/test_history.py::"
+    "test_entries_come_as_they_are_written_and_a_signal_ends_it",
     "assent agents revoke NAME": "tests/commands/test_cli.py::test_agents_are_added_listed_and_revoked",
+    "assent agents rename NAME NEW": "tests/commands/test_agents.py::test_a_renaming_names_the_rules_that_stay_behind",
+    "assent agents pause NAME": "tests/commands/test_agents.py::test_an_agent_is_paused_and_resumed",
+    "assent agents resume NAME": "tests/commands/test_agents.py::test_an_agent_is_paused_and_resumed",
+    "assent agents set NAME": "tests/commands/test_agents.py::test_an_agent_is_limited_shown_and_let_go_again",
     "make package": "tests/package/test_package.py::test_it_says_its_version_and_its_files_are_as_packed",
     "make package-test": "tests/package/test_story.py::test_an_update_while_it_is_open",
     "sudo apt install ./assent_0.1.0_amd64.deb": "tests/package/test_package.py::test_every_library_is_found",

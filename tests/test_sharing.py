@@ -12,14 +12,22 @@ if TYPE_CHECKING:
 
 TESTS = [
     "tests/test_a.py::test_1",
-    "tests/gui/test_b.py::test_1",
-    "tests/gui/test_b.py::test_2[tests/contract/test_c.py::test_1]",
+    "tests/gui/test_b.py::test_1[docker]",
+    "tests/gui/test_b.py::test_2[tests/contract/test_c.py::test_1[docker]]",
+    "tests/security/test_s.py::test_1",
     "tests/containers/test_c.py::test_1",
-    "tests/containers/test_c.py::test_2",
-    "tests/containers/test_c.py::test_3",
-    "tests/contract/test_c.py::test_1",
+    "tests/containers/test_images.py::test_1[docker]",
+    "tests/contract/test_c.py::test_1[local]",
+    "tests/contract/test_c.py::test_1[docker]",
+    "tests/contract/test_c.py::test_2[gvisor-python-print('[local]')]",
+    "tests/security/test_s.py::test_2[gvisor-x]",
+    "tests/contract/test_engine_lost.py::test_1",
     "tests/gui/parts/test_d.py::test_1",
+    "tests/security/test_s.py::test_2[local-x]",
 ]
+ENGINE = [4, 7, 8, 9]
+OWN = [5, 10]
+OTHERS = [1, 2, 11, 3, 12, 6, 0]
 
 
 class Process:
@@ -49,8 +57,9 @@ def test_each_file_and_the_engine_go_to_one_process_in_the_order_of_their_turn()
         scheduler.add_node_collection(each, collected)
     scheduler.schedule()
     first, second = ([collected[number] for number in each.given] for each in processes)
-    assert first == [*TESTS[3:7]]
-    assert second[:3] == [*TESTS[1:3], TESTS[7]]
+    assert first == [TESTS[number] for number in ENGINE]
+    assert second[:2] == [TESTS[number] for number in OWN]
+    assert collected[6:] == [TESTS[number] for number in OTHERS]
     for each in processes:
         for number in [*each.given]:
             scheduler.mark_test_complete(each, number)

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
+from app.allowances import summary
+from app.parts.agent import DOT, agent_ink, swatch
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
     from app.cards import Cards
+    from app.look.look import Look
     from runner.identity.agents import Agent
 
 Index = QModelIndex | QPersistentModelIndex
@@ -24,8 +27,9 @@ AGENT = Qt.ItemDataRole.UserRole
 class AgentsModel(QAbstractTableModel):
     """Counts are those since Assent was started."""
 
-    def __init__(self, cases: Cards, parent: QObject | None = None) -> None:
+    def __init__(self, cases: Cards, look: Look, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._look = look
         self._cases = cases
         self._agents: tuple[Agent, ...] = ()
 
@@ -64,6 +68,10 @@ class AgentsModel(QAbstractTableModel):
             return None
         if role == AGENT:
             return agent
+        if role == Qt.ItemDataRole.DecorationRole and COLUMNS[index.column()] == "Name":
+            return swatch(agent_ink(self._look, agent.name), self._look.px(DOT))
+        if role == Qt.ItemDataRole.ToolTipRole and COLUMNS[index.column()] == "State":
+            return summary(agent) or None
         return self._text(agent, index.column()) if role == Qt.ItemDataRole.DisplayRole else None
 
     def _text(self, agent: Agent, column: int) -> str:
@@ -71,12 +79,23 @@ class AgentsModel(QAbstractTableModel):
             case "Name":
                 return phrases.visible(agent.name)
             case "Added":
-                return phrases.when(agent.created_at)
+                return phrases.when(agent.registered_at)
             case "Last seen":
-                return phrases.ago(time.time() - agent.last_seen) if agent.last_seen else "never"
+                return phrases.ago(time.time() - agent.last_seen) if agent.last_seen else "never connected"
             case "Requests":
                 return f"{self._cases.requests_by_agent.get(agent.name, 0):,}"
             case "Refused":
                 return f"{self._cases.refused_by_agent.get(agent.name, 0):,}"
             case _:
-                return "revoked" if agent.revoked else "active"
+                return _state(agent)
+
+
+def _state(agent: Agent) -> str:
+    """Return how things stand with an agent."""
+    if agent.renamed_to:
+        return f"now {phrases.visible(agent.renamed_to)}"
+    if agent.revoked:
+        return "revoked"
+    if agent.paused:
+        return "paused"
+    return "limited" if summary(agent) else "active"

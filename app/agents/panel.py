@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHBoxLayout,
     QHeaderView,
     QLineEdit,
     QPushButton,
@@ -21,13 +20,15 @@ from PySide6.QtWidgets import (
 from app.agents.client_link import ClientLink
 from app.agents.connecting import Connecting
 from app.agents.model import AgentsModel
-from app.agents.welcome import Welcome
+from app.agents.settings import AgentSettings
+from app.agents.welcome import Welcome, suggested_name
 from app.page_tasks import PageTasks
 from app.parts.amounts import counted
 from app.parts.confirm import ConfirmDialog
 from app.parts.empty import EmptyState
+from app.parts.flow import Flow
 from app.parts.fold import FoldingRow
-from app.parts.plain import plain_label
+from app.parts.plain import plain_label, say
 from app.parts.roles import clearable
 from runner.identity.agents import NAME
 from runner.model.errors import KnownError
@@ -62,7 +63,7 @@ class AgentsPanel(QWidget):
         self._tasks = PageTasks("agents", self)
         self._adding = False
         """One at a time: a token is shown once, and a second one must not take its place unseen."""
-        self.model = AgentsModel(cases, self)
+        self.model = AgentsModel(cases, look, self)
         self.view = self._make_view()
         self.name = QLineEdit()
         self.name.setPlaceholderText("Name, for example claude-code")
@@ -73,10 +74,14 @@ class AgentsPanel(QWidget):
         self.add = QPushButton("Add agent")
         self.add.setProperty("kind", "primary")
         self.add.setAutoDefault(False)
+        self.settings = QPushButton("Settings\N{HORIZONTAL ELLIPSIS}")
+        self.settings.setToolTip("Name, color, limits and pause of the selected agent")
+        self.settings.setAutoDefault(False)
         self.revoke = QPushButton("Revoke\N{HORIZONTAL ELLIPSIS}")
         self.revoke.setProperty("kind", "danger")
         self.revoke.setAutoDefault(False)
-        self.welcome = Welcome(look)
+        self.welcome = Welcome(cases, look)
+        self.form = AgentSettings(cases, bridge, look)
         self.connecting = Connecting(ClientLink(bridge), cases, look)
         self.connect_program = QPushButton("Connect a program")
         self.connect_program.setAutoDefault(False)
@@ -94,8 +99,11 @@ class AgentsPanel(QWidget):
         self.look_again()
 
     def begin_adding(self) -> None:
-        """Put the focus where a name is typed."""
+        """Put the focus where a name is typed, with one that is free."""
         self._stack.setCurrentWidget(self._list_page)
+        if not self.name.text():
+            self.name.setText(suggested_name(self._cases.agents or ()))
+            self.name.selectAll()
         self.name.setFocus()
 
     @Slot()
@@ -168,12 +176,7 @@ class AgentsPanel(QWidget):
         self.view.setFocus()
 
     def _say(self, text: str, role: str) -> None:
-        self.message.setText(text)
-        self.message.setVisible(bool(text))
-        if self.message.property("role") != role:
-            self.message.setProperty("role", role)
-            self.message.style().unpolish(self.message)
-            self.message.style().polish(self.message)
+        say(self.message, text, role)
 
     # ---- revoking ----
 
@@ -183,7 +186,9 @@ class AgentsPanel(QWidget):
         if agent is None or agent.revoked:
             return
         open_now = sum(card.request.agent == agent.name for card in self._cases.waiting())
-        what = f"Its token is worth nothing from then on. {counted(open_now, 'open question')} will be withdrawn."
+        what = "It is disconnected at once. Its token stops working."
+        if open_now:
+            what += f" {counted(open_now, 'open question')} will be withdrawn."
         title = f"Revoke {agent.name}?"
         ConfirmDialog(self.window(), title, what, "Revoke", lambda yes: self._revoke_if(yes, agent.name)).open()
 
@@ -195,7 +200,16 @@ class AgentsPanel(QWidget):
     @Slot()
     def _choice_changed(self) -> None:
         agent = self.model.agent(self.view.currentIndex().row())
-        self.revoke.setEnabled(agent is not None and not agent.revoked)
+        for button in (self.settings, self.revoke):
+            button.setEnabled(agent is not None and not agent.revoked)
+
+    @Slot()
+    def open_settings(self) -> None:
+        """Show the settings of the selected agent."""
+        agent = self.model.agent(self.view.currentIndex().row())
+        if agent is not None and not agent.revoked:
+            self.form.show_agent(agent)
+            self._stack.setCurrentWidget(self.form)
 
     # ---- building ----
 
@@ -221,16 +235,11 @@ class AgentsPanel(QWidget):
 
     def _lay_out(self) -> None:
         px = self._look.px
-        line = QHBoxLayout()
-        line.setSpacing(px(8))
+        self._buttons = Flow((self.add, self.connect_program, self.settings, self.revoke), px(8), left=True)
         self._head = FoldingRow()
         self._head.setSpacing(px(8))
         self._head.addWidget(self.name, 1)
-        self._head.addLayout(line)
-        line.addWidget(self.add)
-        line.addWidget(self.connect_program)
-        line.addSpacing(px(16))
-        line.addWidget(self.revoke)
+        self._head.addLayout(self._buttons)
         title = plain_label("Agents", "title")
         self._rows = QStackedWidget()
         self._rows.addWidget(self.nobody)
@@ -248,6 +257,7 @@ class AgentsPanel(QWidget):
         self._stack.addWidget(self._list_page)
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(self.connecting)
+        self._stack.addWidget(self.form)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self._stack)
@@ -259,6 +269,9 @@ class AgentsPanel(QWidget):
         self.name.returnPressed.connect(self._add)
         self.add.clicked.connect(self._add)
         self.revoke.clicked.connect(self._ask_revoke)
+        self.settings.clicked.connect(self.open_settings)
+        self.view.activated.connect(self.open_settings)
+        self.form.done.connect(self._done)
         self.connect_program.clicked.connect(self.begin_connecting)
         self.nobody.pressed.connect(self.begin_connecting)
         self.connecting.done.connect(self._done)
@@ -273,7 +286,8 @@ class AgentsPanel(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._head.fold(self.width() < self._look.px(520))
+        self._buttons.fit(self.width() - 2 * self._look.px(16))
+        self._head.fold(self.width() < self._look.px(640))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

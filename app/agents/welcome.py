@@ -21,15 +21,21 @@ from PySide6.QtWidgets import (
 from app.parts.copying import CopyButton
 from app.parts.fold import FoldingRow
 from app.parts.order import tab_in_reading_order
-from app.parts.plain import plain_label
+from app.parts.plain import plain_label, say
+from runner.clients.known import CLIENTS
 from runner.gateway.snippets import Snippet, configurations, own_command
 from runner.system.places import variables
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QResizeEvent
 
+    from app.cards import Cards
     from app.look.look import Look
+    from runner.identity.agents import Agent
 
+WAITS = "Waiting for its first call. Start the program again after you have added the configuration."
 ONCE = "Copy the token or one of the configurations now: Assent keeps only its hash and cannot show it again."
 
 
@@ -40,12 +46,15 @@ class Welcome(QFrame):
     test = Signal(str)
     """A test request in the name of this agent is wanted."""
 
-    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._cases = cases
         self._snippets: tuple[Snippet, ...] = ()
         self._name = ""
         self.setProperty("card", True)
         self._title = plain_label(role="title")
+        self.connected = plain_label(role="muted", wrap=True)
+        """Whether it has ever connected."""
         once = plain_label(ONCE, wrap=True)
         self.token = QLineEdit()
         self.token.setReadOnly(True)
@@ -72,6 +81,9 @@ class Welcome(QFrame):
         self.close_button.setProperty("kind", "primary")
         self.close_button.setAutoDefault(False)
         self.copied.toggled.connect(self.close_button.setEnabled)
+        for button in (self.copy_token, self.copy_text):
+            button.clicked.connect(lambda: self.copied.setChecked(True))
+        cases.agents_known.connect(self._show_connected)
         self.close_button.clicked.connect(self._finish)
         self._lay_out(look, once)
         tab_in_reading_order(self)
@@ -79,7 +91,7 @@ class Welcome(QFrame):
     def welcome(self, name: str, token: str, address: str) -> None:
         """Show what belongs to the new agent `name`."""
         self._name = name
-        self._title.setText(f"{name} may connect")
+        self._title.setText(f"Connect {name}")
         self.token.setText(token)
         self.token.setCursorPosition(0)
         self.copy_token.set_text_to_copy(token)
@@ -92,7 +104,17 @@ class Welcome(QFrame):
         self.copied.setChecked(False)
         self.close_button.setEnabled(False)
         self._show_snippet()
+        self._show_connected()
         self.copy_token.setFocus()
+
+    @Slot()
+    def _show_connected(self) -> None:
+        """Show whether the new agent has called."""
+        known = next((one for one in self._cases.agents or () if one.name == self._name), None)
+        if known is not None and known.last_seen:
+            say(self.connected, f"{self._name} has connected.", "ok")
+        else:
+            say(self.connected, WAITS, "muted")
 
     @Slot()
     def _show_snippet(self) -> None:
@@ -100,7 +122,7 @@ class Welcome(QFrame):
         found = self._snippets[at] if 0 <= at < len(self._snippets) else None
         self.text.setPlainText(found.text if found else "Agents cannot connect yet: see the message at the top.")
         self.copy_text.set_text_to_copy(found.text if found else "")
-        self.file.setText("" if found is None else f"Goes into {found.file}" if found.file else "Run this command")
+        self.file.setText("" if found is None else _where(found.file))
 
     @Slot()
     def _test(self) -> None:
@@ -145,4 +167,24 @@ class Welcome(QFrame):
         column.addSpacing(px(4))
         column.addLayout(second)
         column.addWidget(self.text, 1)
+        column.addWidget(self.connected)
         column.addLayout(last)
+
+
+def suggested_name(agents: Sequence[Agent]) -> str:
+    """Return a name that no agent has: that of the first client that is not there yet, else a number."""
+    used = {agent.name for agent in agents if not agent.revoked}
+    usual = (client.id for client in CLIENTS)
+    numbered = (f"agent-{number}" for number in range(1, len(used) + 2))
+    return next(name for name in (*usual, *numbered) if name not in used)
+
+
+def _where(file: str) -> str:
+    """Return where a configuration goes."""
+    if not file:
+        return "Run this command"
+    if file.startswith("."):
+        return f"Add it to {file} of the project, and keep that out of version control: it holds the token"
+    if not file.startswith(("~", "/")):
+        return f"Add it to {file}"
+    return f"Add it to {file}, beside what is there; not to a project's folder"

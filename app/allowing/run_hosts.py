@@ -42,6 +42,7 @@ class RunHosts(QObject):
         self._soon.setInterval(SOON_MS)
         self._soon.timeout.connect(self.refresh)
         self.strip.all_wanted.connect(self._show_tab)
+        self.decisions.changed.connect(self.changed)
         page.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -74,6 +75,12 @@ class RunHosts(QObject):
         self.refresh()
 
     @Slot()
+    def changed(self) -> None:
+        """Take up what the run may reach by now."""
+        if self._card is not None:
+            self.strip.set_reachable(self._bridge.runs.reachable(self._card.id))
+
+    @Slot()
     def refresh(self) -> None:
         """Take up what the run has tried since the last time."""
         card = self._card
@@ -84,6 +91,7 @@ class RunHosts(QObject):
         contacts = result.contacts if result is not None else tuple(card.contacts.values())
         left_out = result.contacts_left_out if result is not None else 0
         by = self._bridge.decisions.approve_by()
+        self.changed()
         self.strip.refresh(contacts, left_out, by)
         networked = card.request.network is not NetworkMode.NONE
         none = NO_NETWORK if not networked else NOTHING_YET if result is None else NOTHING

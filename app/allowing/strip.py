@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -15,6 +16,7 @@ from app.parts.plain import plain_label
 from app.review.guard import ClickGuard
 from app.review.steady import Steady
 from runner.approval.deliberate import ApproveBy
+from runner.model.network import Destination, UnusableHost
 from runner.model.request import NetworkMode
 
 if TYPE_CHECKING:
@@ -59,6 +61,8 @@ class RefusedStrip(QFrame):
         self._card: Card | None = None
         self._refused: dict[Key, Contact] = {}
         self._left_out = 0
+        self._reachable: tuple[str, ...] | None = None
+        self._contacts: tuple[Contact, ...] = ()
         self._stays = False
         self.rows = [RefusedRow(look, decisions) for _ in range(ROWS)]
         self.said = ElidedLabel()
@@ -112,8 +116,15 @@ class RefusedStrip(QFrame):
         # One that ends while it is on screen keeps its place.
         self._stays = card is not None and card.result is None and card.request.network is not NetworkMode.NONE
         self._refused = {}
+        self._reachable, self._contacts = None, ()
         for row in self.rows:
             row.clear()
+
+    def set_reachable(self, hosts: tuple[str, ...] | None) -> None:
+        """Take up what the run may reach by now; None where it is over."""
+        if hosts != self._reachable:
+            self._reachable = hosts
+            self._show()
 
     def refresh(self, contacts: Iterable[Contact], left_out: int, by: ApproveBy) -> None:
         """Take up the contacts of the run; `by` is what the person approves with."""
@@ -121,7 +132,7 @@ class RefusedStrip(QFrame):
         if card is None:
             self.hide()
             return
-        contacts = tuple(contacts)
+        contacts = self._contacts = tuple(contacts)
         # One that was refused and then not reached, or the other way round, has one row: that of the refusal.
         troubled = sorted((one for one in contacts if not one.allowed), key=lambda one: one.allowed is False)
         latest = {(one.host, one.port): one for one in troubled}
@@ -163,9 +174,22 @@ class RefusedStrip(QFrame):
     def _is_open(self, card: Card, contact: Contact) -> bool:
         return self._decisions.said(card, contact).open
 
+    def _hosts(self, card: Card) -> tuple[str, ...]:
+        """Return what the run may reach; once it is over, what it was approved for and what else it has reached."""
+        asked = card.request.domains
+        if self._reachable is not None:
+            return tuple(sorted(self._reachable, key=lambda one: (one not in asked, one)))
+        listed = []
+        for entry in asked:
+            with contextlib.suppress(UnusableHost):
+                listed.append(Destination.parse(entry))
+        reached = (Destination(one.host, one.port) for one in self._contacts if one.allowed)
+        later = (str(one) for one in reached if not any(host.fits(one.host, one.port) for host in listed))
+        return *asked, *dict.fromkeys(later)
+
     def _summary(self, card: Card) -> str:
         """Return how many hosts were refused, and which ones may be reached."""
-        hosts = card.request.domains
+        hosts = self._hosts(card)
         named = ", ".join(words.entry(host).name for host in hosts[:_LISTED])
         more = f" and {len(hosts) - _LISTED} more" if len(hosts) > _LISTED else ""
         may = f"May reach {named}{more}." if hosts else "May reach no host."

@@ -53,7 +53,7 @@ class Banners(QWidget):
         self._notices: dict[str, Notice] = {}
         self._damaged: frozenset[str] = frozenset()
         self._all = False
-        self._more = QPushButton()
+        self._more = QPushButton(self)
         self._more.setProperty("kind", "quiet")
         self._more.setAutoDefault(False)
         self._more.clicked.connect(self._toggle)

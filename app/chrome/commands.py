@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject, Slot
 
 from app import phrases
 from app.chrome.navigation import PAGES
-from app.chrome.palette import Palette, Way
+from app.chrome.palette import RUNS, WAITS, Palette, Way
+from app.look.look import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,8 +35,13 @@ class Commands(QObject):
         overall: OverallCommands,
         review: Callable[[str], None],
         quit: Callable[[], None],
+        show_run: Callable[[str], None],
+        docking: Callable[[], None],
     ) -> None:
-        """`review` brings a request on screen; `quit` is the wish to leave."""
+        """`review` and `show_run` bring a request on screen; `quit` is the wish to leave.
+
+        `docking` turns between a narrow column and the whole window.
+        """
         super().__init__(window)
         self._window = window
         self._cases = cases
@@ -44,6 +50,8 @@ class Commands(QObject):
         self._overall = overall
         self._review = review
         self._quit = quit
+        self._show_run = show_run
+        self._docking = docking
 
     @Slot()
     def open_palette(self) -> None:
@@ -51,6 +59,10 @@ class Commands(QObject):
         palette = Palette(self._window, self._look, self.ways())
         palette.open()
         palette.field.setFocus()
+
+    def _turn_theme(self) -> None:
+        """Switch between light and dark until Assent ends; the setting has what it begins with."""
+        self._look.choose(Theme.LIGHT if self._look.dark else Theme.DARK)
 
     @Slot()
     def open_keys(self) -> None:
@@ -65,25 +77,29 @@ class Commands(QObject):
         from runner.settings.declared import declared
 
         show = self._pages.show
-        ways = [Way(page.name, "page", partial(show, page.name)) for page in PAGES]
+        ways = [
+            Way(page.name, "page", partial(show, page.name), f"Ctrl+{number}") for number, page in enumerate(PAGES, 1)
+        ]
         ways += [
-            Way(phrases.title(card.request), f"{_agent(card)}, waits", partial(self._review, card.id))
+            Way(phrases.title(card.request), f"{_agent(card)}, {WAITS}", partial(self._review, card.id))
             for card in self._cases.waiting()
         ]
         ways += [
-            Way(phrases.title(card.request), f"{_agent(card)}, runs", partial(show, "Running"))
+            Way(phrases.title(card.request), f"{_agent(card)}, {RUNS}", partial(self._show_run, card.id))
             for card in self._cases.running()
         ]
         agents = self._cases.agents or ()
         ways += [Way(phrases.visible(agent.name), "agent", partial(show, "Agents")) for agent in agents]
         ways += [
             Way("Add an agent", "command", self._pages.show_add_agent),
-            Way("Pause all, resume all", "command", self._overall.hold_all),
-            Way("Stop all", "command, asks first", self._overall.stop_all),
+            Way("Pause all, resume all", "command", self._overall.hold_all, "Ctrl+Shift+H"),
+            Way("Stop all", "command, asks first", self._overall.stop_all, "Ctrl+Shift+S"),
             Way("Guarded: ask me", "command", self._overall.guard),
             Way("Lockdown: deny everything", "command, asks first", self._overall.ask_lock),
-            Way("Keys", "command", self.open_keys),
-            Way("Quit", "command", self._quit),
+            Way("Narrow column, whole window", "command", self._docking, "Ctrl+Shift+D"),
+            Way(f"Theme: {'light' if self._look.dark else 'dark'}", "command", self._turn_theme),
+            Way("Keys", "command", self.open_keys, "?"),
+            Way("Quit", "command", self._quit, "Ctrl+Q"),
         ]
         ways += [
             Way(title_of(one.name), "setting", partial(self._pages.show_setting, one.name))

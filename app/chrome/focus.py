@@ -37,8 +37,14 @@ class Focus(QObject):
             self._ring.hide()
             self._ring.deleteLater()
         self._ring = None
-        if isinstance(now, (QAbstractScrollArea, EmptyState)) and not isinstance(now, _OWN):
+        if isinstance(now, (QAbstractScrollArea, EmptyState)) and not isinstance(now, _OWN) and _is_wanted(now):
             self._ring = _Ring(self._look, now)
+
+
+def _is_wanted(now: QWidget) -> bool:
+    """Return whether a ring says anything: not after a click, and not where the window put the focus by itself."""
+    by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
+    return not by_mouse and (not isinstance(now, EmptyState) or now.by_keyboard)
 
 
 class _Ring(QWidget):

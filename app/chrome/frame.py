@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QByteArray, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMainWindow
 
 if TYPE_CHECKING:
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from app.chrome.window_state import Remembered
 
-SMALLEST = (960, 600)
+SMALLEST = (420, 600)
+"""Below 960 the window is a column of cards."""
 USUAL = (1280, 800)
 
 
@@ -32,6 +33,8 @@ class Frame(QMainWindow):
         self._remembered = remembered
         self._painted = False
         self._may_close = False
+        self._wide: QRect | None = None
+        """Where it was before it became a column."""
         self.setWindowTitle("Assent")
         self.setMinimumSize(*SMALLEST)
         saved = remembered.get("geometry")
@@ -46,6 +49,24 @@ class Frame(QMainWindow):
         self.raise_()
         self.activateWindow()
         self.raised.emit()
+
+    def narrow(self, width: int) -> None:
+        """Become a column of `width` at the right edge of the screen; `widen` gives the present size back."""
+        self._wide = self.geometry()
+        room = self.screen().availableGeometry()
+        self.showNormal()
+        self.setGeometry(room.right() + 1 - width, room.top(), width, room.height())
+
+    def widen(self, least: int) -> None:
+        """Become as wide as it was before `narrow`, and at least `least`; nothing where it is as wide as that."""
+        if self.width() >= least:
+            return
+        room = self.screen().availableGeometry()
+        wanted = self._wide if self._wide is not None and self._wide.width() >= least else None
+        if wanted is None:
+            left = max(room.left(), min(self.x(), room.right() + 1 - USUAL[0]))
+            wanted = QRect(left, self.y(), max(least, min(USUAL[0], room.width())), self.height())
+        self.setGeometry(wanted)
 
     @Slot()
     def vanish(self) -> None:

@@ -18,7 +18,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "Deciding",
         (
             ("J  K", "next, previous request"),
-            ("A", "approve once what is on screen"),
+            ("A", "approve once what waits on screen"),
             ("Ctrl+Shift+A", "held for a second: approve what is CRITICAL"),
             ("D", "deny, with a reason"),
             ("Ctrl+Enter", "in the reason: deny. In the editor: done"),
@@ -33,6 +33,8 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("N  P", "next, previous finding"),
             ("Page Down, End", "through the code"),
+            ("Ctrl+F", "search the code"),
+            ("Ctrl+ + - 0", "size of the code"),
             ("Ctrl+C", "copy the selection or the line"),
         ),
     ),
@@ -44,7 +46,8 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "Everywhere",
         (
             ("Ctrl+K", "go anywhere"),
-            ("Ctrl+1 to 8", "the pages"),
+            ("Ctrl+1 to 9", "the pages"),
+            ("Ctrl+Shift+D", "a narrow column, the whole window"),
             ("Ctrl+Shift+H", "pause all, resume all"),
             ("Ctrl+Shift+S", "stop all"),
             ("F1", "help"),

@@ -1,14 +1,14 @@
-"""The mode in the toolbar: always visible, changed from its menu, with a clock while an agent is trusted."""
+"""The mode in the toolbar: always visible, with what can be chosen below it, and a clock while an agent is trusted."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app import phrases
+from app.chrome.mode_choices import MEANINGS, ModeChoices
 from app.parts.amounts import clock
 from runner.approval.modes import Mode
 from runner.system.clock import since_boot
@@ -17,12 +17,6 @@ if TYPE_CHECKING:
     from app.cards import Cards
     from app.look.look import Look
 
-MINUTES = (5, 15, 60)
-MEANINGS = {
-    Mode.GUARDED: "Every request above LOW asks you.",
-    Mode.LOCKDOWN: "Every request is denied at once, and agents are informed.",
-    Mode.TRUST: "Requests of this agent up to HIGH are approved without asking. CRITICAL asks you.",
-}
 _TICK_MS = 500
 
 
@@ -49,10 +43,11 @@ class ModeButton(QToolButton):
     def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
-        self.choices = QMenu(self)
-        self.choices.aboutToShow.connect(self.fill)
-        self.setMenu(self.choices)
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.choices = ModeChoices(look, self)
+        self.choices.chosen.connect(self._chosen)
+        self.choices.trusted.connect(self.trust)
+        self.choices.closed.connect(self._released)
+        self.clicked.connect(self.open)
         self.setProperty("kind", "mode")
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow stands after the words
@@ -72,7 +67,7 @@ class ModeButton(QToolButton):
         if said != self.text():
             self.setText(said)
             self.setToolTip(MEANINGS[mode])
-            self.setAccessibleName(f"Mode: {said}. {MEANINGS[mode]} Opens a menu of modes.")
+            self.setAccessibleName(f"Mode: {said}. {MEANINGS[mode]} Opens the modes to choose from.")
         if self.property("mode") != mode.value:
             self.setProperty("mode", mode.value)
             self.style().unpolish(self)
@@ -80,23 +75,21 @@ class ModeButton(QToolButton):
         (self._tick.start if mode is Mode.TRUST else self._tick.stop)()
 
     @Slot()
+    def open(self) -> None:
+        """Show the modes to choose from."""
+        self.fill()
+        self.choices.open_below(self)
+
     def fill(self) -> None:
-        """Fill the menu with the modes that can be chosen now."""
-        self.choices.clear()
-        mode = Mode(self._cases.mode.mode)
-        guarded = self.choices.addAction("Guarded: ask me", self.guard.emit)
-        guarded.setEnabled(mode is not Mode.GUARDED)
-        lockdown = self.choices.addAction("Lockdown: deny everything", self.lock.emit)
-        lockdown.setEnabled(mode is not Mode.LOCKDOWN)
+        """Bring the choices in line with the mode and the agents there are."""
         agents = [agent.name for agent in self._cases.agents or () if not agent.revoked]
-        trusted = self.choices.addMenu("Trust an agent for a while")
-        trusted.setEnabled(bool(agents))
-        for name in agents:
-            one = trusted.addMenu(_as_label(phrases.visible(name)))
-            for minutes in MINUTES:
-                one.addAction(f"{minutes} minutes", partial(self.trust.emit, name, minutes))
+        self.choices.offer(Mode(self._cases.mode.mode), agents, self._cases.mode.agent)
 
+    @Slot(Mode)
+    def _chosen(self, mode: Mode) -> None:
+        (self.lock if mode is Mode.LOCKDOWN else self.guard).emit()
 
-def _as_label(text: str) -> str:
-    """Return `text` for a menu, which takes & for the sign of a shortcut."""
-    return text.replace("&", "&&")
+    @Slot()
+    def _released(self) -> None:
+        """The click that closes the choices outside of the button never releases it."""
+        self.setDown(False)

@@ -1,16 +1,15 @@
-"""The pages of the window, down its left side; a rail of icons where there is little room."""
+"""The pages of the window, down its left side: a rail of icons, with a count where something waits or runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
     from app.look.look import Look
 
 
@@ -19,8 +18,14 @@ class PageName:
     name: str
     icon: str
 
+    @property
+    def number(self) -> int:
+        """The digit that opens it with Ctrl. The first page has the last one: the others had theirs before it came."""
+        return PAGES.index(self) or len(PAGES)
+
 
 PAGES = (
+    PageName("Today", "chart"),
     PageName("Queue", "inbox"),
     PageName("Running", "activity"),
     PageName("History", "history"),
@@ -31,8 +36,7 @@ PAGES = (
     PageName("Help", "info"),
 )
 
-LOW = 410
-"""Height below which the eight pages have no room for their names."""
+WIDTH = 56
 
 
 class Navigation(QWidget):
@@ -44,72 +48,82 @@ class Navigation(QWidget):
         super().__init__(parent)
         self._look = look
         self._counts: dict[str, int] = {}
-        self._narrow = False
-        self._low = False
-        self._buttons: dict[str, QToolButton] = {}
+        self._buttons: dict[str, PageButton] = {}
         self._group = QButtonGroup(self)
+        self.setFixedWidth(look.px(WIDTH))
         column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(look.px(6), 0, look.px(6), 0)
         column.setSpacing(look.px(2))
-        for number, page in enumerate(PAGES, 1):
-            button = self._make(page, number)
+        for page in PAGES:
+            button = self._make(page)
             self._buttons[page.name] = button
             self._group.addButton(button)
             column.addWidget(button)
         column.addStretch()
-        self._tell()
 
     def mark(self, name: str) -> None:
         """Mark `name` as the page on screen."""
         self._buttons[name].setChecked(True)
         # Tab comes to the page on screen, and arrows go on from there; Qt would come to where the focus was last.
+        # A click leaves the focus where it is: the keys on the buttons of a page are for the page.
         for page, button in self._buttons.items():
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if page == name else Qt.FocusPolicy.ClickFocus)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus if page == name else Qt.FocusPolicy.NoFocus)
 
-    def count(self, name: str, number: int) -> None:
-        """Show a count at the page `name`."""
-        if self._counts.get(name, 0) != number:
-            self._counts[name] = number
-            self._tell()
+    def count(self, name: str, number: int, ink: str = "accent") -> None:
+        """Show a count at the page `name`, in the token `ink`."""
+        self._counts[name] = number
+        self._buttons[name].show_count(number, ink)
 
-    def set_narrow(self, narrow: bool) -> None:
-        """Show icons with a small word below, in place of icon and word side by side."""
-        if narrow != self._narrow:
-            self._narrow = narrow
-            self._tell()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show icons alone where not even the rail has room for all pages; their names are in the tool tips."""
-        super().resizeEvent(event)
-        low = self.height() < self._look.px(LOW)
-        if low != self._low:
-            self._low = low
-            self._tell()
-
-    def _make(self, page: PageName, number: int) -> QToolButton:
-        button = QToolButton()
-        button.setCheckable(True)
-        button.setProperty("kind", "page")
-        button.setToolTip(f"{page.name} (Ctrl+{number})")
+    def _make(self, page: PageName) -> PageButton:
+        button = PageButton(self._look, page.name)
+        button.setToolTip(f"{page.name} (Ctrl+{page.number})")
         button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         button.clicked.connect(lambda: self.wanted.emit(page.name))
-        self._look.dress(button, page.icon, size=18)
+        self._look.dress(button, page.icon, size=20)
         return button
 
-    def _tell(self) -> None:
-        px = self._look.px
-        self.setFixedWidth(px(48 if self._low else 80 if self._narrow else 132))
-        beside, under = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextUnderIcon
-        small, icons = self._narrow or self._low, Qt.ToolButtonStyle.ToolButtonIconOnly
-        for page in PAGES:
-            button, number = self._buttons[page.name], self._counts.get(page.name, 0)
-            button.setToolButtonStyle(icons if self._low else under if small else beside)
-            button.setFont(self._look.font(-1.5 if small else 0, bold=bool(number)))
-            words = f"{page.name} {_short(number)}" if number else page.name
-            button.setText(words if small else f"  {words}")  # the style leaves no room after an icon
-            button.setAccessibleName(f"{page.name}, {number}" if number else page.name)
+
+class PageButton(QToolButton):
+    """The icon of a page, with a count at its corner; the name is its tool tip and what a screen reader says."""
+
+    def __init__(self, look: Look, name: str) -> None:
+        super().__init__()
+        self._look = look
+        self._name = name
+        self._count = 0
+        self._ink = "accent"
+        self.setCheckable(True)
+        self.setProperty("kind", "page")
+        self.setAccessibleName(name)
+        look.changed.connect(self.update)
+
+    def show_count(self, number: int, ink: str) -> None:
+        """Show `number` in the token `ink`; nothing for 0."""
+        if (number, ink) != (self._count, self._ink):
+            self._count, self._ink = number, ink
+            self.setAccessibleName(f"{self._name}, {number}" if number else self._name)
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._count:
+            return
+        px, tokens = self._look.px, self._look.tokens
+        font = self._look.font(-2.0, bold=True)
+        height = px(16)
+        width = max(height, round(QFontMetricsF(font).horizontalAdvance(_short(self._count))) + px(8))
+        room = QRectF(self.width() - width - px(3), px(1), width, height)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(getattr(tokens, self._ink)))
+        painter.drawRoundedRect(room, height / 2, height / 2)
+        painter.setFont(font)
+        painter.setPen(QColor(tokens.on_accent))
+        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, _short(self._count))
+        painter.end()
 
 
 def _short(number: int) -> str:
-    """Return a count in at most two digits, which have room on the rail."""
+    """Return a count in at most three characters, which have room on the rail."""
     return str(number) if number < 100 else "99+"

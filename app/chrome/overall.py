@@ -84,6 +84,18 @@ class OverallCommands(QObject):
 
         self._ask_deliberately(f"Trust {phrases.visible(agent)}?", what, f"Trust for {minutes} minutes", trust)
 
+    # ---- away ----
+
+    @Slot()
+    def go_away(self) -> None:
+        """Let requests wait; this approves nothing, so nobody is asked."""
+        self._tasks.attempt("away", self._bridge.go_away(), self.failed.emit)
+
+    @Slot()
+    def come_back(self) -> None:
+        """Let requests expire as always."""
+        self._tasks.attempt("back", self._bridge.come_back(), self.failed.emit)
+
     # ---- everything that waits and runs ----
 
     @Slot()
@@ -105,9 +117,9 @@ class OverallCommands(QObject):
         cards = [card for one in left if (card := self._cases.card(one)) is not None and card.running]
         if not held or not cards:
             return
-        first = f"{phrases.visible(cards[0].request.agent)}'s in the {phrases.isolation(cards[0].request.isolation)}"
-        more = f" and {len(cards) - 1} more" if len(cards) > 1 else ""
-        self.remarked.emit(f"{counted(len(cards), 'run')} cannot be paused: {first}{more}.")
+        where = sorted({phrases.isolation(card.request.isolation) for card in cards})
+        which = f"{counted(len(cards), 'run')} in the {' and the '.join(where)}"
+        self.remarked.emit(f"{which} can't be paused. Stop instead?")
 
     @Slot()
     def stop_all(self) -> None:

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.page_tasks import PageTasks
 from app.parts.fold import Pages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from PySide6.QtWidgets import QWidget
 
     from app.bridge import EngineLink
     from app.cards import Cards
     from app.look.look import Look
+    from runner.model.submission import Submission
     from runner.system.places import Places
 
 READ = frozenset({"Agents", "Rules", "Settings", "Doctor", "Help"})
@@ -43,7 +45,14 @@ class PageShelf(QObject):
         self._look = look
         self._places = places
         self._pages: dict[str, QWidget] = {}
+        self._tasks = PageTasks("pages", self)
         self.stack = Pages()
+        cases.agents_known.connect(self._know_inks)
+        self._know_inks()
+
+    @Slot()
+    def _know_inks(self) -> None:
+        self._look.know_inks({agent.name: agent.ink for agent in self._cases.agents or ()})
 
     def page(self, name: str) -> QWidget:
         """Return the page called `name`, built now if it was not before."""
@@ -79,6 +88,12 @@ class PageShelf(QObject):
         self.show("Settings")
         self.page("Settings").reveal(name)  # type: ignore[attr-defined]
 
+    @Slot(object)
+    def show_history(self, state: Mapping[str, str]) -> None:
+        """Show in History what `state` asks for, as `Filters.restore` takes it."""
+        self.show("History")
+        self.page("History").ask_for(state)  # type: ignore[attr-defined]
+
     @Slot(str, str)
     def try_request(self, request_id: str, words: str) -> None:
         """Show on the page of rules what would happen to a past request now."""
@@ -96,6 +111,7 @@ class PageShelf(QObject):
 
     def _makers(self) -> dict[str, Callable[[], QWidget]]:
         return {
+            "Today": self._make_today,
             "Running": self._make_running,
             "History": self._make_history,
             "Agents": self._make_agents,
@@ -104,6 +120,16 @@ class PageShelf(QObject):
             "Doctor": self._make_doctor,
             "Help": self._make_help,
         }
+
+    def _make_today(self) -> QWidget:
+        from app.remembering.panel import about
+        from app.today.panel import TodayPanel
+
+        panel = TodayPanel(self._cases, self._bridge, self._look, self._places)
+        panel.history_wanted.connect(self.show_history)
+        panel.page_wanted.connect(self.show)
+        panel.remember.connect(lambda past: self.remember.emit(about(past)))
+        return panel
 
     def _make_running(self) -> QWidget:
         from app.allowing.run_hosts import RunHosts
@@ -117,10 +143,23 @@ class PageShelf(QObject):
 
     def _make_history(self) -> QWidget:
         from app.history.panel import HistoryPanel
+        from app.settings.removing import ContentRemover
 
         panel = HistoryPanel(self._cases, self._look, self._places)
         panel.detail.try_wanted.connect(self.try_request)
+        remover = ContentRemover(panel, self._bridge, self._look)
+        panel.removal.old_wanted.connect(remover.ask_old)
+        panel.removal.one_wanted.connect(remover.ask_one)
+        remover.said.connect(panel.removal.say)
+        remover.removed.connect(panel.look_again)
+        panel.ask_again.connect(self._ask_again)
         return panel
+
+    @Slot(object)
+    def _ask_again(self, submission: Submission) -> None:
+        """Make a request in the person's own name, and show the queue in which it will wait."""
+        self._tasks.attempt("ask again", self._bridge.agents.ask(submission), self.failed.emit)
+        self.show("Queue")
 
     def _make_agents(self) -> QWidget:
         from app.agents.panel import AgentsPanel

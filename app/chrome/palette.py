@@ -5,8 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.parts.fold import fit
 from app.parts.plain import plain_label
@@ -19,6 +31,9 @@ if TYPE_CHECKING:
     from app.look.look import Look
 
 SHOWN = 12
+WAITS, RUNS = "waits", "runs"
+"""How the kinds of requests end that somebody may have opened the palette for."""
+WAY = Qt.ItemDataRole.UserRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +44,49 @@ class Way:
     """Plain text, already made visible."""
     kind: str
     go: Callable[[], object]
+    keys: str = ""
+    """What one could press instead."""
+
+
+class WayDelegate(QStyledItemDelegate):
+    """The name at the left, its kind in a column, and the keys at the right. Plain text only."""
+
+    def __init__(self, look: Look, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        way = index.data(WAY)
+        if not isinstance(way, Way):
+            return
+        px, tokens = self._look.px, self._look.tokens
+        room = QRectF(option.rect)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(
+                QColor(tokens.selection if option.state & QStyle.StateFlag.State_Selected else tokens.hover)
+            )
+            painter.drawRoundedRect(room.adjusted(0, 1, 0, -1), px(6), px(6))
+        inner = room.adjusted(px(10), 0, -px(10), 0)
+        kind = QRectF(inner.left() + inner.width() * 0.56, inner.top(), inner.width() * 0.26, inner.height())
+        name = QRectF(inner.left(), inner.top(), kind.left() - inner.left() - px(10), inner.height())
+        self._draw(painter, name, way.name, "text", 0, Qt.AlignmentFlag.AlignLeft)
+        self._draw(painter, kind, way.kind, "muted", -1, Qt.AlignmentFlag.AlignLeft)
+        self._draw(painter, inner, way.keys, "muted", -1, Qt.AlignmentFlag.AlignRight)
+        painter.restore()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(super().sizeHint(option, index).width(), self._look.px(30))
+
+    def _draw(self, painter: QPainter, room: QRectF, words: str, ink: str, step: float, side: Qt.AlignmentFlag) -> None:
+        painter.setFont(self._look.font(step))
+        painter.setPen(QColor(getattr(self._look.tokens, ink)))
+        shown = QFontMetricsF(painter.font()).elidedText(words, Qt.TextElideMode.ElideMiddle, room.width())
+        painter.drawText(room, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), shown)
 
 
 class Palette(QDialog):
@@ -53,6 +111,7 @@ class Palette(QDialog):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.list.itemClicked.connect(self._go)
+        self.list.setItemDelegate(WayDelegate(look, self.list))
         self.none = plain_label("Nothing has this name.", "muted")
         column = QVBoxLayout(self)
         column.setContentsMargins(px(12), px(12), px(12), px(12))
@@ -67,10 +126,13 @@ class Palette(QDialog):
     @Slot(str)
     def _search(self, text: str) -> None:
         words = text.casefold().split()
-        self._found = [way for way in self._ways if _fits(way, words)][:SHOWN]
+        found = [way for way in self._ways if _fits(way, words)]
+        self._found = found[:SHOWN] if words else first(found, SHOWN)
         self.list.clear()
         for way in self._found:
-            self.list.addItem(QListWidgetItem(f"{way.name}    {way.kind}"))
+            item = QListWidgetItem(f"{way.name}    {way.kind}")
+            item.setData(WAY, way)
+            self.list.addItem(item)
         self.list.setCurrentRow(0)
         self.list.setVisible(bool(self._found))
         self.none.setVisible(not self._found)
@@ -99,3 +161,18 @@ class Palette(QDialog):
 def _fits(way: Way, words: list[str]) -> bool:
     whole = f"{way.name} {way.kind}".casefold()
     return all(word in whole for word in words)
+
+
+def first(ways: list[Way], most: int) -> list[Way]:
+    """Return what is shown before anything is typed: what waits or runs, then some of each other kind."""
+    urgent = [way for way in ways if way.kind.endswith((WAITS, RUNS))]
+    kinds: dict[str, list[Way]] = {}
+    for way in ways:
+        if way not in urgent:
+            kinds.setdefault(way.kind.partition(",")[0], []).append(way)
+    found = urgent[: most // 2]
+    while len(found) < most and any(kinds.values()):
+        for others in kinds.values():
+            if others and len(found) < most:
+                found.append(others.pop(0))
+    return sorted(found, key=ways.index)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app import phrases
 from app.chrome.modes import ModeButton
+from app.chrome.presence_button import PresenceButton
 from app.parts.amounts import counted
 from app.parts.elide import ElidedLabel
 from app.parts.plain import plain_label, tip
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QEnterEvent, QResizeEvent
 
     from app.cards import Cards
+    from app.chrome.presence import Presence
     from app.look.look import Look
-
 
 SAID_MS = 12_000
 PAUSE, RESUME = " Pause all", " Resume all"
 ANYWHERE = "Go anywhere  Ctrl+K"
 NARROW = 700
-"""Width below which there is room for the keys alone."""
+"""Width below which there is room for keys and pictures alone."""
 
 
 class Toolbar(QWidget):
@@ -38,12 +39,13 @@ class Toolbar(QWidget):
     looked_at = Signal()
     """The pointer is here: how the sandbox stands may be read next."""
 
-    def __init__(self, cases: Cards, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, cases: Cards, look: Look, presence: Presence, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cases = cases
         self._look = look
         self._shield = plain_label()
         self.mode = ModeButton(cases, look)
+        self.presence = PresenceButton(cases, presence, look)
         self.anywhere = QPushButton(ANYWHERE)
         self.anywhere.setAccessibleName("Go anywhere, Ctrl+K")
         self.anywhere.setProperty("kind", "quiet")
@@ -64,6 +66,7 @@ class Toolbar(QWidget):
         self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.state.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._said = ""
+        self._narrow, self._hold_shown = False, ("", False)
         self._silence = QTimer(self)
         self._silence.setSingleShot(True)
         self._silence.setInterval(SAID_MS)
@@ -74,6 +77,7 @@ class Toolbar(QWidget):
         row.setSpacing(px(10))
         row.addWidget(self._shield)
         row.addWidget(self.mode)
+        row.addWidget(self.presence)
         row.addSpacing(px(6))
         row.addWidget(self.hold)
         row.addWidget(self.stop)
@@ -90,6 +94,9 @@ class Toolbar(QWidget):
         super().resizeEvent(event)
         narrow = self.width() < self._look.px(NARROW)
         self.anywhere.setText("Ctrl+K" if narrow else ANYWHERE)
+        self._narrow = narrow
+        self.presence.set_narrow(narrow)
+        self._show_hold()
         self._row.setSpacing(self._look.px(4 if narrow else 10))
 
     @Slot()
@@ -120,14 +127,16 @@ class Toolbar(QWidget):
     def _show_hold(self) -> None:
         held = self._cases.all_held
         words = RESUME if held else PAUSE
-        if self.hold.text() != words:
-            self.hold.setText(words)
+        if (words, self._narrow) != self._hold_shown:
+            self._hold_shown = (words, self._narrow)
+            self.hold.setText("" if self._narrow else words)
             does = "Resume every run that is paused" if held else "Pause every run that can be; its time limit waits"
             self.hold.setToolTip(f"{does} (Ctrl+Shift+H)")
             self.hold.setAccessibleName(f"{words.strip()}: {does[0].lower()}{does[1:]}, Ctrl+Shift+H")
             self._look.dress(self.hold, "play" if held else "pause", "accent_ink" if held else "text", 14)
-        if self.hold.isEnabled() != bool(self._cases.count_running()):
-            self.hold.setEnabled(bool(self._cases.count_running()))
+        possible = any(card.can_hold or card.held is not None for card in self._cases.running())
+        if self.hold.isEnabled() != possible:
+            self.hold.setEnabled(possible)
 
     def _held_words(self) -> str:
         held = self._cases.count_held()

@@ -9,21 +9,27 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app import phrases
+from app import attention, phrases
+from app.chrome.aftermath import Aftermath
 from app.chrome.announcing import Announcing
+from app.chrome.attending import Attending
 from app.chrome.banners import Banners
 from app.chrome.commands import Commands
+from app.chrome.dock import Dock
 from app.chrome.focus import Focus
+from app.chrome.hurry import Hurry
 from app.chrome.navigation import PAGES, Navigation
 from app.chrome.overall import OverallCommands
 from app.chrome.pages import PageShelf
+from app.chrome.presence import Presence
 from app.chrome.toolbar import Toolbar
 from app.chrome.vault import BANNER as VAULT
 from app.chrome.vault import VaultNotice
 from app.page_tasks import PageTasks
-from app.parts.fold import Room
+from app.parts.fold import Pages, Room
 from app.parts.notice import Tone
 from app.parts.roles import install
+from app.prompt.toast import Toast
 from app.remembering.fatigue import Fatigue
 from app.review.deciding import Deciding
 from runner.model.events import (
@@ -48,15 +54,16 @@ if TYPE_CHECKING:
 
 ASKS_SANDBOX = (GatewayOpened, TroubleCleared, SandboxChosen, RunFinished)
 """Events after which the facts about the sandbox may be others."""
-NARROW = 1120
-"""Width below which the navigation is a rail."""
+COLUMN = 420
+DOCKED = 960
+"""Width below which there is room for the cards of requests alone; whatever the size of text, which scrolls."""
 
 
 class Window(QWidget):
     """Everything a person sees and touches, put together."""
 
     painted = Signal()
-    """For the first time."""
+    """For the first time, or what stands for it."""
 
     def __init__(self, cases: Cards, bridge: EngineLink, look: Look, places: Places, frame: Frame) -> None:
         super().__init__(frame)
@@ -67,24 +74,36 @@ class Window(QWidget):
         self._look = look
         self._places = places
         self._painted = False
-        self.toolbar = Toolbar(cases, look)
+        self._build()
+        self._connect()
+        self.show_page("Queue")
+        self.deciding.review.focus_neutral()
+
+    def _build(self) -> None:
+        frame, look, places, cases, bridge = self.frame, self._look, self._places, self._cases, self._bridge
+        self.presence = Presence(cases, self)
+        self.toolbar = Toolbar(cases, look, self.presence)
         self.banners = Banners(cases, look)
         self.vault = VaultNotice(self.banners, places, bridge.secrets, self)
         self.navigation = Navigation(look)
         self.fatigue = Fatigue(cases, parent=self)
         self.deciding = Deciding(cases, bridge, look)
+        self.aftermath = Aftermath(self.deciding, cases, bridge, look)
+        self.attending = Attending(self.deciding, cases, bridge)
+        self.hurry = Hurry(cases, look, self._on_screen)
         self.pages = PageShelf(cases, bridge, look, places, self)
         self.overall = OverallCommands(self, cases, bridge, look)
         leave = frame.close_wanted.emit
-        self.commands = Commands(self, cases, look, self.pages, self.overall, self._show_request, leave)
+        self.commands = Commands(
+            self, cases, look, self.pages, self.overall, self._show_request, leave, self.show_run, self.turn_docked
+        )
         self.announcing = Announcing(cases, self)
         self.focus_ring = Focus(look, self)
         self._tasks = PageTasks("window", self)
         self.pages.add("Queue", self.deciding)
+        self.dock = Dock(cases, self.deciding.queue.answers, bridge, look)
         self._lay_out()
-        self._connect()
-        self.show_page("Queue")
-        self.deciding.review.focus_neutral()
+        self.toast = Toast(self._whole, cases, bridge, look, self._elsewhere)
 
     # ---- pages ----
 
@@ -105,12 +124,44 @@ class Window(QWidget):
         self.show_page("Queue")
         self.deciding.show_request(request_id)
 
+    @Slot(str)
+    def show_waiting(self, request_id: str) -> None:
+        """Bring the whole window to the front with one request on it, where that is still there; answers nothing."""
+        self.review()
+        card = self._cases.card(request_id)
+        if card is not None and (card.waiting or card.missed):
+            self.deciding.show_request(request_id)
+
+    @Slot(str)
+    def show_run(self, request_id: str) -> None:
+        """Show a run on its page, in the whole window."""
+        self.frame.widen(DOCKED)
+        self.show_page("Running")
+        if (card := self._cases.card(request_id)) is not None:
+            self.page("Running").show_run(card)  # type: ignore[attr-defined]
+
+    def _on_screen(self) -> str | None:
+        """Return the request that can be seen, empty for none; None where another page than the queue is shown."""
+        if self.shown_page != "Queue":
+            return None
+        card = self.deciding.review.card
+        return card.id if card is not None and self.deciding.review.isVisible() else ""
+
+    def _elsewhere(self) -> bool:
+        """Whether another page than that of the requests is shown."""
+        return self.shown_page != "Queue" and not self.docked and self.presence.may_disturb
+
+    @property
+    def docked(self) -> bool:
+        """Whether there is room for the cards of requests alone."""
+        return self._shapes.currentWidget() is self.dock
+
     # ---- what happens ----
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
         waiting = self._cases.count_waiting()
-        self.navigation.count("Queue", waiting)
+        self.navigation.count("Queue", waiting, attention.worst_ink(self._cases.waiting()))
         self.navigation.count("Running", self._cases.count_running())
         title = f"({waiting}) Assent" if waiting else "Assent"
         if title != self.frame.windowTitle():
@@ -192,17 +243,22 @@ class Window(QWidget):
         # Not as a banner: that would move the buttons of the request that still waits.
         self.toolbar.say(f"Remembered, see Rules. {words.ends(made)}")
 
-    @Slot(str)
-    def _tired(self, what: str) -> None:
-        self.banners.say("fatigue", Tone.INFO, what, "Rules")
-
     # ---- window ----
 
     @Slot()
     def review(self) -> None:
         """Bring the window to the front with the queue on it, where a notice leads. It never decides anything."""
+        self.frame.widen(DOCKED)
         self.frame.bring_to_front()
         self.show_page("Queue")
+
+    @Slot()
+    def turn_docked(self) -> None:
+        """Make the window a column at the edge of the screen, or as it was before."""
+        if self.docked:
+            self.frame.widen(DOCKED)
+        else:
+            self.frame.narrow(self._look.px(COLUMN))
 
     def stop_all_in_front(self) -> None:
         """Ask in the window, where it can be seen, whether to stop everything; used by the tray."""
@@ -216,26 +272,43 @@ class Window(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if not self._painted:
+            QTimer.singleShot(0, self, self.begin)
+
+    @Slot()
+    def begin(self) -> None:
+        """Let the rest be loaded: the window has been painted, or is minimized and will not be for now."""
+        if not self._painted:
             self._painted = True
-            QTimer.singleShot(0, self, self.painted.emit)
+            self.painted.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.navigation.set_narrow(self.width() < self._look.px(NARROW))
+        self._shapes.setCurrentWidget(self.dock if self.width() < DOCKED else self._whole)
+        self.toast.refresh()
 
     # ---- building ----
 
     def _lay_out(self) -> None:
         px = self._look.px
         middle = QHBoxLayout()
-        middle.setSpacing(px(10))
+        middle.setSpacing(px(4))
         middle.addWidget(self.navigation)
         middle.addWidget(Room(self._inside()), 1)
+        self._whole = QWidget()
+        whole = QVBoxLayout(self._whole)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(px(8))
+        above = QHBoxLayout()
+        above.setContentsMargins(px(12), 0, 0, 0)
+        above.addWidget(self.toolbar)
+        whole.addLayout(above)
+        whole.addLayout(middle, 1)
+        self._shapes = Pages()
+        self._shapes.addWidget(self._whole)
+        self._shapes.addWidget(self.dock)
         column = QVBoxLayout(self)
-        column.setContentsMargins(px(12), px(8), px(12), px(10))
-        column.setSpacing(px(8))
-        column.addWidget(self.toolbar)
-        column.addLayout(middle, 1)
+        column.setContentsMargins(0, px(8), px(8), px(8))
+        column.addWidget(self._shapes)
         self.frame.setCentralWidget(self)
 
     def _inside(self) -> QWidget:
@@ -245,6 +318,7 @@ class Window(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(self._look.px(8))
         column.addWidget(self.banners)
+        column.addWidget(self.hurry)
         column.addWidget(self.pages.stack, 1)
         return inside
 
@@ -270,19 +344,40 @@ class Window(QWidget):
         self.pages.failed.connect(self._failed)
         self.pages.settings_taken_up.connect(self.vault.look_again)
         self.pages.sandbox_built.connect(self.overall.look_for_sandbox)
-        self.fatigue.noticed.connect(self._tired)
+        self.fatigue.noticed.connect(lambda what: self.banners.say("fatigue", Tone.INFO, what, "Rules"))
         self._cases.happened.connect(self._take)
-        for number, page in enumerate(PAGES, 1):
-            self._key(f"Ctrl+{number}", partial(self.show_page, page.name))
-        self._key("F1", partial(self.show_page, "Help"))
-        self._key("F5", self.pages.refresh)
-        self._key("Ctrl+K", self.commands.open_palette)
-        self._key("?", self.commands.open_keys)
-        self._key("Ctrl+Shift+H", self.overall.hold_all)
-        self._key("Ctrl+Shift+S", self.overall.stop_all)
-        self._key("Ctrl+Q", self.frame.close_wanted.emit)
+        self._connect_cards()
+        for page in PAGES:
+            _bind(self, f"Ctrl+{page.number}", partial(self.show_page, page.name))
+        _bind(self, "F1", partial(self.show_page, "Help"))
+        _bind(self, "F5", self.pages.refresh)
+        _bind(self, "Ctrl+K", self.commands.open_palette)
+        _bind(self, "?", self.commands.open_keys)
+        _bind(self, "Ctrl+Shift+H", self.overall.hold_all)
+        _bind(self, "Ctrl+Shift+S", self.overall.stop_all)
+        _bind(self, "Ctrl+Shift+D", self.turn_docked)
+        _bind(self, "Ctrl+Q", self.frame.close_wanted.emit)
 
-    def _key(self, keys: str, act: Callable[[], object]) -> None:
-        shortcut = QShortcut(QKeySequence(keys), self)
-        shortcut.setAutoRepeat(False)
-        shortcut.activated.connect(act)
+    def _connect_cards(self) -> None:
+        """Connect what leads to a request or a run, and what changes whether anything may come up."""
+        self.dock.mode.guard.connect(self.overall.guard)
+        self.dock.mode.lock.connect(self.overall.ask_lock)
+        self.dock.mode.trust.connect(self.overall.ask_trust)
+        self.toolbar.presence.away.connect(self.overall.go_away)
+        self.toolbar.presence.back.connect(self.overall.come_back)
+        self.hurry.wanted.connect(self._show_request)
+        self.deciding.opened.connect(self.hurry.refresh)
+        self.toast.review.connect(self._show_request)
+        self.aftermath.run_wanted.connect(self.show_run)
+        self.dock.run_wanted.connect(self.show_run)
+        self.dock.review.connect(self.show_waiting)
+        self.dock.widen.connect(self.turn_docked)
+        self.pages.shown.connect(self.toast.refresh)
+        self.pages.shown.connect(self.hurry.refresh)
+        self.presence.changed.connect(self.toast.refresh)
+
+
+def _bind(window: QWidget, keys: str, act: Callable[[], object]) -> None:
+    shortcut = QShortcut(QKeySequence(keys), window)
+    shortcut.setAutoRepeat(False)
+    shortcut.activated.connect(act)

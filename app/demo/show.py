@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SHOTS = Path("build/demo" if installed.folder() is None else "assent-demo")
 """Below the folder in which it is started."""
-SETTINGS = {"ASSENT_PORT": "0", "ASSENT_SECRETS_FILE": "true"}
+SETTINGS = {"ASSENT_PORT": "0", "ASSENT_SECRETS_FILE": "true", "ASSENT_COMPACT_PROMPT": "false"}
 """The demo's folder is gone afterwards: its port must not be one in use, and nobody needs its secrets in a keyring."""
 PATIENCE = 60.0
 """Seconds for any one step; a step that takes longer has failed."""

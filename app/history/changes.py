@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelInde
 from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from app import phrases
+from app.allowances import allowed
 from app.errands import Errands
 from app.parts.empty import EmptyState
 from app.parts.lines import SUMMARY, Summary, list_view
@@ -15,6 +16,7 @@ from runner.audit.changes import MOST, read_changes
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from app.look.look import Look
@@ -35,6 +37,8 @@ def change_line(change: RecordedChange) -> Summary:
 
 def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
     """Return what changed, who did that, and the ink for that."""
+    if kind.startswith("agent-"):
+        return _of_agent(kind, body)
 
     def said(name: str) -> str:
         return phrases.visible(str(body.get(name, ""))[:LONGEST])
@@ -44,10 +48,6 @@ def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
             return f"PIN {kind.removeprefix('pin-')}", YOU, "muted"
         case "pin-refused":
             return f"Wrong PIN, {said('wrong')} in a row", "refused", "high"
-        case "agent-added" | "agent-revoked":
-            return f"Agent {said('agent')} {kind.removeprefix('agent-')}", YOU, "muted"
-        case "agent-seen":
-            return f"First call of {said('agent')} since Assent was started", AGENT, "muted"
         case "grant-made":
             return f"Remembered for {said('agent') or 'every agent'}: {said('title') or said('pattern')}", YOU, "muted"
         case "grant-revoked":
@@ -63,14 +63,48 @@ def _words(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
                 (ASSENT if body.get("why") else YOU),
                 "muted",
             )
-        case "isolation" if "accepted" in body:
-            return f"Weaker sandbox accepted: {said('accepted')}", YOU, "muted"
+        case "away":
+            return ("Away: requests wait" if body.get("away") else "Back: requests expire as always"), YOU, "muted"
         case "isolation":
-            sandbox = said("isolation") or said("not_accepted") or "none"
-            return _DOT.join(filter(None, (f"Sandbox for new runs: {sandbox}", said("why")))), ASSENT, "muted"
+            return _sandbox_words(body, said)
         case _:
-            words = "A new history was begun" if kind == "renewed" else "The history was opened again"
-            return _DOT.join(filter(None, (words, said("why")))), ASSENT, "muted"
+            return _of_history(kind, body, said)
+
+
+def _of_history(kind: str, body: dict[str, Any], said: Callable[[str], str]) -> tuple[str, str, str]:
+    """Return the same for what was done to the history itself."""
+    if kind == "removed":
+        rule = body.get("rule")
+        by_settings = isinstance(rule, dict) and rule.get("by") == "setting"
+        who = "in the settings" if by_settings else YOU
+        return f"Content removed from {said('requests_removed')} requests", who, "muted"
+    words = "A new history was begun" if kind == "renewed" else "The history was opened again"
+    return _DOT.join(filter(None, (words, said("why")))), ASSENT, "muted"
+
+
+def _of_agent(kind: str, body: dict[str, Any]) -> tuple[str, str, str]:
+    """Return what became of an agent, who did that, and the ink for that."""
+    name, new = (phrases.visible(str(body.get(key, ""))[:LONGEST]) for key in ("agent", "to"))
+    match kind:
+        case "agent-seen":
+            return _DOT.join((f"First call of {name} since Assent was started", *_allowed(body))), AGENT, "muted"
+        case "agent-renamed":
+            return f"Agent {name} renamed to {new}", YOU, "muted"
+        case _:
+            return _DOT.join((f"Agent {name} {kind.removeprefix('agent-')}", *_allowed(body))), YOU, "muted"
+
+
+def _allowed(body: dict[str, Any]) -> tuple[str, ...]:
+    """Return what an entry says was set for an agent, in words."""
+    now = body.get("now")
+    return tuple(allowed(name, value)[:LONGEST] for name, value in now.items()) if isinstance(now, dict) else ()
+
+
+def _sandbox_words(body: dict[str, Any], said: Callable[[str], str]) -> tuple[str, str, str]:
+    if "accepted" in body:
+        return f"Weaker sandbox accepted: {said('accepted')}", YOU, "muted"
+    sandbox = said("isolation") or said("not_accepted") or "none"
+    return _DOT.join(filter(None, (f"Sandbox for new runs: {sandbox}", said("why")))), ASSENT, "muted"
 
 
 class ChangesModel(QAbstractListModel):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -11,6 +14,7 @@ from app.errands import Errands
 from app.parts.notice import Tone
 from runner.identity import signer
 from runner.model.errors import KnownError
+from runner.system.durable import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +73,12 @@ class Checking(QObject):
 
     def _check(self) -> tuple[Verification, str]:
         known = self._vouching()
-        return signer.check_ledger(self._places, known, self._progress), known.problem
+        verdict = signer.check_ledger(self._places, known, self._progress)
+        if verdict.ok:
+            # Only to remind of it: where it cannot be written, it is asked for again.
+            with contextlib.suppress(OSError):
+                replace_file(self._places.verified, json.dumps({"at": time.time()}))
+        return verdict, known.problem
 
     def _progress(self, entries: int) -> None:
         if self._stop.is_set():
@@ -100,4 +109,5 @@ def verdict_words(verdict: Verification, problem: str = "") -> tuple[str, str]:
         return Tone.BAD.value, f"The ledger was changed. {verdict.what}{good}"
     if verdict.unsure or problem:
         return Tone.WARN.value, " ".join(filter(None, ("Not vouched for:", verdict.what, verdict.unsure, problem)))
-    return Tone.GOOD.value, f"{verdict.what} Entries up to {verdict.signed_to:,} are signed."
+    signed = f"Entries up to {verdict.signed_to:,} are signed."
+    return Tone.GOOD.value, " ".join((verdict.what, signed, *verdict.outside))

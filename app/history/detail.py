@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -28,9 +28,10 @@ from app.parts.copying import CopyButton
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import FoldingRow
-from app.parts.meters import Meters
 from app.parts.output import OutputView
 from app.parts.plain import plain_label
+from app.parts.run_strips import OutputTimes
+from app.parts.timeline import RunTimeline
 from runner.audit.terms import SoughtWords
 from runner.model.assessment import Level
 from runner.model.request import NetworkMode
@@ -90,7 +91,9 @@ class Detail(QFrame):
         self.try_now.clicked.connect(self._try)
         self.code = CodeView(look)
         self.output = OutputView(look)
-        self.meters = Meters(look)
+        self.timeline = RunTimeline(look)
+        self._times: OutputTimes | None = None
+        self.peaks = plain_label(role="small", wrap=True)
         self.message = plain_label(role="muted", wrap=True)
         self.no_output = EmptyState(look, "ban", "Nothing ran", "There is no output.")
         self.files = FilesView(look, read)
@@ -102,6 +105,11 @@ class Detail(QFrame):
         }
         self.nothing = EmptyState(look, "history", *CHOOSE)
         self._lay_out()
+        self._wanted_tab: QWidget | None = None
+        """The tab that the person chose last; None while nobody has chosen one."""
+        self.timeline.pointed.connect(self._point_at_line)
+        self.output.pane.line_pressed.connect(self._point_at_moment)
+        self.tabs.currentChanged.connect(self._tab_chosen)
         self.output.saved.connect(self._saved)
         self.output.failed.connect(self._say)
 
@@ -120,7 +128,10 @@ class Detail(QFrame):
         return self._record
 
     def show_record(self, record: CaseRecord) -> None:
-        """Put `record` on screen, or nothing at all where that fails. The tab stays what it is."""
+        """Put `record` on screen, or nothing at all where that fails.
+
+        The tab stays what the person chose; Output gives way to Code while there is no output.
+        """
         before = self._record
         if record == before:
             return
@@ -141,7 +152,30 @@ class Detail(QFrame):
         if not same or before is None or before.result != record.result:
             self._show_output(record)
         self._show_extras(record)
+        self._choose_tab(record)
         self._stack.setCurrentWidget(self._page)
+
+    def _choose_tab(self, record: CaseRecord) -> None:
+        wanted = self._wanted_tab or self._ran
+        if wanted is self._ran and record.result is None:
+            wanted = self.code
+        with QSignalBlocker(self.tabs):
+            self.tabs.setCurrentWidget(wanted)
+
+    @Slot()
+    def _tab_chosen(self) -> None:
+        self._wanted_tab = self.tabs.currentWidget()
+
+    @Slot(float)
+    def _point_at_line(self, moment: float) -> None:
+        """Go to the line of output that was the last one at a moment of the run."""
+        if self._times is not None and (line := self._times.line_at(moment)) is not None:
+            self.output.pane.show_line(line)
+
+    @Slot(int)
+    def _point_at_moment(self, line: int) -> None:
+        if self._times is not None and (moment := self._times.moment_of(line)) is not None:
+            self.timeline.point(moment)
 
     def say(self, title: str, sentence: str) -> None:
         """Show words in place of a record."""
@@ -185,15 +219,18 @@ class Detail(QFrame):
         self.tabs.setTabText(place, self.files.title)
         self.tabs.setTabVisible(place, result is not None)
         self._show_hosts(record)
+        self._times = None
         if result is None:
             self.output.clear()
             self._ran.setCurrentWidget(self.no_output)
             return
         self.output.set_text(result.stdout, result.stderr)
         self.output.mark(self._sought.spans if self._sought else None)
-        networked = record.request.network is not NetworkMode.NONE
-        self.meters.begin(result.meta.limits, record.request.isolation, (), networked=networked)
-        self.meters.show_result(result)
+        self.peaks.setText(words.peaks(result))
+        self.peaks.setVisible(bool(self.peaks.text()))
+        self._times = OutputTimes(result)
+        self.timeline.begin(result.meta.limits, record.request.isolation, ())
+        self.timeline.show_result(result)
         self._ran.setCurrentWidget(self._run)
 
     def _show_hosts(self, record: CaseRecord) -> None:
@@ -239,8 +276,8 @@ class Detail(QFrame):
         px = self._look.px
         self.tabs = QTabWidget()
         self.tabs.tabBar().setAccessibleName("Parts of the record")
-        self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self._make_run(), "Output")
+        self.tabs.addTab(self.code, "Code")
         self.tabs.addTab(self.files, "Files")
         self.tabs.addTab(self.facts, "Record")
         self.tabs.addTab(self.hosts, "Network")
@@ -282,9 +319,10 @@ class Detail(QFrame):
         column = QVBoxLayout(self._run)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(self._look.px(8))
+        column.addWidget(self.timeline)
         column.addWidget(self.output, 1)
         column.addWidget(self.message)
-        column.addWidget(self.meters)
+        column.addWidget(self.peaks)
         self._ran = QStackedWidget()
         self._ran.addWidget(self.no_output)
         self._ran.addWidget(self._run)

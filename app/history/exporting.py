@@ -27,6 +27,7 @@ FILTERS = {
     "JSON Lines (*.jsonl)": ExportFormat.JSON_LINES,
     "Table (*.csv)": ExportFormat.CSV,
     "Report (*.html)": ExportFormat.HTML,
+    "OCSF events (*.ocsf)": ExportFormat.OCSF,
 }
 """Formats of requests, by the line of the dialog."""
 FOR_VERIFIER = "All entries (*.jsonl)"

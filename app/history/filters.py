@@ -18,6 +18,7 @@ from runner.model.assessment import Level
 from runner.model.decision import Verdict
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
+from runner.system.clock import LAST_TIME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,6 +38,7 @@ SLIM = 560
 """Width below which the buttons stand under the field."""
 PERIODS = (("Today", 0), ("Since yesterday", 1), ("Last 7 days", 6), ("Last 30 days", 29), ("Last 365 days", 364))
 """Periods to choose from, and on which day before today each begins."""
+_MINUTE = 60.0
 _TEXT = 8
 """Letters of a choice that a combo box always has room for."""
 
@@ -94,14 +96,15 @@ class Filters(QWidget):
     @property
     def wanted(self) -> Filter:
         """What is asked for at present."""
-        days = self.period.currentData()
+        since, until = _bounds(self.period.currentData())
         return Filter(
             agent=self.agent.currentData() or "",
             level=_member(Level, self.level),
             verdict=_member(Verdict, self.verdict),
             outcome=_member(Outcome, self.outcome),
             text=self.text.text(),
-            since=None if days is None else _midnight(days),
+            since=since,
+            until=until,
             language=_member(Language, self.language),
             sandbox=_member(Isolation, self.sandbox),
             finding=self.finding.currentData() or "",
@@ -128,13 +131,22 @@ class Filters(QWidget):
         for name, choice in self._named.items():
             value = state.get(name)
             with QSignalBlocker(choice):
-                if isinstance(value, str) and choice in self._open_ended and choice.findData(value) < 0:
+                if choice is self.period:
+                    self._offer_stretch(value)
+                elif isinstance(value, str) and choice in self._open_ended and choice.findData(value) < 0:
                     choice.addItem(phrases.visible(value), value)
                 named = (place for place in range(1, choice.count()) if str(choice.itemData(place)) == value)
                 choice.setCurrentIndex(next(named, 0))
         if self._hidden_ones:
             self.further.setChecked(True)
         self._at_once()
+
+    def _offer_stretch(self, value: object) -> None:
+        """Offer a stretch of time besides the usual periods, in the place of one that was asked for before."""
+        while self.period.count() > 1 + len(PERIODS):
+            self.period.removeItem(self.period.count() - 1)
+        if (found := stretch(value)) is not None:
+            self.period.addItem(stretch_name(*found), value)
 
     def stand_beside(self, button: QWidget) -> None:
         """Put a button behind the search field."""
@@ -237,6 +249,34 @@ def _member(kind: type[E], choice: QComboBox) -> E | None:
     """Return what is chosen, None for everything. Qt keeps the plain values of enums."""
     value = choice.currentData()
     return None if value is None else kind(value)
+
+
+def stretch(value: object) -> tuple[float, float] | None:
+    """Return the moments of `1700000000..1700003600` in seconds since the epoch; None for anything else."""
+    begin, dots, end = value.partition("..") if isinstance(value, str) else ("", "", "")
+    try:
+        moments = float(begin), float(end)
+    except ValueError:
+        return None
+    return moments if dots and 0 <= moments[0] <= moments[1] <= LAST_TIME else None
+
+
+def stretch_name(begin: float, end: float) -> str:
+    """Return a stretch of time in words: `21 Nov, 10:12 to 10:40`."""
+    first, last = time.localtime(begin), time.localtime(end)
+    if first[3:6] == last[3:6] == (0, 0, 0):
+        final = time.localtime(end - 1)
+        days = [time.strftime(f"{one.tm_mday} %b", one) for one in (first, final)]
+        return days[0] if days[0] == days[1] and first[0] == final[0] else " to ".join(days)
+    words = time.strftime(f"{first.tm_mday} %b, %H:%M", first)
+    return words if end - begin < _MINUTE else f"{words} to {phrases.clock(end)}"
+
+
+def _bounds(chosen: object) -> tuple[float | None, float | None]:
+    """Return since and until for what is chosen: nothing, a number of days back, or a stretch."""
+    if isinstance(chosen, int):
+        return _midnight(chosen), None
+    return stretch(chosen) or (None, None)
 
 
 def _midnight(days: int) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QStackedWidget, QVBoxLayout, QWidget
 
 from app.history.model import PAGE, HistoryModel, merged, read_news, read_page
 from app.history.reader import Reader
 from app.parts.empty import EmptyState
 from app.parts.lines import HEADING, HEIGHT, list_view
+from runner.audit.row import Row
 from runner.audit.search import ANYTHING, Filter
 from runner.model.errors import KnownError
 
@@ -56,10 +57,11 @@ class HistoryList(QFrame):
         self.setProperty("card", True)
         self.model = HistoryModel(self)
         self.view = list_view(look, self.model, "History")
+        self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.nothing = EmptyState(
             look, "history", "No history yet", "What agents ask and what became of it is kept here."
         )
-        self.no_match = EmptyState(look, "search", "Nothing found", "Fewer filters find more.", "Clear filters")
+        self.no_match = EmptyState(look, "search", "Nothing found", "Try removing a filter.", "Clear filters")
         self.failure = EmptyState(look, "circle-alert", "The history cannot be read", "")
         self.waiting = QWidget()
         self._pages = QStackedWidget()
@@ -94,6 +96,13 @@ class HistoryList(QFrame):
         self._behind = True
         if self.isVisible() and not self._news.isActive():
             self._news.start()
+
+    @property
+    def selected_rows(self) -> list[Row]:
+        """The selected requests that can be read, in the order of the list."""
+        places = sorted(index.row() for index in self.view.selectionModel().selectedRows())
+        lines = (self.model.line(place) for place in places)
+        return [line.row for line in lines if line is not None and isinstance(line.row, Row)]
 
     @property
     def shown(self) -> str:

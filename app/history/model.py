@@ -12,7 +12,7 @@ from app import phrases
 from app.parts.lines import SUMMARY, Summary
 from runner.audit.row import Row
 from runner.audit.search import UnreadableRow
-from runner.model.decision import Verdict
+from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase
 from runner.model.result import Outcome
 
@@ -53,18 +53,19 @@ class HistoryUpdate:
 
 def read_page(history: History, wanted: Filter, before: int | None = None) -> tuple[TitledRow, ...]:
     """Return one page of lines, from `before` on or the newest. Raises KnownError."""
-    return _titled(history, history.lines(wanted, before, PAGE))
+    return titled(history, history.lines(wanted, before, PAGE))
 
 
 def read_news(history: History, wanted: Filter, suspects: Collection[str]) -> HistoryUpdate:
     """Return what has become of the requests `suspects`; nothing else is looked at. Raises KnownError."""
     found = history.fitting(wanted, suspects)
-    titled = _titled(history, list(found.values()))
-    fitting = dict(zip(found, titled, strict=True))
+    lines = titled(history, list(found.values()))
+    fitting = dict(zip(found, lines, strict=True))
     return HistoryUpdate(fitting, frozenset(suspects) - fitting.keys())
 
 
-def _titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[TitledRow, ...]:
+def titled(history: History, rows: Sequence[Row | UnreadableRow]) -> tuple[TitledRow, ...]:
+    """Return rows with their titles, for which code is read where an agent gave none. Raises KnownError."""
     nameless = [row.seq for row in rows if isinstance(row, Row) and not row.title]
     codes = history.beginnings(nameless) if nameless else {}
     return tuple(TitledRow(row, _title(row, codes), _date(row)) for row in rows)
@@ -176,13 +177,16 @@ def summary(line: TitledRow) -> Summary:
 
 def _state(row: Row) -> tuple[str, str]:
     """Return what became of it, and in which ink."""
+    passed = row.verdict is Verdict.APPROVED and row.decider in (Decider.RULE, Decider.GRANT)
     if row.outcome is not None:
-        return row.outcome.value, "low" if row.outcome is Outcome.OK else "high"
+        ink = "low" if row.outcome is Outcome.OK else "high"
+        return (f"passed, {row.outcome.value}" if passed else row.outcome.value), ink
     match row.verdict:
         case None:
             return ("waiting" if row.phase is Phase.ASKED else row.phase.value), "accent_ink"
         case Verdict.APPROVED:
-            return ("running", "accent_ink") if row.phase is Phase.RUNNING else ("approved", "low")
+            state = "passed" if passed else "approved"
+            return ("running", "accent_ink") if row.phase is Phase.RUNNING else (state, "low")
         case Verdict.DENIED:
             return "denied", "high"
         case Verdict.EXPIRED:

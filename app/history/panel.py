@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import phrases
+from app.history.actions import ListActions
 from app.history.changes import ChangesList
 from app.history.checking import Checking
 from app.history.detail import CHOOSE, Detail
@@ -19,6 +20,7 @@ from app.history.indexed import IndexProgress
 from app.history.listing import HistoryList
 from app.history.reader import Reader
 from app.history.saved import SavedSearches
+from app.history.upkeep import RemovalMenu
 from app.parts.back import back_button
 from app.parts.fold import Folding, Pages
 from app.parts.notice import Notice, Tone
@@ -26,12 +28,12 @@ from app.parts.order import tab_in_reading_order
 from app.parts.roles import clearable
 from runner.audit import captures
 from runner.audit.row import Row
-from runner.audit.search import UnreadableRow
+from runner.audit.search import ContentRemoved, UnreadableRow
 from runner.model.errors import KnownError
 from runner.model.events import RequestArrived, RequestAssessed, RequestClosed, RequestDecided, RunFinished, RunStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from PySide6.QtGui import QShowEvent
@@ -54,6 +56,9 @@ def open_folder(folder: Path) -> bool:
 
 class HistoryPanel(QWidget):
     """Reads the ledger on threads of its own: one searches, one fetches what is chosen, one verifies."""
+
+    ask_again = Signal(object)
+    """A `Submission` that the person wants to make."""
 
     def __init__(
         self,
@@ -91,6 +96,8 @@ class HistoryPanel(QWidget):
         self.show_changes.setAutoDefault(False)
         look.dress(self.show_changes, "pencil", size=14)
         self.exporting = Exporting(places.ledger, look, lambda: self.filters.wanted, lambda: self._wanted, self)
+        self.removal = RemovalMenu(look, lambda: self._wanted, lambda: self.detail.title.text(), self)
+        self.actions_of_list = ListActions(places.ledger, look, self.list, self.exporting, self)
         self.show_requests = back_button("To the requests")
         self.saved = SavedSearches(places.searches, look, lambda: (self.filters.name, self.filters.state))
         self.progress = IndexProgress(places.ledger)
@@ -99,6 +106,11 @@ class HistoryPanel(QWidget):
         self._lay_out()
         self._connect()
         self._know_agents()
+
+    def ask_for(self, state: Mapping[str, object]) -> None:
+        """List the requests that `state` asks for, as `Filters.restore` takes it."""
+        self.show_changes.setChecked(False)
+        self.filters.restore(state)
 
     # ---- the list ----
 
@@ -155,7 +167,8 @@ class HistoryPanel(QWidget):
 
     def _failed(self, error: Exception) -> None:
         words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else str(error)
-        self.detail.say("This record cannot be read", words)
+        gone = isinstance(error, ContentRemoved)
+        self.detail.say("The content was removed" if gone else "This record cannot be read", words)
 
     # ---- verifying ----
 
@@ -198,6 +211,7 @@ class HistoryPanel(QWidget):
         self.filters.stand_beside(self.saved)
         self.filters.stand_beside(self.show_changes)
         self.filters.stand_beside(self.exporting.button)
+        self.filters.stand_beside(self.removal.button)
         self.filters.stand_beside(self.verify)
         self._among_changes = QWidget()
         bar = QHBoxLayout(self._among_changes)
@@ -220,6 +234,7 @@ class HistoryPanel(QWidget):
         whole.addWidget(self._among_changes)
         whole.addWidget(self.progress)
         whole.addWidget(self.exporting.notice)
+        whole.addWidget(self.removal.notice)
         whole.addWidget(self.notice)
         self._views = Pages()
         self._views.addWidget(split)
@@ -231,6 +246,9 @@ class HistoryPanel(QWidget):
         self.filters.changed.connect(self._look_for)
         self.list.chosen.connect(self._fetch)
         self.list.read.connect(self._know_listed_agents)
+        self.actions_of_list.only_agent.connect(lambda agent: self.ask_for({"agent": agent}))
+        self.actions_of_list.ask_again.connect(self.ask_again)
+        self.actions_of_list.said.connect(lambda words: self._say(Tone.INFO, words))
         self.list.clear_filters.connect(self.filters.clear)
         self.saved.chosen.connect(self.filters.restore)
         self.saved.failed.connect(self._not_saved)

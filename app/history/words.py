@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
 from app import phrases
-from app.parts.amounts import size
+from app.parts.amounts import counted, percent, size
 from runner.model.decision import Decider, Verdict
 from runner.model.lifecycle import Phase
 from runner.model.recorded import WHOLE
@@ -34,6 +34,8 @@ KINDS = {
 }
 """Kinds of entries about a request whose own name says too little."""
 
+MOST_REFUSED = 3
+"""Refused hosts that are named beside the outcome; all of them are in the tab Network."""
 Named = list[tuple[str, str]]
 
 
@@ -54,9 +56,40 @@ def outcome(record: CaseRecord) -> str:
         parts.append(f"It has {record.row.phase}.")
     if record.result is not None:
         parts.append(phrases.ended(record.result))
+        if refused := _refused(record.result):
+            parts.append(refused)
     elif record.row.phase is Phase.RUNNING:
         parts.append("It is running.")
     return " ".join(parts)
+
+
+def peaks(result: Result) -> str:
+    """Return the most that a run used, in a sentence; empty where nothing was read."""
+    cpu = [one.cpu_percent for one in result.curve if one.cpu_percent is not None]
+    memory = [one.memory_bytes for one in result.curve if one.memory_bytes is not None]
+    if result.peak_memory is not None:
+        memory.append(result.peak_memory)
+    disk = [one.disk_bytes for one in result.curve if one.disk_bytes is not None]
+    processes = [one.processes for one in result.curve if one.processes is not None]
+    parts = [f"CPU {percent(max(cpu))}"] if cpu else []
+    parts += [f"memory {size(max(memory))}"] if memory else []
+    parts += [f"disk {size(max(disk))}"] if disk else []
+    parts += [counted(max(processes), "process", "processes")] if processes else []
+    return f"At most: {', '.join(parts)}." if parts else ""
+
+
+def _refused(result: Result) -> str:
+    """Return what the gate refused, in a sentence; empty where that is nothing."""
+    refused = [one for one in result.contacts if one.allowed is False]
+    if not refused:
+        return ""
+    named = ", ".join(phrases.visible(one.name) + _times(one.times) for one in refused[:MOST_REFUSED])
+    left = len(refused) - MOST_REFUSED
+    return f"Refused: {named}{f' and {left:,} more' if left > 0 else ''}."
+
+
+def _times(count: int) -> str:
+    return f" ({count:,} times)" if count > 1 else ""
 
 
 def decision(record: CaseRecord) -> Named:
@@ -118,6 +151,7 @@ def sender(record: CaseRecord) -> Named:
     """Return which agent sent it, what its program said of itself, and in which session."""
     request = record.request
     pairs = [("Agent", phrases.visible(request.agent)), ("Program", phrases.claim(request))]
+    pairs += phrases.claims(request)
     if request.session:
         pairs.append(("Session", f"{request.session:,}, counted since that start of Assent"))
     return [(name, words) for name, words in pairs if words]
@@ -171,7 +205,7 @@ def _step(step: CaseStep) -> str:
 def _decider(by: Decider) -> str:
     match by:
         case Decider.PERSON:
-            return "A person"
+            return "You"
         case Decider.RULE:
             return "A rule"
         case Decider.GRANT:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _BODY = 9.75
 """Points: 13 pixels at 96 dots per inch."""
 _MONO = 9.0
+SMALLEST_ZOOM, LARGEST_ZOOM = -2, 12
+"""Points by which code may be smaller or larger than usual."""
 FONTS = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf", "JetBrainsMono-Bold.ttf")
 
 
@@ -45,6 +47,8 @@ class Look(QObject):
     desktop's dots per inch, because fonts are set in points.
     """
 
+    zoomed = Signal()
+    """Code is shown larger or smaller now."""
     changed = Signal()
     """The colors are different now; what paints itself repaints."""
 
@@ -55,6 +59,9 @@ class Look(QObject):
         self._scale = scale
         self.next_scale = scale
         """The size of text from the next start on."""
+        self._zoom = 0
+        self.inks: dict[str, int] = {}
+        """Number of the ink of each registered agent, by its name."""
         self._motion = Motion.SYSTEM
         self._system_still = False
         self._flash = app.cursorFlashTime()
@@ -69,6 +76,12 @@ class Look(QObject):
         app.setFont(self.font())
         app.styleHints().colorSchemeChanged.connect(self._follow)
         self._apply()
+
+    def know_inks(self, inks: dict[str, int]) -> None:
+        """Take over the numbers of the inks of all agents, by their names."""
+        if inks != self.inks:
+            self.inks = inks
+            self.changed.emit()
 
     # ---- theme ----
 
@@ -163,8 +176,21 @@ class Look(QObject):
         # A copy of a font that has been measured is measured already; a new one is looked up again for every row.
         return QFont(self._fonts[step, bold])
 
+    def zoom(self, steps: int) -> None:
+        """Show code larger by `steps` points; 0 for its usual size."""
+        zoom = min(LARGEST_ZOOM, max(SMALLEST_ZOOM, self._zoom + steps)) if steps else 0
+        if zoom != self._zoom:
+            self._zoom = zoom
+            self.zoomed.emit()
+
+    def code(self) -> QFont:
+        """Return the font of code, as large as it was zoomed."""
+        font = self.mono()
+        font.setPointSizeF((_MONO + self._zoom) * self._scale)
+        return font
+
     def mono(self) -> QFont:
-        """Return the font of code and output."""
+        """Return the font of output, and of code at its usual size."""
         font = QFont("JetBrains Mono")
         font.setStyleHint(QFont.StyleHint.Monospace)
         font.setPointSizeF(_MONO * self._scale)
@@ -217,7 +243,7 @@ class Look(QObject):
         return picture
 
 
-_SIZES = {"tiny": 7.5, "small": 8.5, "body": _BODY, "title": 11.25, "large": 15.0, "mono": _MONO}
+_SIZES = {"tiny": 7.5, "small": 8.5, "body": _BODY, "title": 11.25, "verdict": 11.25, "large": 15.0, "mono": _MONO}
 
 
 def _without_ligatures(font: QFont) -> QFont:

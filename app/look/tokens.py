@@ -29,10 +29,13 @@ class Tokens:
     on_accent: str
     """Text on an accent fill."""
     selection: str
+    neutral: str
+    """Of a request in which nothing was found."""
     low: str
     medium: str
     high: str
     critical: str
+    neutral_tint: str
     low_tint: str
     medium_tint: str
     high_tint: str
@@ -45,14 +48,16 @@ class Tokens:
     number: str
     function: str
     builtin: str
+    teal: str
+    """Of output alone: the cyan of terminals, which is no color of code."""
 
-    def ink(self, level: Level) -> str:
-        """Return the color of text and marks for `level`."""
-        return (self.low, self.medium, self.high, self.critical)[level - 1]
+    def ink(self, level: Level | None) -> str:
+        """Return the color of text and marks for `level`; None where nothing was found."""
+        return (self.neutral, self.low, self.medium, self.high, self.critical)[level or 0]
 
-    def tint(self, level: Level) -> str:
-        """Return the ground behind text about `level`."""
-        return (self.low_tint, self.medium_tint, self.high_tint, self.critical_tint)[level - 1]
+    def tint(self, level: Level | None) -> str:
+        """Return the ground behind text about `level`; None where nothing was found."""
+        return (self.neutral_tint, self.low_tint, self.medium_tint, self.high_tint, self.critical_tint)[level or 0]
 
 
 LIGHT = Tokens(
@@ -68,10 +73,12 @@ LIGHT = Tokens(
     accent_ink="#2861cf",
     on_accent="#ffffff",
     selection="#e8f0fe",
+    neutral="#4a655a",
     low="#177545",
     medium="#955900",
     high="#c12e2a",
     critical="#8f1d8a",
+    neutral_tint="#eef3f0",
     low_tint="#e3f4ea",
     medium_tint="#fdf0dc",
     high_tint="#fde7e6",
@@ -84,6 +91,7 @@ LIGHT = Tokens(
     number="#0550ae",
     function="#6f42c1",
     builtin="#953800",
+    teal="#0e7490",
 )
 
 DARK = Tokens(
@@ -99,10 +107,12 @@ DARK = Tokens(
     accent_ink="#6ea0ff",
     on_accent="#10131a",
     selection="#25324d",
+    neutral="#9fb9ac",
     low="#5fcf95",
     medium="#f0b35a",
     high="#ff7b72",
     critical="#e08bdc",
+    neutral_tint="#20282a",
     low_tint="#17352a",
     medium_tint="#3a2d16",
     high_tint="#41201f",
@@ -115,7 +125,22 @@ DARK = Tokens(
     number="#79c0ff",
     function="#c9a6ff",
     builtin="#ffb37a",
+    teal="#67e8f9",
 )
+
+
+def legible(ink: str, ground: str, towards: str, least: float) -> str:
+    """Return `ink` as `#rrggbb`, moved towards another color until it stands apart from `ground` by `least` to 1."""
+    parts = [[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in (ink, towards)]
+    for step in range(_STEPS):
+        share = step / _STEPS
+        mixed = "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*parts, strict=True))
+        if contrast(mixed, ground) >= least:
+            return mixed
+    return towards
+
+
+_STEPS = 16
 
 
 def contrast(one: str, other: str) -> float:

@@ -9,8 +9,11 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app import phrases
+from app.attention import attention
 from app.notify.desktop import Said
-from app.parts.amounts import counted
+from app.parts.amounts import counted, time_left
+from app.prompt import words
+from app.prompt.window import has_focus as in_front
 from runner.model.decision import Decider, Verdict
 from runner.model.events import (
     AgentsChanged,
@@ -34,6 +37,10 @@ if TYPE_CHECKING:
 
 QUIET_SECONDS = 3.0
 """Between two notices of new requests: a burst of them is one notice."""
+EXPIRED_SECONDS = 10.0
+"""Between two expiries that are told in one notice."""
+MARKUP = frozenset("<>&")
+"""What some desktops take for markup: a sentence with one of these in it is not passed on."""
 LONG_RUN_MS = 30_000
 MANY_REFUSED = 20
 """Refused calls of one agent that are worth a notice; the banner counts every one."""
@@ -52,10 +59,18 @@ class Notices(QObject):
         desktop: Desktop,
         sounds: Callable[[], bool],
         ring: Callable[[], None] = QApplication.beep,
+        prompted: Callable[[], bool] = lambda: False,
         parent: QObject | None = None,
     ) -> None:
-        """`sounds` tells whether there is to be a sound; `ring` makes one where the desktop cannot."""
+        """`sounds` tells whether there is to be a sound; `ring` makes one where the desktop cannot.
+
+        `prompted` tells whether questions come up as cards: then a notice says only what a card does not.
+        """
         super().__init__(parent)
+        self._prompted = prompted
+        self._expired: list[str] = []
+        """Requests whose expiry the newest notice of that kind is about."""
+        self._expired_at = float("-inf")
         self._sounds = sounds
         self._ring = ring
         self._cases = cases
@@ -75,7 +90,8 @@ class Notices(QObject):
 
     @property
     def away(self) -> bool:
-        return not self._window.isActiveWindow()
+        """Whether somebody is to be told: no window of Assent is in front, a dialog neither, and nobody wants quiet."""
+        return not in_front() and self._window.presence.may_disturb
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
@@ -118,16 +134,14 @@ class Notices(QObject):
         if not card.waiting or not self.away:
             return
         QApplication.alert(self._window.frame, 0)
-        if not reminding and time.monotonic() - self._said_at < QUIET_SECONDS:
+        if not reminding and (time.monotonic() - self._said_at < QUIET_SECONDS or self._prompted()):
             return
         self._said_at = time.monotonic()
-        level = card.level.name if card.level else "A"
         others = self._cases.count_waiting() - 1
         more = f" {counted(others, 'other')} waiting." if others else ""
         hurry = " Half of the time to answer has passed." if reminding else ""
-        title = f"{level} request"
-        text = f"{_agent(card)} asks to run code.{hurry}{more} Open it to review."
-        self._say(Said(card.id, title, text, reminding, reminding and self._sounds()))
+        title = f"{_level(card)} by {_agent(card)}, {time_left((card.deadline or 0.0) - since_boot())}"
+        self._say(Said(card.id, title, f"{telling(card)}{hurry}{more}", reminding, reminding and self._sounds()))
 
     @Slot()
     def _remind(self) -> None:
@@ -141,10 +155,18 @@ class Notices(QObject):
         self._plan()
 
     def _tell_missed(self, request_id: str) -> None:
+        """Tell of a request that expired; of several within a short time in one notice."""
         card = self._cases.card(request_id)
-        if card is not None and self.away:
-            what = "Nothing was run. It is under Missed and can be approved for later."
-            self._say(Said(request_id, "A request expired", f"{_agent(card)} got no answer in time. {what}", True))
+        if card is None or not self.away:
+            return
+        now = time.monotonic()
+        self._expired = [*self._expired, request_id] if now - self._expired_at < EXPIRED_SECONDS else [request_id]
+        self._expired_at = now
+        count = len(self._expired)
+        title = "A request expired" if count == 1 else f"{count} requests expired"
+        whose = f"{_agent(card)} got no answer in time." if count == 1 else "Nobody answered in time."
+        what = "Nothing was run. See Missed, where it can be approved for later."
+        self._say(Said(self._expired[0], title, f"{whose} {what}", True))
 
     def _watch(self, request_id: str) -> None:
         """Announce a long run that nobody was asked about."""
@@ -193,6 +215,20 @@ class Notices(QObject):
             self._window.deciding.show_request(about)
         elif card.started is not None:
             self._window.show_page("Running")
+
+
+def telling(card: Card) -> str:
+    """Return what a request would do, in Assent's words: `Sends data to stats.example.`
+
+    Names of hosts and files in them are the agent's, so a sentence that could be taken for markup is left out.
+    """
+    said = words.sentence(card)
+    return "Open it to review." if MARKUP & set(said) else said
+
+
+def _level(card: Card) -> str:
+    worst = attention(card)
+    return "A request" if worst is None else f"{worst.name} request"
 
 
 def _agent(card: Card) -> str:

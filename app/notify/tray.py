@@ -1,21 +1,32 @@
-"""The icon in the system tray: how many wait, and the mode. It cannot decide anything."""
+"""The icon in the system tray: how many wait and which, the mode, and quiet. It cannot decide anything."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
+from app import phrases
+from app.attention import attention
+from app.chrome.presence_button import add_choices
+from app.chrome.presence_button import words as presence_words
+from app.prompt.stack import urgency
 from runner.approval.modes import Mode
+from runner.model.assessment import Level
 
 if TYPE_CHECKING:
-    from app.cards import Cards
+    from app.cards import Card, Cards
     from app.chrome.window import Window
     from app.look.look import Look
 
 NOTICE_MS = 8000
+LISTED = 8
+"""Requests in the menu; the queue has all."""
+TITLE = 60
+"""Characters of a title in the menu."""
 NO_TRAY = "No system tray here: notices appear on the desktop and in this window."
 
 
@@ -35,7 +46,7 @@ class Tray(QObject):
         self._cases = cases
         self._look = look
         self._window = window
-        self._shown: tuple[int, str] = (-1, "")
+        self._shown: tuple[object, ...] = ()
         self._icon: QSystemTrayIcon | None = None
         self._menu = QMenu()
         if QSystemTrayIcon.isSystemTrayAvailable():
@@ -43,6 +54,7 @@ class Tray(QObject):
         else:
             window.toolbar.say(NO_TRAY)
         cases.happened.connect(self._show_count)
+        window.presence.changed.connect(self._repaint)
         look.changed.connect(self._repaint)
         self._show_count()
 
@@ -56,32 +68,56 @@ class Tray(QObject):
 
     @Slot()
     def _show_count(self) -> None:
-        count, mode = self._cases.count_waiting(), self._cases.mode.mode
-        if self._icon is not None and (count, mode) != self._shown:
-            self._shown = (count, mode)
-            self._icon.setIcon(self._picture(count, Mode(mode)))
+        waiting = sorted(self._cases.waiting(), key=urgency)
+        mode = Mode(self._cases.mode.mode)
+        shown = (mode, len(waiting), *((card.id, card.level) for card in waiting[:LISTED]))
+        if self._icon is not None and shown != self._shown:
+            self._shown = shown
+            self._icon.setIcon(self._picture(len(waiting), mode))
             self._icon.setToolTip(self.words())
+            self.fill(waiting)
 
     def words(self) -> str:
         """Return the tool tip: mode and number."""
         mode = Mode(self._cases.mode.mode).value.capitalize()
         count = self._cases.count_waiting()
-        return f"Assent, {mode}: {count} waiting" if count else f"Assent, {mode}"
+        said = presence_words(self._cases, self._window.presence)
+        parts = (f"Assent, {mode}", said and f", {said[0].lower()}{said[1:]}", f": {count} waiting" if count else "")
+        return "".join(parts)
+
+    def fill(self, waiting: list[Card]) -> None:
+        """Fill the menu: what waits, each leading to its request, then what concerns all of Assent."""
+        self._menu.clear()
+        for card in waiting[:LISTED]:
+            self._menu.addAction(entry(card), partial(self._window.show_waiting, card.id))
+        if len(waiting) > LISTED:
+            self._menu.addAction(f"and {len(waiting) - LISTED:,} more", self._window.review)
+        if waiting:
+            self._menu.addSeparator()
+        self._menu.addAction("Open Assent", self._window.review)
+        toolbar = self._window.toolbar
+        add_choices(self._menu, self._window.presence, toolbar.presence.away, toolbar.presence.back)
+        self._menu.addSeparator()
+        self._menu.addAction("Stop all\N{HORIZONTAL ELLIPSIS}", self._window.stop_all_in_front)
+        self._menu.addAction("Lockdown\N{HORIZONTAL ELLIPSIS}", self._window.lock_in_front)
+        self._menu.addAction("Quit", self._window.frame.close_wanted.emit)
 
     @Slot()
     def _repaint(self) -> None:
-        self._shown = (-1, "")
+        self._shown = ()
         self._show_count()
 
     def _picture(self, count: int, mode: Mode) -> QIcon:
         picture = QPixmap(64, 64)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
-        painter.drawPixmap(picture.rect(), self._look.pixmap(*_PICTURES[mode], 64))
+        name, ink = _PICTURES[mode]
+        quiet = not self._window.presence.may_disturb
+        painter.drawPixmap(picture.rect(), self._look.pixmap(name, "muted" if quiet else ink, 64))
         if count:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(self._look.tokens.high))
+            painter.setBrush(QColor(self._ink()))
             room = QRectF(24, 24, 40, 40)
             painter.drawEllipse(room)
             font = self._look.font(0, bold=True)
@@ -92,12 +128,15 @@ class Tray(QObject):
         painter.end()
         return QIcon(picture)
 
+    def _ink(self) -> str:
+        """Return the color of the number: that of the worst of what waits."""
+        tokens = self._look.tokens
+        worst = max((attention(card) or Level.LOW for card in self._cases.waiting()), default=Level.LOW)
+        return tokens.accent if worst is Level.LOW else tokens.ink(worst)
+
     def _make_icon(self) -> QSystemTrayIcon:
         icon = QSystemTrayIcon(self)
-        self._menu.addAction("Open Assent", self._window.review)
-        self._menu.addAction("Stop all\N{HORIZONTAL ELLIPSIS}", self._window.stop_all_in_front)
-        self._menu.addAction("Lockdown\N{HORIZONTAL ELLIPSIS}", self._window.lock_in_front)
-        self._menu.addAction("Quit", self._window.frame.close_wanted.emit)
+        self.fill([])
         icon.setContextMenu(self._menu)
         icon.setIcon(self._picture(0, Mode.GUARDED))
         icon.activated.connect(self._clicked)
@@ -109,3 +148,12 @@ class Tray(QObject):
     def _clicked(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason is not QSystemTrayIcon.ActivationReason.Context:
             self._window.review()
+
+
+def entry(card: Card) -> str:
+    """Return a request in a menu, which takes & for the sign of a shortcut and a tab for the start of its keys."""
+    title = phrases.title(card.request)
+    title = title if len(title) <= TITLE else f"{title[: TITLE - 1]}\N{HORIZONTAL ELLIPSIS}"
+    worst = attention(card)
+    level = "" if worst is None else f"{worst.name}: "
+    return f"{level}{title} ({phrases.visible(card.request.agent)})".replace("&", "&&")

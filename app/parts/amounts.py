@@ -27,6 +27,11 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{secs:02}" if hours else f"{minutes}:{secs:02}"
 
 
+def short_clock(seconds: float) -> str:
+    """Return a countdown as `0:24`, from an hour on as `11 h`."""
+    return clock(seconds) if seconds < 3600 else f"{int(seconds // 3600)} h"
+
+
 def time_left(seconds: float) -> str:
     """Return `24 s left`, `2 min left`."""
     whole = max(0, -int(-seconds // 1))

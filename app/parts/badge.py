@@ -1,4 +1,4 @@
-"""The risk level as a word on its color, as a widget and for item delegates."""
+"""A level as a word on its color, or that nothing was found, as a widget and for item delegates."""
 
 from __future__ import annotations
 
@@ -15,15 +15,22 @@ if TYPE_CHECKING:
     from runner.model.assessment import Level
 
 _STEP = -2.0
+NO_FINDINGS = "No findings"
 
 
-def badge_size(look: Look, level: Level) -> QSize:
+def badge_words(level: Level | None) -> str:
+    """Return the word on the badge; None stands for nothing found."""
+    return NO_FINDINGS if level is None else level.name
+
+
+def badge_size(look: Look, level: Level | None) -> QSize:
     """Return the room `paint_badge` needs."""
     metrics = QFontMetricsF(look.font(_STEP, bold=True))
-    return QSize(round(metrics.horizontalAdvance(level.name) + look.px(14)), round(metrics.height() + look.px(4)))
+    width = metrics.horizontalAdvance(badge_words(level)) + look.px(14)
+    return QSize(round(width), round(metrics.height() + look.px(4)))
 
 
-def paint_badge(painter: QPainter, look: Look, level: Level, corner: QPointF) -> None:
+def paint_badge(painter: QPainter, look: Look, level: Level | None, corner: QPointF) -> None:
     """Draw the badge with its upper left at `corner`."""
     room = QRectF(corner, badge_size(look, level))
     painter.save()
@@ -33,16 +40,16 @@ def paint_badge(painter: QPainter, look: Look, level: Level, corner: QPointF) ->
     painter.drawRoundedRect(room, room.height() / 2, room.height() / 2)
     painter.setPen(QColor(look.tokens.ink(level)))
     painter.setFont(look.font(_STEP, bold=True))
-    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, level.name)
+    painter.drawText(room, Qt.AlignmentFlag.AlignCenter, badge_words(level))
     painter.restore()
 
 
 class Badge(QWidget):
-    """A level badge. Hidden text for screen readers: `Risk HIGH`."""
+    """A level badge. Hidden text for screen readers: `Risk HIGH`, or `No findings`."""
 
     accessible_role = Role.StaticText
 
-    def __init__(self, look: Look, level: Level, parent: QWidget | None = None) -> None:
+    def __init__(self, look: Look, level: Level | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -50,12 +57,13 @@ class Badge(QWidget):
         look.changed.connect(self.update)
 
     @property
-    def level(self) -> Level:
+    def level(self) -> Level | None:
         return self._level
 
-    def set_level(self, level: Level) -> None:
+    def set_level(self, level: Level | None) -> None:
+        """Show `level`, or with None that nothing was found."""
         self._level = level
-        self.setAccessibleName(f"Risk {level.name}")
+        self.setAccessibleName(NO_FINDINGS if level is None else f"Risk {level.name}")
         self.updateGeometry()
         self.update()
 

@@ -15,20 +15,26 @@ class CodeGrid:
     """Measured once for the fonts, and by `fit` for each code and width."""
 
     def __init__(self, look: Look) -> None:
-        self.mono = look.mono()
+        self._look = look
+        self.measure()
+        self.gutter = 0
+        self.width = 0.0
+        """What is left for the code beside the gutter."""
+        self.columns = 0
+        """Cells in that."""
+
+    def measure(self) -> None:
+        """Take over the fonts as they are now."""
+        look = self._look
+        self.mono = look.code()
         self.small = look.font(-1.5)
         metrics = QFontMetricsF(self.mono)
         self.cell = metrics.horizontalAdvance("0")
         self.row_height = math.ceil(metrics.height() * 1.25)
         self.baseline = (self.row_height - metrics.height()) / 2 + metrics.ascent()
         self.remark_metrics = QFontMetricsF(self.small)
-        self.pad = look.px(10)
+        self.pad = look.px(8)
         self.bar = look.px(3)
-        self.gutter = 0
-        self.width = 0.0
-        """What is left for the code beside the gutter."""
-        self.columns = 0
-        """Cells in that."""
 
     @property
     def left(self) -> int:
@@ -37,7 +43,7 @@ class CodeGrid:
 
     def fit(self, lines: int, width: int) -> None:
         """Measure for a code of `lines` lines in a view of `width`."""
-        digits = max(3, len(str(lines)))
+        digits = max(2, len(str(lines)))
         self.gutter = round(self.cell * (digits + 1) + self.bar + self.pad)
         self.widen(width)
         self.columns = self.columns_in(width)
@@ -51,7 +57,7 @@ class CodeGrid:
         return int(self._width_in(width) / self.cell)
 
     def _width_in(self, width: int) -> float:
-        return max(self.cell * 8, width - self.gutter - 2 * self.pad)
+        return max(self.cell * 8, width - self.gutter - 1.5 * self.pad)
 
     def beside(self, cells: int) -> float:
         """Return what is left of a row beside `cells` cells of code."""

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPen, QTextCharFormat
 
 from app.parts.glyphs import Glyphs, Style, narrowed
+from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +39,8 @@ class CodePainting:
         self._selection = selection
         self._glyphs: dict[int, Glyphs] = {}
         self._formats: dict[str, QTextCharFormat] = {}
+        self.pointed = -1
+        """The line to look at first, from 0; -1 for none."""
         self._find: Find | None = None
         self._found: dict[int, list[tuple[int, int]]] = {}
         self._listing: CodeListing
@@ -89,8 +92,13 @@ class CodePainting:
         tokens, grid = self._look.tokens, self._grid
         level = self._listing.worst(line)
         if level is not None:
-            painter.fillRect(QRectF(grid.gutter, top, width, grid.row_height), QColor(tokens.tint(level)))
-            painter.fillRect(QRectF(0, top, grid.bar, grid.row_height), QColor(tokens.ink(level)))
+            # What is only worth knowing is not green: that would read as good.
+            worth = level if level > Level.LOW else None
+            painter.fillRect(QRectF(grid.gutter, top, width, grid.row_height), QColor(tokens.tint(worth)))
+            painter.fillRect(QRectF(0, top, grid.bar, grid.row_height), QColor(tokens.ink(worth)))
+        elif line == self.pointed:
+            painter.fillRect(QRectF(grid.gutter, top, width, grid.row_height), QColor(tokens.selection))
+            painter.fillRect(QRectF(0, top, grid.bar, grid.row_height), QColor(tokens.accent))
         pieces = self._layout.pieces(line)
         if nth >= len(pieces):
             self._draw_below(painter, line, nth - len(pieces), top)
@@ -101,7 +109,7 @@ class CodePainting:
         self._draw_matches(painter, glyphs, line, nth, top)
         self._draw_selection(painter, glyphs, line, nth, top)
         painter.setPen(QColor(tokens.text))
-        glyphs.draw(painter, grid.left, top + grid.baseline, grid.width)
+        glyphs.draw(painter, self.left(line, nth), top + grid.baseline, self.width(line, nth))
         for beside_level, text in self._layout.beside(line):
             painter.setFont(grid.small)
             painter.setPen(QColor(tokens.ink(beside_level)))
@@ -148,7 +156,8 @@ class CodePainting:
             start, end = self._layout.pieces(line)[nth]
             begin, finish = max(shown.place(one), start), min(shown.place(two), end)
             if begin < finish:
-                box = glyphs.box(begin - start, finish - start, grid.left, top, grid.row_height, grid.width)
+                left, width = self.left(line, nth), self.width(line, nth)
+                box = glyphs.box(begin - start, finish - start, left, top, grid.row_height, width)
                 painter.fillRect(box, QColor(self._look.tokens.medium_tint))
                 painter.setPen(QPen(QColor(self._look.tokens.medium), 1))
                 painter.drawRect(box.adjusted(0, 1, 0, -1))
@@ -161,7 +170,8 @@ class CodePainting:
         shown = self._listing.shown(line)
         start, end = self._layout.pieces(line)[nth]
         begin, finish = max(shown.place(selected[0]), start), min(shown.place(selected[1]), end)
-        box = glyphs.box(begin - start, max(begin, finish) - start, grid.left, top, grid.row_height, grid.width)
+        left, width = self.left(line, nth), self.width(line, nth)
+        box = glyphs.box(begin - start, max(begin, finish) - start, left, top, grid.row_height, width)
         if line < self._selection.ends[1].line and end == len(shown.text):
             box.setWidth(box.width() + grid.cell)  # the line break
         painter.fillRect(box, QColor(self._look.tokens.selection))
@@ -169,6 +179,14 @@ class CodePainting:
         painter.drawLine(box.bottomLeft() - QPointF(0, 1), box.bottomRight() - QPointF(0, 1))
 
     # ---- laying out ----
+
+    def left(self, line: int, nth: int) -> float:
+        """Return where row `nth` of the code of `line` begins, in pixels."""
+        return self._grid.left + (self._layout.hang(line) * self._grid.cell if nth else 0.0)
+
+    def width(self, line: int, nth: int) -> float:
+        """Return how many pixels row `nth` of the code of `line` has."""
+        return self._grid.width - (self.left(line, nth) - self._grid.left)
 
     def glyphs(self, row: int, line: int, piece: tuple[int, int]) -> Glyphs:
         """Return what `row` shows: `piece` of the text of `line`."""
@@ -180,7 +198,7 @@ class CodePainting:
             text = self._listing.shown(line).text[start:end]
             mono, styles = self._grid.mono, self._styles(line, start, end)
             glyphs = Glyphs(text, mono, styles)
-            if glyphs.width > _MOST_SQUEEZED * self._grid.width:
+            if glyphs.width > _MOST_SQUEEZED * self.width(line, int(start > 0)):
                 glyphs = Glyphs(narrowed(text, mono), mono, styles)
             self._glyphs[row] = glyphs
         return glyphs

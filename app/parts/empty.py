@@ -9,8 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.parts.plain import plain_label
 from app.parts.roles import Role
+from app.parts.text_area import BY_KEYBOARD
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QFocusEvent
+
     from app.look.look import Look
 
 _WIDTH = 380
@@ -27,6 +30,8 @@ class EmptyState(QWidget):
     ) -> None:
         super().__init__(parent)
         self._look = look
+        self.by_keyboard = False
+        """It has a focus that came by keyboard."""
         self._icon = icon
         self._picture = plain_label()
         self._title = plain_label(role="title", wrap=True)
@@ -56,6 +61,10 @@ class EmptyState(QWidget):
         self.say(title, sentence)
         self._paint_icon()
         look.changed.connect(self._paint_icon)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self.by_keyboard = event.reason() in BY_KEYBOARD
+        super().focusInEvent(event)
 
     def words(self) -> QRect:
         """Return where the picture, the texts and the button are."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from unicodedata import category, combining, east_asian_width
@@ -120,17 +121,60 @@ def lines_of(text: str, every_return: bool) -> list[str]:
     return (text.replace("\r", "\n") if every_return else text).split("\n")
 
 
-def segments(shown: Shown, width: int) -> list[tuple[int, int]]:
-    """Return `shown.text` cut into (start, end) pieces of at most `width` cells; at least one."""
+def indent(shown: Shown) -> int:
+    """Return how many cells of blanks a line begins with."""
+    return len(shown.text) - len(shown.text.lstrip(" "))
+
+
+def segments(shown: Shown, width: int, hang: int = 0) -> list[tuple[int, int]]:
+    """Return `shown.text` cut into (start, end) pieces of at most `width` cells; at least one.
+
+    Pieces after the first have `hang` cells less, and begin between two words where one ends within reach.
+    """
+    length = len(shown.text)
+    pieces: list[tuple[int, int]] = []
+    start, room = 0, width
+    while (end := _reach(shown, start, room)) < length:
+        end = _between_words(shown, start, end)
+        pieces.append((start, end))
+        start, room = end, max(1, width - hang)
+    return [*pieces, (start, length)]
+
+
+def _reach(shown: Shown, start: int, room: int) -> int:
+    """Return the end of the longest piece from `start` on that has at most `room` cells; at least one character."""
     length = len(shown.text)
     if shown.narrow:
-        return [(at, min(at + width, length)) for at in range(0, length, width)] or [(0, 0)]
-    pieces: list[tuple[int, int]] = []
-    start = used = 0
-    for at, character in enumerate(shown.text):
-        room = _width(character)
-        if used + room > width and at > start:
-            pieces.append((start, at))
-            start, used = at, 0
-        used += room
-    return [*pieces, (start, length)]
+        return min(start + room, length)
+    used = 0
+    for at in range(start, length):
+        used += _width(shown.text[at])
+        if used > room and at > start:
+            return at
+    return length
+
+
+def _between_words(shown: Shown, start: int, end: int) -> int:
+    """Return the last place between two words before `end`, not before the middle of the piece; `end` without one."""
+    least = start + (end - start) // 2
+    text = shown.text
+    found = 0
+    for at in range(end, least, -1):
+        if text[at - 1] == " " and text[at] != " ":
+            found = at
+            break
+        if not found and _is_word(text[at - 1]) is not _is_word(text[at]):
+            found = at
+    return _before_escape(shown, found or end, least) or end
+
+
+def _before_escape(shown: Shown, at: int, least: int) -> int:
+    """Return `at`, or the beginning of the escape that it would cut through; 0 where that is before `least`."""
+    nth = bisect_left(shown.escapes, (at, at)) - 1
+    if nth >= 0 and shown.escapes[nth][0] < at < shown.escapes[nth][1]:
+        return shown.escapes[nth][0] if shown.escapes[nth][0] > least else 0
+    return at
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"

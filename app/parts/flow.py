@@ -16,8 +16,10 @@ _ENDLESS = 1 << 20
 class Flow(QLayout):
     """Rows end at the right, or begin at the left with `left`. Tell it the width with `fit`; its height follows."""
 
-    def __init__(self, widgets: Iterable[QWidget], spacing: int, left: bool = False) -> None:
+    def __init__(self, widgets: Iterable[QWidget], spacing: int, left: bool = False, below: int | None = None) -> None:
+        """`below` is the space between rows, where that is another than between their widgets."""
         super().__init__()
+        self._below = spacing if below is None else below
         self._items: list[QLayoutItem] = []
         self._left = left
         self._width = _ENDLESS
@@ -50,7 +52,7 @@ class Flow(QLayout):
         rows = self._rows(self._width)
         heights = [max(item.sizeHint().height() for item in row) for row in rows]
         width = max((self._length(row) for row in rows), default=0)
-        return QSize(width, sum(heights) + self.spacing() * max(0, len(rows) - 1))
+        return QSize(width, sum(heights) + self._below * max(0, len(rows) - 1))
 
     def minimumSize(self) -> QSize:
         widest = max((item.sizeHint().width() for item in self._shown()), default=0)
@@ -66,7 +68,7 @@ class Flow(QLayout):
                 wanted = item.sizeHint()
                 item.setGeometry(QRect(QPoint(left, top), QSize(min(wanted.width(), room.width()), height)))
                 left += wanted.width() + self.spacing()
-            top += height + self.spacing()
+            top += height + self._below
 
     def _shown(self) -> list[QLayoutItem]:
         return [item for item in self._items if not item.isEmpty()]

@@ -101,12 +101,14 @@ def in_sight(widget: QWidget) -> bool:
 
 
 def reveal(widget: QWidget) -> None:
-    """Scroll everything around `widget` until it is in sight."""
-    step = widget.parentWidget()
+    """Scroll everything around `widget` until it is in sight, and turn to the page that it is on."""
+    inner, step = widget, widget.parentWidget()
     while step is not None:
         if isinstance(step, QScrollArea):
             step.ensureWidgetVisible(widget)
-        step = step.parentWidget()
+        elif isinstance(step, QStackedWidget) and step.indexOf(inner) >= 0:
+            step.setCurrentWidget(inner)
+        inner, step = step, step.parentWidget()
 
 
 def fit(dialog: QDialog, width: int, height: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from app.parts.expose import WIDEST, Shown, cells, expose, lines_of, plain, segments
+from app.parts.expose import WIDEST, Shown, cells, expose, indent, lines_of, plain, segments
 from app.parts.rows import Rows
 from runner.model.assessment import Finding, Level
 from runner.model.shown import LONGEST_SHOWN
@@ -19,6 +19,8 @@ STEP = 40_000
 second at most."""
 MEASURED, REMARKED = 4, 400
 """Cost of a character that is measured, and of a remark."""
+HANG = 4
+"""Cells by which the next rows of a line stand further in than its first."""
 _REMEMBERED = 4096
 _SHORT = 1000
 """Characters of a plain line that is not worth remembering."""
@@ -29,7 +31,12 @@ class CodeListing:
 
     def __init__(self, code: str, language: str, findings: Sequence[Finding]) -> None:
         # A lone carriage return ends a line for Python alone; a shell and JavaScript as parsed here read on.
+        self.language = language
         self.lines = lines_of(code, every_return=language == "python")
+        self.ends_line = len(self.lines) > 1 and not self.lines[-1]
+        """The last line ends with a line break: what comes after that is no line."""
+        if self.ends_line:
+            self.lines.pop()
         self.findings = tuple(sorted(findings, key=lambda finding: (finding.span.line, finding.span.column)))
         self._at: dict[int, tuple[Finding, ...]] = {}
         self._worst = bytearray(len(self.lines))
@@ -116,7 +123,7 @@ def remark(finding: Finding) -> str:
 
 
 class CodeLayout:
-    """A listing laid into rows for a width: long lines continue in the next row, remarks stand beside or below.
+    """A listing laid into rows for a width: long lines continue in the next row, further in; remarks beside or below.
 
     Lines are laid out in order, as many at once as cost little: call `lay_further` until it is `complete`.
     """
@@ -175,9 +182,13 @@ class CodeLayout:
         """Return the remarks on rows of their own after the code of `line`."""
         return self._below.get(line, [])
 
+    def hang(self, line: int) -> int:
+        """Return how many cells the rows of `line` after its first stand in."""
+        return min(indent(self._listing.shown(line)) + HANG, self._columns // 3)
+
     def _split(self, line: int) -> int:
         """Cut `line` into rows; return how many it has beyond the first."""
-        pieces = segments(self._listing.shown(line), self._columns)
+        pieces = segments(self._listing.shown(line), self._columns, self.hang(line))
         if len(pieces) > 1:
             self._pieces[line] = pieces
         return len(pieces) - 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QFontMetricsF, QPen, QTextCharFormat
 
-from app.look.tokens import contrast
+from app.look.tokens import contrast, legible
 from app.parts.amounts import counted
 from app.parts.ansi import Ink, parse
 from app.parts.expose import Shown, expose
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from app.parts.selection import TextSelection
 
 _TAB = 8
-_LEGIBLE = 3.0
-"""Colors a program asks for are followed down to this contrast; below it, its text would be hidden."""
+_LEGIBLE = 4.5
+"""Colors a program asks for are darkened or lightened to this contrast (WCAG 2.1, 1.4.3): below it text would hide."""
 
 
 class OutputPainting:
@@ -129,7 +129,8 @@ class OutputPainting:
         if ink.faint and text is None:
             text = tokens.muted
         if contrast(text or tokens.text, ground or tokens.code) < _LEGIBLE:
-            text = max(tokens.text, tokens.code, key=lambda ink: contrast(ink, ground or tokens.code))
+            best = max(tokens.text, tokens.code, key=lambda ink: contrast(ink, ground or tokens.code))
+            text = legible(text or tokens.text, ground or tokens.code, best, _LEGIBLE)
         made = QTextCharFormat()
         if text:
             made.setForeground(QColor(text))
@@ -153,7 +154,7 @@ class OutputPainting:
             tokens.medium,
             tokens.number,
             tokens.critical,
-            tokens.string,
+            tokens.teal,
             tokens.text,
         )
         return tokens.muted if color == 8 else sixteen[color % 8]

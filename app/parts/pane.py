@@ -38,6 +38,8 @@ class OutputPane(TextArea):
 
     accessible_role = Role.Terminal
     following_changed = Signal(bool)
+    line_pressed = Signal(int)
+    """The number of a line that was clicked."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(look, parent)
@@ -147,6 +149,15 @@ class OutputPane(TextArea):
         self._show(begin)
         return begin.line
 
+    def show_line(self, number: int) -> None:
+        """Mark a line as selected and bring it into view; nothing where it is no longer here."""
+        found = self._lines.lines(number, 1)
+        if found:
+            self._selection.put(TextPosition(number, 0))
+            self._selection.put(TextPosition(number, len(text_of(found[0])[0])), keep_anchor=True)
+            self._show(TextPosition(number, 0))
+            self.viewport().update()
+
     def _show(self, spot: TextPosition) -> None:
         self.follow(False)
         visible = self._rows_visible()
@@ -247,8 +258,10 @@ class OutputPane(TextArea):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:
             extend = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            self._selection.put(self._spot(event.position()), keep_anchor=extend)
+            spot = self._spot(event.position())
+            self._selection.put(spot, keep_anchor=extend)
             self.viewport().update()
+            self.line_pressed.emit(spot.line)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if not event.buttons() & Qt.MouseButton.LeftButton:

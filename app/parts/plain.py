@@ -24,6 +24,16 @@ def plain_label(text: str = "", role: str = "", wrap: bool = False) -> QLabel:
     return label
 
 
+def say(label: QLabel, text: str, role: str) -> None:
+    """Show `text` in a label, as `role` has it; an empty text hides the label."""
+    label.setText(text)
+    label.setVisible(bool(text))
+    if label.property("role") != role:
+        label.setProperty("role", role)
+        label.style().unpolish(label)
+        label.style().polish(label)
+
+
 def tip(text: str) -> str:
     """Return `text` for `setToolTip`. Qt guesses whether it is markup, so it gets markup that holds only text."""
     if not text:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QFontMetricsF, QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.parts.amounts import clock, time_left
+from app.parts.amounts import short_clock, time_left
 from app.parts.roles import Role
 from runner.system.clock import since_boot
 
@@ -29,8 +29,8 @@ def ring_size(look: Look) -> QSize:
     )
 
 
-def paint_ring(painter: QPainter, look: Look, left: float, window: float, corner: QPointF) -> None:
-    """Draw clock and ring for `left` of `window` seconds, with the upper left of both at `corner`."""
+def paint_ring(painter: QPainter, look: Look, left: float, window: float, corner: QPointF, ink: str = "accent") -> None:
+    """Draw clock and ring for `left` of `window` seconds, the upper left of both at `corner`, in the token `ink`."""
     room = QRectF(corner, ring_size(look))
     tokens = look.tokens
     hurry = left <= HURRY
@@ -42,12 +42,12 @@ def paint_ring(painter: QPainter, look: Look, left: float, window: float, corner
     painter.setFont(look.font(-1))
     painter.setPen(QColor(tokens.high if hurry else tokens.muted))
     words = room.adjusted(0, 0, -look.px(6 + _CIRCLE), 0)
-    painter.drawText(words, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, clock(left))
+    painter.drawText(words, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, short_clock(left))
     pen = QPen(QColor(tokens.border), look.px(2))
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)
     painter.drawEllipse(ring)
-    pen.setColor(QColor(tokens.high if hurry else tokens.accent))
+    pen.setColor(QColor(tokens.high if hurry else getattr(tokens, ink)))
     painter.setPen(pen)
     painter.drawArc(ring, 90 * 16, round(360 * 16 * look.step(share)))
     painter.restore()
@@ -63,6 +63,7 @@ class CountdownRing(QWidget):
         self._look = look
         self._deadline: float | None = None
         self._window = 0.0
+        self._ink = "accent"
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK)
         self._timer.timeout.connect(self._tick)
@@ -75,6 +76,12 @@ class CountdownRing(QWidget):
         if deadline is not None and self.isVisible():
             self._timer.start()
         self._tick()
+
+    def set_ink(self, ink: str) -> None:
+        """Draw the ring in the token `ink`."""
+        if ink != self._ink:
+            self._ink = ink
+            self.update()
 
     @property
     def left(self) -> float:
@@ -96,7 +103,7 @@ class CountdownRing(QWidget):
         if self._deadline is None:
             return
         painter = QPainter(self)
-        paint_ring(painter, self._look, self.left, self._window, QPointF(0, 0))
+        paint_ring(painter, self._look, self.left, self._window, QPointF(0, 0), self._ink)
         painter.end()
 
     def _tick(self) -> None:

@@ -1,4 +1,4 @@
-"""The bar below the output in which a person types what to look for."""
+"""The bar below output or code in which a person types what to look for."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class SearchBar(QFrame):
     """1 for the next match, -1 for the one before."""
     closed = Signal()
 
-    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+    def __init__(self, look: Look, parent: QWidget | None = None, what: str = "Search the output") -> None:
         super().__init__(parent)
         self.field = QLineEdit()
-        self.field.setPlaceholderText("Search the output")
-        self.field.setAccessibleName("Search the output")
+        self.field.setPlaceholderText(what)
+        self.field.setAccessibleName(what)
         self.field.textChanged.connect(self.changed)
         self.regex = _button(look, "regex", "Regular expression")
         self.regex.setCheckable(True)

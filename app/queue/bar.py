@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 
 class BatchBar(QWidget):
-    """Two lines at most: the group of the chosen request, and what is selected. Hidden while there is neither."""
+    """Three lines at most: the group of the chosen request, what is selected, and what was missed. Hidden for none."""
 
     open_group = Signal()
     mark_group = Signal()
     approve = Signal()
     clear = Signal()
+    dismiss = Signal()
+    """All that was missed is to be dropped from the list."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -29,27 +31,37 @@ class BatchBar(QWidget):
         self.list = self._button("", "List the requests that are alike one by one", self.open_group)
         self.mark = self._button("Select all", "Select every request that is alike (X)", self.mark_group)
         self._marked = plain_label(role="strong")
-        self.batch = self._button("Approve\N{HORIZONTAL ELLIPSIS}", "See exactly what would be approved", self.approve)
+        self.batch = self._button("Answer\N{HORIZONTAL ELLIPSIS}", "See exactly what would be answered", self.approve)
         self.batch.setProperty("kind", "")
         self.none = self._button("Clear", "Select nothing", self.clear)
         self._group = self._row(look, self._alike, self.list, self.mark)
         self._selection = self._row(look, self._marked, self.none, self.batch)
+        self._missed = plain_label(role="muted")
+        what = "Drop from this list what was missed; the history has all of it"
+        self.dismiss_all = self._button("Dismiss all", what, self.dismiss)
+        self._over = self._row(look, self._missed, self.dismiss_all)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(12), px(6), px(10), px(4))
         column.setSpacing(px(6))
         column.addWidget(self._group)
         column.addWidget(self._selection)
+        column.addWidget(self._over)
         self.show_state(0, False, 0)
 
-    def show_state(self, alike: int, opened: bool, marked: int) -> None:
-        """Show the counts: `alike` of the chosen request's group, `marked` of what is selected."""
+    def show_state(self, alike: int, opened: bool, marked: int, missed: int = 0) -> None:
+        """Show the counts: `alike` of the chosen request's group, `marked` selected, `missed` over.
+
+        One that was missed has its own button beside it, so the line is for more of them.
+        """
         self._alike.setText(f"{alike} alike")
         self.list.setText("Group" if opened else "List")
         self._marked.setText(f"{marked} selected")
-        self.batch.setAccessibleName(f"Approve {counted(marked, 'selected request')}, asks first")
+        self.batch.setAccessibleName(f"Answer {counted(marked, 'selected request')}, asks first")
         self._group.setVisible(alike > 1)
         self._selection.setVisible(marked > 0)
-        self.setVisible(alike > 1 or marked > 0)
+        self._missed.setText(f"{missed} missed")
+        self._over.setVisible(missed > 1)
+        self.setVisible(alike > 1 or marked > 0 or missed > 1)
 
     def _button(self, words: str, what: str, wanted: object) -> QPushButton:
         button = QPushButton(words)

@@ -1,4 +1,4 @@
-"""Paints one line of the queue: a lane's heading, or a request with its level, title, age and countdown."""
+"""Paints one line of the queue: a lane's heading, or a request with its title, what it would do, and its countdown."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from app import phrases
+from app import attention, phrases
 from app.parts.agent import DOT, paint_dot
 from app.parts.badge import badge_size, paint_badge
 from app.parts.ring import paint_ring, ring_size
-from app.queue.model import CARD, LINE, state
+from app.queue.model import CARD, LINE, state, why_missed
 from app.queue.order import Lane
 from runner.system.clock import since_boot
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from app.queue.model import QueueModel
 
 LANE_HEIGHT = 30
-CARD_HEIGHT = 58
+CARD_HEIGHT = 76
 _MARGIN = 8
 _BAR = 3
 
@@ -88,18 +88,18 @@ class QueueDelegate(QStyledItemDelegate):
     def _paint_card(self, painter: QPainter, room: QRectF, card: Card, behind: int) -> None:
         px, tokens = self._look.px, self._look.tokens
         over = not card.waiting
-        level = card.level
-        if level is not None:
+        level = attention.attention(card)
+        if card.assessment is not None:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.border if over else tokens.ink(level)))
             bar = QRectF(room.left() + px(8), room.top() + px(9), px(_BAR), room.height() - px(18))
             painter.drawRoundedRect(bar, 1, 1)
         inner = room.adjusted(px(8 + _BAR + 8), px(9), -px(12), -px(9))
-        half = inner.height() / 2
-        upper = QRectF(inner.left(), inner.top(), inner.width(), half)
-        lower = QRectF(inner.left(), inner.top() + half, inner.width(), half)
+        third = inner.height() / 3
+        upper = QRectF(inner.left(), inner.top(), inner.width(), third)
         taken = 0.0
         if level is not None:
+            # Where nothing was found the row stays calm; a word for it stands on the card.
             size = badge_size(self._look, level)
             taken = size.width() + px(8)
             corner = QPointF(upper.right() - size.width(), upper.center().y() - size.height() / 2)
@@ -107,7 +107,11 @@ class QueueDelegate(QStyledItemDelegate):
         painter.setFont(self._look.font(0, bold=True))
         painter.setPen(QColor(tokens.muted if over else tokens.text))
         painter.drawText(upper, _LEFT, _elided(painter, phrases.title(card.request), upper.width() - taken))
-        self._paint_below(painter, lower, card, behind)
+        painter.setFont(self._look.font(-0.5))
+        painter.setPen(QColor(tokens.muted if over or level is None else tokens.ink(level)))
+        middle = upper.translated(0, third)
+        painter.drawText(middle, _LEFT, _elided(painter, attention.sentence(card), middle.width()))
+        self._paint_below(painter, middle.translated(0, third), card, behind)
 
     def _paint_below(self, painter: QPainter, lower: QRectF, card: Card, behind: int) -> None:
         px, tokens = self._look.px, self._look.tokens
@@ -118,7 +122,8 @@ class QueueDelegate(QStyledItemDelegate):
             taken = size.width() + px(8)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             corner = QPointF(lower.right() - size.width(), lower.center().y() - size.height() / 2)
-            paint_ring(painter, self._look, deadline - since_boot(), card.window, corner)
+            ink = "muted" if card.paused else attention.ink(card)
+            paint_ring(painter, self._look, deadline - since_boot(), card.window, corner, ink)
         words = [phrases.asks_for(card.request)]
         if card.several and card.request.session:
             words.insert(0, f"session {card.request.session:,}")
@@ -130,13 +135,13 @@ class QueueDelegate(QStyledItemDelegate):
         else:
             words.append(state(card))
         if card.missed:
-            words = [state(card), phrases.visible(card.request.agent), *words[:1]]
+            words = list(filter(None, (state(card), why_missed(card), phrases.visible(card.request.agent))))
         if card.id in self._model.marked:
             words.insert(0, "\N{CHECK MARK} selected")
         if behind:
             words.insert(0, f"{behind + 1} alike")
         if card.waiting and card.paused:
-            words.append("paused")
+            words.append(f"paused, asks until {phrases.clock(time.time() + (card.deadline or 0.0) - since_boot())}")
         if card.again:
             words.append("asked again")
         painter.setFont(self._look.font(-1))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
-from app import phrases
+from app import attention, phrases
 from app.parts.amounts import time_left
 from app.parts.plain import tip
 from app.queue.order import Lane, Line, Order, RequestLine
@@ -90,7 +90,7 @@ class QueueModel(QAbstractTableModel):
         card = self.card(row)
         if card is None:
             return ""
-        level = card.level.name if card.level else "not assessed"
+        level = attention.words(card) or "not assessed"
         left = time_left((card.deadline or 0.0) - since_boot()) if card.waiting else state(card)
         alike = f"{len(self.behind(row))} more alike" if self.behind(row) else ""
         marked = "selected" if card.id in self.marked else ""
@@ -99,6 +99,7 @@ class QueueModel(QAbstractTableModel):
             phrases.asks_for(card.request),
             level,
             phrases.title(card.request),
+            attention.sentence(card).rstrip("."),
             left,
             "paused" if card.waiting and card.paused else "",
             "asked again" if card.again else "",
@@ -115,7 +116,13 @@ class QueueModel(QAbstractTableModel):
             return phrases.visible(line.agent)
         if card is None:
             return ""
-        parts = (phrases.title(card.request), phrases.sender(card.request, card.several), phrases.times(card.asked))
+        parts = (
+            phrases.title(card.request),
+            attention.sentence(card),
+            phrases.sender(card.request, card.several),
+            phrases.times(card.asked),
+            attention.class_words(card),
+        )
         return "\n".join(part for part in parts if part)
 
     def behind(self, row: int) -> tuple[str, ...]:
@@ -230,9 +237,17 @@ def state(card: Card) -> str:
     """Return the outcome of a request that no longer waits, in a word or two."""
     if card.armed is not None:
         return "approved for later"
-    if card.missed:
-        return "missed"
+    if card.missed and card.decision is not None:
+        # When the agent sent it, and how long the question was open.
+        return f"missed {phrases.clock(card.request.received_at + card.decision.after_seconds)}"
     return phrases.verdict(card.decision.verdict) if card.decision else "over"
+
+
+def why_missed(card: Card) -> str:
+    """Return why a request was missed: `no answer in 60 s`."""
+    if card.decision is None or card.armed is not None:
+        return ""
+    return f"no answer in {phrases.span(round(card.decision.after_seconds))}"
 
 
 def _kept_in_order(lines: list[Line], wanted: list[Line]) -> set[Line]:

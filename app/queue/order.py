@@ -1,10 +1,14 @@
-"""The order of requests: a lane per agent, the soonest to expire first, what is alike behind one, the missed last."""
+"""The order of requests: a lane per agent, the most worth a look first and of those the soonest to expire.
+
+What is alike stands behind one, the missed last. The lane with the request most worth a look comes first.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from app.attention import rank
 from app.queue.likeness import likeness
 
 if TYPE_CHECKING:
@@ -35,7 +39,7 @@ MISSED = Lane("", missed=True)
 
 
 class Order:
-    """Turns the open questions into lines. Lanes keep the order in which their agents first asked."""
+    """Turns the open questions into lines. Lanes of the same attention keep the order in which agents first asked."""
 
     def __init__(self) -> None:
         self._lanes: list[str] = []
@@ -58,7 +62,7 @@ class Order:
         self._lanes = [agent for agent in self._lanes if agent in by_agent]
         self._lanes += [agent for agent in by_agent if agent not in self._lanes]
         lines: list[Line] = []
-        for agent in self._lanes:
+        for agent in sorted(self._lanes, key=lambda agent: -max(map(rank, by_agent[agent]))):
             lines.append(Lane(agent))
             lines += self._grouped(sorted(by_agent[agent], key=_urgency))
         over: list[Line] = [RequestLine(card.id) for card in missed]
@@ -100,5 +104,5 @@ class Order:
         return [*lines, *fresh]
 
 
-def _urgency(card: Card) -> tuple[float, float]:
-    return (card.due, card.arrived)
+def _urgency(card: Card) -> tuple[int, float, float]:
+    return (-rank(card), card.due, card.arrived)

@@ -14,9 +14,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.just_now import JustNowModel
+from app.parts.copies import offer_copies
 from app.parts.empty import EmptyState
 from app.parts.lines import painted_view
 from app.parts.plain import plain_label
+from app.queue.answers import JustNowList
 from app.queue.bar import BatchBar
 from app.queue.delegate import CARD_HEIGHT, LANE_HEIGHT, QueueDelegate
 from app.queue.model import QueueModel
@@ -35,13 +38,13 @@ from runner.model.events import (
 )
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QHideEvent, QShowEvent
+    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from app.cards import Cards
+    from app.cards import Card, Cards
     from app.look.look import Look
     from runner.model.events import Event
 
-NOTHING = ("Nothing waits", "Requests from your agents appear here.")
+NOTHING = ("All clear", "Requests from your agents appear here.")
 LOCKED = ("Lockdown", "Every request is denied at once. Choose Guarded at the top to be asked again.")
 APART = (
     CallsRefused,
@@ -55,6 +58,8 @@ APART = (
     TroubleCleared,
 )
 """Events that change nothing in any row. Several of them come each second while code runs."""
+SHARE = 0.45
+"""Of the height, for what was answered just now at the most."""
 TICK_MS = 250
 """Countdowns are repainted four times a second, and only while somebody can see them."""
 
@@ -85,6 +90,8 @@ class QueuePanel(QFrame):
         )
         self.nobody.pressed.connect(self.add_agent)
         self.bar = BatchBar(look)
+        self.answers = JustNowModel(cases, self)
+        self.just_now = JustNowList(self.answers, look)
         self._stack = QStackedWidget()
         for page in (self.none, self.nobody, self.view):
             self._stack.addWidget(page)
@@ -97,6 +104,7 @@ class QueuePanel(QFrame):
         self.bar.mark_group.connect(self._mark_group)
         self.bar.clear.connect(self._clear_marks)
         self.bar.approve.connect(self._ask_batch)
+        self.bar.dismiss.connect(self._dismiss_all)
         cases.happened.connect(self._take)
         cases.agents_known.connect(self.refresh)
         self.refresh()
@@ -148,10 +156,18 @@ class QueuePanel(QFrame):
     def _ask_batch(self) -> None:
         self.batch.emit(tuple(card.id for card in self._cases.waiting() if card.id in self.model.marked))
 
+    @Slot()
+    def _dismiss_all(self) -> None:
+        """Drop what was missed, but for what is approved for later: that still counts."""
+        self._cases.dismiss(*(card.id for card in self._over()))
+
+    def _over(self) -> list[Card]:
+        return [card for card in self._cases.missed() if card.armed is None]
+
     def _show_bar(self) -> None:
         row = self.view.currentIndex().row()
         alike = len(self.model.group(row)) if row >= 0 else 0
-        self.bar.show_state(alike, self.model.is_open(row), len(self.model.marked))
+        self.bar.show_state(alike, self.model.is_open(row), len(self.model.marked), len(self._over()))
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
@@ -232,8 +248,16 @@ class QueuePanel(QFrame):
         rows.setMinimumSectionSize(self._look.px(LANE_HEIGHT))
         rows.setDefaultSectionSize(self._look.px(CARD_HEIGHT))
         view.viewport().installEventFilter(self)
+        offer_copies(view, self._copies)
         view.selectionModel().currentChanged.connect(self._moved)
         return view
+
+    def _copies(self, row: int) -> list[tuple[str, str]]:
+        """Return what can be copied of a request, by name."""
+        card = self.model.card(row)
+        if card is None:
+            return []
+        return [("title", card.request.title), ("code", card.request.code), ("digest", card.digest)]
 
     def _lay_out(self) -> None:
         px = self._look.px
@@ -248,8 +272,9 @@ class QueuePanel(QFrame):
         column.setContentsMargins(1, 1, 1, px(4))
         column.setSpacing(0)
         column.addLayout(head)
-        column.addWidget(self._stack)
+        column.addWidget(self._stack, 1)
         column.addWidget(self.bar)
+        column.addWidget(self.just_now)
 
     def _show_page(self) -> None:
         waiting = self._cases.count_waiting()
@@ -272,6 +297,10 @@ class QueuePanel(QFrame):
         wanted = self.isVisible() and self._cases.count_waiting() > 0
         if wanted != self._ticker.isActive():
             (self._ticker.start if wanted else self._ticker.stop)()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.just_now.give_room(round(self.height() * SHARE))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -189,7 +189,8 @@ class Trial(QWidget):
         self.verdict.setText(_words(found.verdict))
         self.steps.show_pairs((step.name, phrases.visible(step.said)) for step in found.steps)
         self.findings.show_lines(
-            f"Line {finding.span.line}: {finding.level.name}. {finding.reason}" for finding in found.assessment.findings
+            ": ".join(filter(None, (one.span.place.capitalize(), f"{one.level.name}. {one.reason}")))
+            for one in found.assessment.findings
         )
         self.badge.show()
         self.verdict.show()

@@ -10,13 +10,14 @@ from app.page_tasks import PageTasks
 from app.review import approval
 from app.review.editing import ASSESSING
 from app.review.guard import REST_SECONDS
+from app.review.lasting import LastingApproval
 from runner.approval.deliberate import ApproveBy
 from runner.approval.editing import Version
 from runner.identity.pin import PinRefused
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
-    from asyncio import Future
+    from collections.abc import Awaitable
 
     from app.bridge import EngineLink
     from app.cards import Card, Cards
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
     from app.review.guard import ClickGuard
     from app.review.page import RequestPage
     from app.review.under_review import UnderReview
+    from runner.policy.grants import Choice
 
 HOLD_WORDS = "Hold the button for a second, or hold Ctrl+Shift+A."
 HOLD_BY_MOUSE_WORDS = "Hold the button for a second with the mouse."
 MOUSE_WORDS = "Only the mouse approves (Settings, Approve with)."
-LATER_WORDS = "Missed. If you approve, nothing runs until the agent sends exactly this again within 10 minutes."
+LATER_WORDS = "Too late to run now. Approve the next identical request, for 10 minutes."
 UNFINISHED = "One of the limits is not a number that can be taken."
 _REST_MS = round(REST_SECONDS * 1000) + 10
 """A little longer than the guard rests: a button that looks ready takes the click."""
@@ -65,15 +67,23 @@ class Answering(QObject):
         self._invited = False
         """A key for a request that was not on screen has brought it here."""
         self._hint = ""
+        self._late = False
+        """What was pressed last approves for later: a press meant for now never does."""
+        self._again: Choice | None = None
+        """What is remembered together with the approval that was pressed."""
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setTimerType(Qt.TimerType.PreciseTimer)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self.show_state)
         foot = page.foot
-        foot.approve.decided.connect(self._approve)
+        foot.approve.decided.connect(self._approve_now)
+        foot.later.decided.connect(self._approve_later)
+        foot.take_back.clicked.connect(self._take_back)
         foot.deny.decided.connect(self.ask_reason)
-        foot.remember.clicked.connect(self.press_remember)
+        self._lasting = LastingApproval(under_review, foot, bridge, self)
+        self._lasting.chosen.connect(self._approve_again)
+        foot.again.more.connect(self.press_remember)
         foot.denial.denied.connect(self._deny)
         foot.denial.back.connect(self._back)
         for proof in (foot.word, foot.pin):
@@ -125,6 +135,21 @@ class Answering(QObject):
         card = self._under_review.card
         return card is not None and approval.needs_holding(card)
 
+    def help_along(self) -> bool:
+        """Where A cannot approve yet, show more of what is unseen, or point at the words that say why.
+
+        Return whether that was so.
+        """
+        shown = self._under_review.shown
+        if shown is None or self.resting or self._under_review.sent:
+            return False
+        why_not, unseen = self._why_not(shown), self._page.reading.unseen
+        if why_not and unseen and why_not == approval.to_look_at(unseen):
+            self._page.reading.look_further(unseen[0])
+        elif why_not or self.holding:
+            self._foot.flash()
+        return bool(why_not)
+
     def press_approve(self) -> bool:
         """Approve by key, never where the button is to be held; return False where it came too early to count."""
         self._hint = ""
@@ -138,6 +163,8 @@ class Answering(QObject):
         card = self._under_review.card
         if card is not None and card.waiting and not self._under_review.sent and self._foot.deny.isVisible():
             self.ask_reason()
+        else:
+            self._foot.flash()
 
     @Slot()
     def press_remember(self) -> None:
@@ -149,13 +176,40 @@ class Answering(QObject):
             self.remember_wanted.emit()
 
     @Slot()
+    def _approve_now(self) -> None:
+        """Approve what waits. Nothing that is over is approved by this button or its key."""
+        card = self._under_review.card
+        if card is not None and card.waiting:
+            self._late, self._again = False, None
+            self._approve()
+
+    @Slot()
+    def _approve_later(self) -> None:
+        """Approve what was missed, for when its agent comes back."""
+        card = self._under_review.card
+        if card is not None and card.missed and card.armed is None:
+            self._late, self._again = True, None
+            self._approve()
+
+    @Slot(object)
+    def _approve_again(self, choice: Choice) -> None:
+        """Approve what waits as it was sent, and remember `choice` of it."""
+        card = self._under_review.card
+        if card is not None and card.waiting and self._under_review.shown is card:
+            never = approval.never_remembered(card, self._why_not(card))
+            if not never:
+                self._late, self._again = False, choice
+                self._approve()
+
     def _approve(self) -> None:
-        """Approve was pressed: that is enough, or a word or the PIN is asked for."""
+        """Send the approval that was pressed, or ask for a word or the PIN first."""
         shown, by = self._under_review.shown, self._bridge.decisions.approve_by()
-        if shown is not None and by.asks_word(shown.level):
+        # What lets code run unasked is proven as that, whatever the level.
+        level = shown.level if shown is not None and self._again is None else None
+        if shown is not None and by.asks_word(level):
             self._under_review.pause_countdown()
             self._foot.show_word()
-        elif shown is not None and by.asks_pin(shown.level):
+        elif shown is not None and by.asks_pin(level):
             self._under_review.pause_countdown()
             self._foot.show_pin()
         else:
@@ -169,18 +223,30 @@ class Answering(QObject):
         if self._foot.currentWidget() in (self._foot.word, self._foot.pin):
             # Also where it cannot be sent any more: the reason stands on the page below.
             self._page.leave(True)
-        if self._page.reading.editing or self._why_not(shown):
+        if self._page.reading.editing or self._why_not(shown) or card.missed is not self._late:
             return
         self._under_review.sent = True
         self.show_state()
-        if card.missed:
+        if self._late:
             answer = self._bridge.decisions.arm(card.id, card.digest, pin)
+        elif self._again is not None and shown is card:
+            self._wait_for(card.id, self._lasting.approve(card, self._again, pin))
+            return
         elif shown is not card:
             version = Version(shown.request.code, shown.request.limits)
             answer = self._bridge.decisions.approve_edited(card.id, card.digest, version, shown.digest, pin)
         else:
             answer = self._bridge.decisions.approve(card.id, card.digest, pin)
         self._wait_for(card.id, answer)
+
+    @Slot()
+    def _take_back(self) -> None:
+        """Revoke the approval for later of what is shown."""
+        card = self._under_review.card
+        if card is not None and card.armed is not None and not self._under_review.sent:
+            self._under_review.sent = True
+            self.show_state()
+            self._wait_for(card.id, self._bridge.decisions.take_back(card.id))
 
     @Slot()
     def ask_reason(self) -> None:
@@ -199,11 +265,11 @@ class Answering(QObject):
         self.show_state()
         self._wait_for(card.id, self._bridge.decisions.deny(card.id, card.digest, reason))
 
-    def _wait_for(self, request_id: str, answer: Future[str]) -> None:
+    def _wait_for(self, request_id: str, answer: Awaitable[str]) -> None:
         self._answers += 1
         self._tasks.start("answer", self._await_answer(self._answers, request_id, answer))
 
-    async def _await_answer(self, number: int, request_id: str, answer: Future[str]) -> None:
+    async def _await_answer(self, number: int, request_id: str, answer: Awaitable[str]) -> None:
         """Say why the engine did not take an answer: here where it is on screen, and to whoever listens."""
         mistyped = False
         try:
@@ -248,15 +314,17 @@ class Answering(QObject):
         self._show_others(card, shown, why_not)
 
     def _show_approve(self, card: Card, shown: Card, why_not: str, holding: bool) -> None:
-        approve = self._foot.approve
-        approve.mouse_only = self._mouse_only
-        approve.setEnabled(not why_not and self._free)
-        approve.set_holding(holding)
-        ways = approval.ways(holding, approve.mouse_only)
-        approve.setToolTip(why_not or f"{ways}. Exactly this: sha256 {shown.digest}")
-        approve.setAccessibleDescription(self._foot.sentence.text())
+        approve, later = self._foot.approve, self._foot.later
+        approve.mouse_only = later.mouse_only = self._mouse_only
+        for button, ways in ((approve, approval.ways(holding, approve.mouse_only)), (later, "By mouse")):
+            button.setEnabled(not why_not and self._free)
+            button.set_holding(holding)
+            button.setToolTip(why_not or f"{ways}. Exactly this: sha256 {shown.digest}")
+            button.setAccessibleDescription(self._foot.sentence.text())
         approve.setText(approval.button_words(shown, holding, approve.mouse_only))
-        approve.setVisible((card.waiting or card.missed) and card.armed is None)
+        later.setText(approval.later_words(holding))
+        approve.setVisible(card.waiting)
+        later.setVisible(card.missed and card.armed is None)
 
     def _show_others(self, card: Card, shown: Card, why_not: str) -> None:
         foot = self._foot
@@ -267,10 +335,12 @@ class Answering(QObject):
         never = approval.never_remembered(card, why_not)
         foot.remember.setVisible(card.waiting and shown is card)
         foot.remember.setEnabled(not never and self._free)
-        foot.remember.setToolTip(never or "Do not ask for this again for a while (R)")
+        foot.remember.setToolTip(never or "Approve and do not ask again for a while (R: all choices)")
         foot.remember.setAccessibleDescription(never)
+        foot.take_back.setVisible(card.armed is not None)
+        foot.take_back.setEnabled(not self._under_review.sent)
         foot.next.setVisible(not card.waiting)
-        foot.next.setText(self._next_words(card))
+        foot.next.setText(approval.next_words(card, self._cards.count_waiting() > 0))
 
     @property
     def _mouse_only(self) -> bool:
@@ -291,8 +361,3 @@ class Answering(QObject):
         hold = HOLD_BY_MOUSE_WORDS if self._mouse_only else HOLD_WORDS
         words = why_not or (LATER_WORDS if shown.missed else hold if holding else "")
         return f"Approve? {words}".strip() if self._invited and shown.waiting and not why_not else words
-
-    def _next_words(self, card: Card) -> str:
-        if card.missed and card.armed is None:
-            return "Dismiss"
-        return "Next  J" if self._cards.count_waiting() else "Close"

@@ -29,7 +29,8 @@ STOPPERS = {
 def why_not(card: Card, unseen: Sequence[str], troubles: Mapping[str, EngineTroubled]) -> str:
     """Return why `card` cannot be approved now; empty when it can. `unseen` are parts whose end was not shown."""
     if card.missed and card.armed is not None:
-        return f"Approved for later: it runs once, when {phrases.visible(card.request.agent)} sends exactly this again."
+        agent = phrases.visible(card.request.agent)
+        return f"Approved for later: it runs once, when {agent} sends exactly this again. You can take that back."
     if not card.waiting and not card.missed:
         return became(card)
     if stopped := next((words for room, words in STOPPERS.items() if room in troubles), ""):
@@ -77,10 +78,22 @@ def never_remembered(card: Card, why_not: str) -> str:
 
 def button_words(shown: Card, holding: bool, mouse_only: bool) -> str:
     """Return what the button does, in the fewest words, with its key where that counts."""
-    what = "for later" if shown.missed else "your version once" if shown.original else "once"
+    what = "your version once" if shown.original else "once"
     if holding:
         return f"Hold to approve {what}"
     return f"Approve {what}" if mouse_only else f"Approve {what}  A"
+
+
+def later_words(holding: bool) -> str:
+    """Return what the button of a late approval does; no key stands for it."""
+    return "Hold to approve for later" if holding else "Approve for later"
+
+
+def next_words(card: Card, others: bool) -> str:
+    """Return what the button does that leaves a request that is over; `others` wait."""
+    if card.missed and card.armed is None:
+        return "Dismiss"
+    return "Next  J" if others else "Close"
 
 
 def ways(holding: bool, mouse_only: bool) -> str:

@@ -1,8 +1,7 @@
-"""Approving several requests once each: lists which, shows all of their code, and leaves out what is CRITICAL."""
+"""Answering several requests at once: lists which, shows all of their code, and approves none that is CRITICAL."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
@@ -17,13 +16,14 @@ from app.parts.order import tab_in_reading_order
 from app.parts.plain import plain_label
 from app.review.approval import STOPPERS, too_long
 from app.review.buttons import DecisionButton
+from app.review.denial import ReasonField
 from app.review.guard import REST_SECONDS, ClickGuard
+from app.review.joined import joined
 from app.review.limits import limit_pairs
 from app.review.steady import Steady
 from runner.approval.deliberate import ApproveBy
 from runner.model.assessment import Level
 from runner.model.events import EngineTroubled, RequestAssessed, RequestDecided, TroubleCleared
-from runner.model.request import CODE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from app.cards import Card, Cards
     from app.look.look import Look
-    from runner.model.assessment import Finding
     from runner.model.events import Event
     from runner.model.request import Request
 
@@ -55,31 +54,26 @@ class Batch(QDialog):
         look: Look,
         chosen: Iterable[str],
         by: ApproveBy = ApproveBy.KEY,
+        deny: Callable[[str, str, str], None] | None = None,
     ) -> None:
-        """`approve` takes the id and the digest of a request; `by` is what a person approves with."""
+        """`approve` takes the id and the digest of a request, `deny` the reason too; `by` is what approves."""
         super().__init__(parent)
         self._cases = cases
         self._approve_one = approve
+        self._deny_one = deny
         self._by = by
         self.listed: list[Card] = []
         self.skipped: list[tuple[Card, str]] = []
         self._digests: dict[str, str] = {}
+        """Of everything that was chosen: what is answered is what was listed."""
         self._sort([card for one in chosen if (card := cases.card(one)) is not None and card.waiting])
         self.guard = ClickGuard(self._can_be_answered)
         self.heading = plain_label(role="title")
         self.what = plain_label(role="muted", wrap=True)
         self.left_out = plain_label(role="muted", wrap=True)
         self.code = CodeView(look)
-        self.sentence = plain_label(role="muted", wrap=True)
-        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.no = QPushButton("Cancel")
-        self.no.setDefault(True)
-        self.no.clicked.connect(self.reject)
-        self.yes = DecisionButton("", self.guard)
-        self.yes.mouse_only = by is ApproveBy.MOUSE
-        self.yes.setProperty("kind", "primary")
-        self.yes.decided.connect(self._approve)
-        self._steady = Steady((self.yes,), self)
+        self._make_buttons()
+        self._steady = Steady((self.yes, self.deny), self)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
@@ -91,6 +85,26 @@ class Batch(QDialog):
         cases.happened.connect(self._take)
         self._show_all()
         self.no.setFocus()
+
+    def _make_buttons(self) -> None:
+        """Make the two buttons that answer, the one that does not, and what is said and written beside them."""
+        self.sentence = plain_label(role="muted", wrap=True)
+        self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.no = QPushButton("Cancel")
+        self.no.setDefault(True)
+        self.no.clicked.connect(self.reject)
+        self.yes = DecisionButton("", self.guard)
+        self.yes.mouse_only = self._by is ApproveBy.MOUSE
+        self.yes.setProperty("kind", "primary")
+        self.yes.decided.connect(self._approve)
+        self.reason = ReasonField()
+        self.reason.setMaxLength(phrases.REASON_LENGTH)
+        self.reason.setPlaceholderText("Reason, if you deny them (optional)")
+        self.reason.setAccessibleName("Reason for denying all of them, sent to their agents")
+        self.reason.back.connect(self.reject)
+        self.deny = DecisionButton("", self.guard)
+        self.deny.setProperty("kind", "danger")
+        self.deny.decided.connect(self._deny)
 
     @Slot()
     def rearm(self) -> None:
@@ -105,22 +119,22 @@ class Batch(QDialog):
 
     def _sort(self, cards: list[Card]) -> None:
         for card in cards:
+            self._digests[card.id] = card.digest
             if why := _skipped_because(card, len(self.listed), self._by):
                 self.skipped.append((card, why))
             else:
                 self.listed.append(card)
-                self._digests[card.id] = card.digest
 
     def _show_all(self) -> None:
         """Show the list and the code of everything in it."""
-        self.setWindowTitle("Approve selected")
+        self.setWindowTitle("Answer selected")
         self.heading.setText(f"Approve {counted(len(self.listed), 'request')}, once each")
         self.what.setText("\n".join(f"{number}. {_line(card)}" for number, card in enumerate(self.listed, 1)))
         self.left_out.setText(
             "\n".join(f"Left out: {phrases.title(card.request)}. {why}" for card, why in self.skipped)
         )
         self.left_out.setVisible(bool(self.skipped))
-        code, findings = _joined(self.listed)
+        code, findings = joined(self.listed)
         languages = {card.request.language for card in self.listed}
         language = next(iter(languages)) if len(languages) == 1 else None
         self.code.set_code(code, language.value if language else "", findings)
@@ -132,6 +146,15 @@ class Batch(QDialog):
         why_not = self._why_not()
         self.sentence.setText(why_not)
         self.yes.setEnabled(not why_not and not self._rest.isActive())
+        waiting = self._waiting()
+        self.deny.setText(f"Deny {len(waiting)}")
+        self.deny.setAccessibleName(f"Deny {counted(len(waiting), 'request')}, with those left out")
+        self.deny.setToolTip("With those that are left out of approving")
+        self.deny.setEnabled(bool(waiting) and not self._rest.isActive())
+
+    def _waiting(self) -> list[Card]:
+        """Return everything that was chosen and still waits, with what is left out of approving."""
+        return [card for card in (*self.listed, *(card for card, _ in self.skipped)) if card.waiting]
 
     def _why_not(self) -> str:
         if not self.listed:
@@ -149,6 +172,14 @@ class Batch(QDialog):
         for card in self.listed:
             self._approve_one(card.id, self._digests[card.id])
         self.approved.emit()
+        self.accept()
+
+    @Slot()
+    def _deny(self) -> None:
+        assert self._deny_one is not None
+        reason = phrases.cleaned(self.reason.text())
+        for card in self._waiting():
+            self._deny_one(card.id, self._digests[card.id], reason)
         self.accept()
 
     @Slot(object)
@@ -180,7 +211,10 @@ class Batch(QDialog):
         row.setSpacing(px(8))
         row.addWidget(self.sentence, 1)
         row.addWidget(self.no)
+        row.addWidget(self.deny)
         row.addWidget(self.yes)
+        for part in (self.deny, self.reason):
+            part.setVisible(self._deny_one is not None)
         column = QVBoxLayout(self)
         column.setContentsMargins(px(18), px(16), px(18), px(14))
         column.setSpacing(px(8))
@@ -192,6 +226,7 @@ class Batch(QDialog):
         listed.setMaximumHeight(px(150))
         column.addWidget(listed)
         column.addWidget(self.code, 1)
+        column.addWidget(self.reason)
         column.addLayout(row)
         fit(self, px(720), px(560))
 
@@ -231,33 +266,3 @@ def _within(request: Request) -> tuple[str, ...]:
         return (phrases.visible(f"{request.client.name} in {request.client.folder}"),)
     limits = ", ".join(f"{name.lower()} {words}" for name, words in limit_pairs(request, request.limits))
     return f"network {phrases.network(request)}", limits
-
-
-def _joined(cards: list[Card]) -> tuple[str, tuple[Finding, ...]]:
-    """Return the deciding parts of all requests, one below the other, and the findings at their new lines."""
-    lines: list[str] = []
-    findings: list[Finding] = []
-    first: dict[tuple[object, ...], int] = {}
-    for number, card in enumerate(cards, 1):
-        request = card.request
-        title = phrases.title(request)
-        lines.append("\N{BOX DRAWINGS HEAVY HORIZONTAL}" * 3 + f" {number} of {len(cards)}: {title}")
-        about = [f"{part.name}: {phrases.visible(part.text)}" for part in request.beside]
-        whole = "\n".join([*about, _whole(card)])
-        # By its parts: joined to one text, others might read the same.
-        key = (request.tool, request.language, request.parts, request.beside)
-        if key in first:
-            lines += [f"The same as {first[key]}.", ""]
-            continue
-        first[key] = number
-        for finding in card.assessment.findings if card.assessment else ():
-            span = finding.span
-            down = len(lines) + len(about)
-            moved = replace(span, line=span.line + down, end_line=span.end_line + down)
-            findings.append(replace(finding, span=moved))
-        lines += [*whole.split("\n"), ""]
-    return "\n".join(lines), tuple(findings)
-
-
-def _whole(card: Card) -> str:
-    return "\n".join(part.text if part.name == CODE else f"{part.name}: {part.text}" for part in card.request.parts)

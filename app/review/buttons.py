@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 HOLD_MS = 1000
 """How long the button is held for a CRITICAL request (console.md, *Deciding*)."""
+KEEP_HOLDING = "Keep holding"
+"""On the button while it is held; it is shorter than what stands there otherwise."""
 _FRAME_MS = 30
 
 
@@ -66,7 +68,7 @@ class DecisionButton(QPushButton):
 
 
 class ApproveButton(DecisionButton):
-    """Approves at a click, or, with `holding`, only after it was held for a second; a bar shows how far."""
+    """Approves at a click, or, with `holding`, only after it was held for a second, which fills it from the left."""
 
     def __init__(self, text: str, guard: ClickGuard, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(text, guard, parent)
@@ -143,8 +145,16 @@ class ApproveButton(DecisionButton):
             return
         share = self._look.step(min(1.0, self._since.elapsed() / HOLD_MS))
         painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._look.tokens.on_accent))
-        room = QRectF(self.rect()).adjusted(6, 0, -6, -4)
-        painter.drawRoundedRect(QRectF(room.left(), room.bottom() - 3, room.width() * share, 3), 1.5, 1.5)
+        room, round_by = QRectF(self.rect()), self._look.px(6)
+        painter.setBrush(QColor(self._look.tokens.accent))
+        painter.drawRoundedRect(room, round_by, round_by)
+        painter.setClipRect(QRectF(0, 0, room.width() * share, room.height()))
+        painter.setBrush(QColor(self._look.tokens.critical))
+        painter.drawRoundedRect(room, round_by, round_by)
+        painter.setClipping(False)
+        painter.setFont(self.font())
+        painter.setPen(QColor(self._look.tokens.on_accent))
+        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, KEEP_HOLDING)
         painter.end()

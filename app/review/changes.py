@@ -33,6 +33,8 @@ class ChangesView(QPlainTextEdit):
         super().__init__(parent)
         self._look = look
         self._shown: tuple[Earlier | None, tuple[Finding, ...]] | None = None
+        self._own: tuple[DiffLine, ...] | None = None
+        """What the person changed, where that is shown."""
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("pane", True)
@@ -53,6 +55,7 @@ class ChangesView(QPlainTextEdit):
 
     def show_earlier(self, earlier: Earlier | None, findings: tuple[Finding, ...]) -> None:
         """Show what was approved earlier; `findings` are those of the new version."""
+        self._own = None
         self._shown = (earlier, findings)
         self.clear()
         cursor = QTextCursor(self.document())
@@ -69,15 +72,30 @@ class ChangesView(QPlainTextEdit):
         cursor.endEditBlock()
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
+    def show_own(self, lines: tuple[DiffLine, ...], findings: tuple[Finding, ...]) -> None:
+        """Show what the person changed; `findings` are those of their version."""
+        self._own = lines
+        self._shown = (None, findings)
+        self.clear()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        self._write(cursor, "What you changed:", "muted")
+        self._write_lines(cursor, lines, findings)
+        cursor.endEditBlock()
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
     def _again(self) -> None:
-        if self._shown is not None:
+        if self._shown is not None and self._own is not None:
+            self.show_own(self._own, self._shown[1])
+        elif self._shown is not None:
             self.show_earlier(*self._shown)
 
     def _write_lines(self, cursor: QTextCursor, lines: tuple[DiffLine, ...], findings: tuple[Finding, ...]) -> None:
         tokens = self._look.tokens
         found: dict[int, list[Finding]] = {}
         for finding in findings:
-            found.setdefault(finding.span.line, []).append(finding)
+            if finding.span.place:
+                found.setdefault(finding.span.line, []).append(finding)
         for line in lines[:SHOWN]:
             match line.side:
                 case Side.FOLDED:
@@ -109,12 +127,12 @@ class ChangesView(QPlainTextEdit):
         cursor.insertText(text, words)
 
 
-def sums(earlier: Earlier | None) -> str:
+def sums(lines: tuple[DiffLine, ...]) -> str:
     """Return how much has changed, for the tab: `+3 -1`; empty where nothing is to be compared."""
-    if earlier is None or not earlier.lines:
+    if not lines:
         return ""
-    added = sum(line.side is Side.ADDED for line in earlier.lines)
-    removed = sum(line.side is Side.REMOVED for line in earlier.lines)
+    added = sum(line.side is Side.ADDED for line in lines)
+    removed = sum(line.side is Side.REMOVED for line in lines)
     return f"+{added} \N{MINUS SIGN}{removed}"
 
 

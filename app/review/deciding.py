@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from app.page_tasks import PageTasks
-from app.parts.fold import Folding, in_sight, reveal
+from app.parts.fold import in_sight, reveal
 from app.queue.panel import QueuePanel
+from app.review.giving_way import GivingWay
 from app.review.holding import KeyHold
 from app.review.keystrokes import Keystrokes
 from app.review.panel import ReviewPanel
@@ -28,14 +29,17 @@ if TYPE_CHECKING:
     from runner.model.events import Event
 
 LEAST = 600
-"""Width below which the queue stands above the request."""
+"""Width below which the queue and the request take turns."""
 WITHDRAWN = "The agent withdrew the request that was here before."
+OVER = "The request that was here before is over."
 
 
 class Deciding(QWidget):
-    """Nothing that arrives changes what is under review; only an answer or the person moves on."""
+    """Nothing that arrives takes the place of a question. One that is over, and that nobody touches, gives way."""
 
     add_agent = Signal()
+    opened = Signal(str)
+    """A request was brought under review."""
     declined = Signal(str, str)
     """Request id, and why an answer to it was not taken."""
 
@@ -47,17 +51,24 @@ class Deciding(QWidget):
         self._look = look
         self.queue = QueuePanel(cases, look)
         self.review = ReviewPanel(cases, bridge, look)
-        self.split = Folding(look, LEAST, (200, 0))
-        self.split.setHandleWidth(look.px(8))
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.setChildrenCollapsible(False)
+        self.split.setHandleWidth(look.px(6))
         self.split.addWidget(self.queue)
         self.split.addWidget(self.review)
         self.split.setStretchFactor(0, 0)
         self.split.setStretchFactor(1, 1)
         self._sized = False
+        self._narrow = False
+        self._listing = False
+        """Where there is room for one of them: the queue is shown and not the request."""
+        self._occupied = False
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.split)
         self.queue.chosen.connect(self.show_request)
+        self.queue.view.clicked.connect(self._leave_list)
+        self.review.page.header.back.clicked.connect(self._show_list)
         self.queue.batch.connect(self._ask_batch)
         self.queue.add_agent.connect(self.add_agent)
         self.review.answered.connect(self._next)
@@ -75,7 +86,13 @@ class Deciding(QWidget):
         self._too_quick = ""
         """The key that was ignored last, by its letter."""
         self._replaced = ""
-        """The request that came on screen in place of one that was withdrawn."""
+        """The request that came on screen in place of one that was over."""
+        self._giving_way = GivingWay(self, self._keeps_others_waiting)
+        self._giving_way.due.connect(self._give_way)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Give the letters that are printed on the buttons their meaning."""
         self._key("A", lambda: self._answer(self._press_approve))
         self._key("D", lambda: self._answer(self.review.answering.press_deny))
         self._key("E", lambda: self._answer(self.review.editing.press))
@@ -91,18 +108,52 @@ class Deciding(QWidget):
         if card := self._cases.card(request_id):
             self.queue.choose(request_id)
             self.review.show_card(card)
+            self._leave_list()
+            self.opened.emit(request_id)
+
+    @Slot()
+    def _show_list(self) -> None:
+        self._listing = True
+        self._take_turns()
+
+    @Slot()
+    def _leave_list(self) -> None:
+        """Show the request where the queue has been shown in its place."""
+        self._listing = False
+        self._take_turns()
+
+    def occupy(self, occupied: bool) -> None:
+        """Note whether something else than a request stands beside the queue, which then is shown."""
+        self._occupied = occupied
+        self._leave_list()
+
+    def _take_turns(self) -> None:
+        """Show both, or where there is little room one of them."""
+        listing = self._narrow and (self._listing or (self.review.card is None and not self._occupied))
+        focus = self.window().focusWidget()
+        inside = focus is not None and self.isAncestorOf(focus)
+        self.review.page.header.back.setVisible(self._narrow)
+        self.queue.setVisible(not self._narrow or listing)
+        beside = self.split.widget(1)
+        assert beside is not None
+        if beside.isHidden() is not listing:  # Qt would tell all inside again that they are shown
+            beside.setVisible(not listing)
+        if inside and focus is not None and not focus.isVisible():
+            # Qt would give it to whatever comes next, in another part of the window.
+            self._focus_neutral()
 
     def _answer(self, press: Callable[[], None]) -> None:
         """Answer what is on screen; where nothing there can be answered, only bring the next request there."""
         shown = self.review.card
         urgent = self._cases.most_urgent()
-        if urgent is not None and (shown is None or not (shown.waiting or shown.missed)):
+        if urgent is not None and (shown is None or not shown.waiting):
             self.show_request(urgent.id)
             self._invite()
         elif shown is not None and shown.id == self._replaced and self.review.answering.resting:
             self._invite()  # the key was meant for the request that was withdrawn at this moment
         elif shown is not None and not in_sight(self.review.page.foot):
-            # Large text: what the key would do has been scrolled away.
+            # Large text: what the key would do has been scrolled away, or the list is in its place.
+            self._leave_list()
             reveal(self.review.page.foot)
             self._invite()
         else:
@@ -116,7 +167,12 @@ class Deciding(QWidget):
 
     def _press_approve(self) -> None:
         """Approve when A was pressed by itself: in a text that is typed without looking it is a letter."""
-        if self.review.answering.can_approve and not (self.keystrokes.alone and self.review.answering.press_approve()):
+        answering = self.review.answering
+        if not answering.can_approve:
+            self.review.page.foot.flash()
+        elif self.keystrokes.alone and answering.help_along():
+            pass  # more of the code is on screen, or it was said why not
+        elif not (self.keystrokes.alone and answering.press_approve()):
             self._too_quick = "A"
             self.keystrokes.swallow()
             self._swallowed()
@@ -136,7 +192,7 @@ class Deciding(QWidget):
         from app.review.batch import Batch
 
         by = self._bridge.decisions.approve_by()
-        batch = Batch(self, self._cases, self._approve_one, self._look, chosen, by)
+        batch = Batch(self, self._cases, self._approve_one, self._look, chosen, by, self._deny_one)
         batch.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         batch.open()
 
@@ -144,6 +200,11 @@ class Deciding(QWidget):
         """Approve one request of a batch, which is closed before the engine answers."""
         answer = self._bridge.decisions.approve(request_id, digest)
         self._tasks.start("approve", self._wait_for(request_id, answer))
+
+    def _deny_one(self, request_id: str, digest: str, reason: str) -> None:
+        """Deny one request of a batch."""
+        answer = self._bridge.decisions.deny(request_id, digest, reason)
+        self._tasks.start("deny", self._wait_for(request_id, answer))
 
     async def _wait_for(self, request_id: str, answer: Future[str]) -> None:
         try:
@@ -161,6 +222,7 @@ class Deciding(QWidget):
         else:
             self.queue.choose("")
             self.review.clear()
+            self._take_turns()
 
     @Slot(object)
     def _take(self, events: tuple[Event, ...]) -> None:
@@ -169,15 +231,31 @@ class Deciding(QWidget):
         if card is None and any(isinstance(event, QuestionAsked) for event in events):
             self._next()
         elif card is not None and _is_withdrawn(card) and self._cases.count_waiting():
-            # Else the others would count down unseen. What is typed at this moment was meant for the one before.
-            self._next()
-            self._replaced = self.queue.shown
-            self.keystrokes.swallow()
-            self.review.answering.hint(WITHDRAWN)
+            self._replace(WITHDRAWN)
+        else:
+            self._giving_way.look()
+
+    def _keeps_others_waiting(self) -> bool:
+        """Return whether what is on screen is over while others wait."""
+        card = self.review.card
+        return card is not None and _is_over(card) and self._cases.count_waiting() > 0
+
+    @Slot()
+    def _give_way(self) -> None:
+        self._replace(OVER)
+
+    def _replace(self, why: str) -> None:
+        """Show the most urgent question in place of what is over: else the others would count down unseen."""
+        self._next()
+        self._replaced = self.queue.shown
+        # What is typed at this moment was meant for the one before.
+        self.keystrokes.swallow()
+        self.review.answering.hint(why)
 
     def _key(self, letter: str, act: Callable[[], None]) -> None:
         shortcut = QShortcut(QKeySequence(letter), self)
-        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        # Wherever the focus is in the window, and only while this page can be seen: the keys are printed on it.
+        shortcut.setContext(Qt.ShortcutContext.WindowShortcut)
         shortcut.setAutoRepeat(letter in "JK")
         shortcut.activated.connect(act)
 
@@ -185,6 +263,18 @@ class Deciding(QWidget):
         super().showEvent(event)
         if (window := self.window().windowHandle()) is not None:
             window.installEventFilter(self.keystrokes)
+        focus = self.window().focusWidget()
+        # Whoever goes along the pages with the arrow keys stays there.
+        here = focus is not None and self.isAncestorOf(focus) and focus.isVisible()
+        if not here and (focus is None or focus.property("kind") != "page"):
+            self._focus_neutral()
+
+    def _focus_neutral(self) -> None:
+        """Put the focus where no key decides anything: the request, or the list where that is in its place."""
+        if self.review.isVisibleTo(self):
+            self.review.focus_neutral()
+        else:
+            self.queue.view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # ---- holding Approve by keyboard ----
 
@@ -207,10 +297,19 @@ class Deciding(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        narrow = self.width() < self._look.px(LEAST)
+        if narrow is not self._narrow:
+            self._narrow = narrow
+            self._take_turns()
         if not self._sized and self.width() >= self._look.px(LEAST):
             self._sized = True
-            queue = min(self._look.px(310), max(self._look.px(230), round(self.width() * 0.25)))
+            queue = min(self._look.px(300), max(self._look.px(230), round(self.width() * 0.25)))
             self.split.setSizes([queue, self.width() - queue])
+
+
+def _is_over(card: Card) -> bool:
+    """Return whether nothing can be answered; what its agent has not been asked about yet is not over."""
+    return card.decision is not None and not card.waiting
 
 
 def _is_withdrawn(card: Card) -> bool:

@@ -12,6 +12,7 @@ from app.review.editor import can_edit
 from runner.approval.draft import Draft
 from runner.approval.editing import Version
 from runner.model.errors import KnownError
+from runner.risk.writes import language_of
 
 if TYPE_CHECKING:
     from asyncio import Future
@@ -94,7 +95,8 @@ class VersionEditing(QObject):
         self._under_review.pause_countdown()
         self._pane.edit()
         self._foot.show_editing()
-        self._editor.open(shown.request.code)
+        request = shown.request
+        self._editor.open(request.code, request.language or language_of("".join(request.files), request.code) or "")
         self._editor.show_findings(shown.assessment.findings if shown.assessment else ())
         self._say()
 

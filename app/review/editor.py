@@ -8,6 +8,8 @@ from PySide6.QtCore import QRect, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
+from app.review.editor_colors import EditorColors
+
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
@@ -33,13 +35,17 @@ class CodeEditor(QPlainTextEdit):
         self._look = look
         self._findings: tuple[Finding, ...] = ()
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setProperty("pane", True)
+        self.setProperty("pane", "editor")
         self.setFont(look.mono())
         self.setAccessibleName("Code, being changed. Ctrl+Enter when done, Escape to leave it as it was.")
         self.setTabChangesFocus(False)
         self.document().setDocumentMargin(look.px(6))
         self.setTabStopDistance(4 * self.fontMetrics().horizontalAdvance("0"))
         self._numbers = _Numbers(self)
+        self._colors = EditorColors(self.document(), look)
+        self.textChanged.connect(self._colors.look_again)
+        self._said = ""
+        """The code that others know of."""
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE_MS)
@@ -50,10 +56,12 @@ class CodeEditor(QPlainTextEdit):
         look.changed.connect(self._mark)
         self._make_room()
 
-    def open(self, code: str) -> None:
-        """Begin with `code`."""
+    def open(self, code: str, language: str = "") -> None:
+        """Begin with `code`; `language` is a value of `Language`, '' for none."""
         self._findings = ()
+        self._said = code
         self.setPlainText(code)
+        self._colors.open(language)
         self._pause.stop()
         self._mark()
         self.moveCursor(QTextCursor.MoveOperation.Start)
@@ -78,7 +86,10 @@ class CodeEditor(QPlainTextEdit):
 
     @Slot()
     def _tell(self) -> None:
-        self.changed.emit(self.code)
+        # Qt says of new colours too that the text was changed.
+        if self.code != self._said:
+            self._said = self.code
+            self.changed.emit(self._said)
 
     @Slot()
     def _mark(self) -> None:

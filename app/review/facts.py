@@ -1,4 +1,4 @@
-"""What decides besides the code: why this level, what it can touch and where it would run."""
+"""Details of a request: its class, what was found, what it can touch and where it would run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 
-from app import phrases
+from app import attention, phrases
 from app.network import words
 from app.network.reach import ReachSection
 from app.parts.amounts import counted
@@ -38,7 +38,7 @@ class Facts(ScrollColumn):
     line_picked = Signal(int)
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
-        super().__init__("What is known about this request", parent)
+        super().__init__("Details of this request", parent)
         self._look = look
         self._why = Section(look, "Why")
         self._reasons = wrapped_label(look)
@@ -68,7 +68,7 @@ class Facts(ScrollColumn):
         `kept` are the sandboxes that agents keep.
         """
         assessment = card.assessment
-        self._why.rename(f"Why {assessment.level.name}" if assessment else "Not assessed yet")
+        self._why.rename(attention.class_words(card) or "Not assessed yet")
         self._reasons.setText("\n".join(map(phrases.visible, _reasons(card))))
         self._reasons.setVisible(bool(self._reasons.text()))
         self._found = assessment.findings if assessment else ()
@@ -138,7 +138,8 @@ def _where(card: Card) -> list[tuple[str, str]]:
     if request.image:
         pairs.append(("Image", phrases.visible(request.image[:IMAGE_LENGTH])))
     if request.sandbox:
-        pairs.append(("Kept as", f"{request.sandbox}, with what earlier calls left in it"))
+        agent = phrases.visible(request.agent)
+        pairs.append(("Kept as", f"{request.sandbox}, {agent}'s own; holds what earlier calls left"))
     if request.files:
         pairs.append(("Files", _listed(request.files)))
     if request.executable:

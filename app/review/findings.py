@@ -58,7 +58,7 @@ class FindingsList(QListView):
         """Show findings, worst first, then in order of place."""
         self._rows.clear()
         rows = []
-        for finding in sorted(findings, key=lambda one: (-one.level, one.span.line))[:SHOWN]:
+        for finding in sorted(distinct(findings), key=lambda one: (-one.level, one.span.line))[:SHOWN]:
             row = QStandardItem()
             row.setEditable(False)
             row.setData(finding, FINDING)
@@ -96,8 +96,13 @@ class FindingsList(QListView):
         self.picked.emit(finding.span.line)
 
 
+def distinct(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Return `findings` without those that say the same of the same place as one before."""
+    return tuple({(one.level, one.reason, one.span): one for one in findings}.values())
+
+
 class _FindingDelegate(QStyledItemDelegate):
-    """A mark and the reason, wrapped; below it level, line and reference."""
+    """A mark and the reason, wrapped; below it level, line where there is one, and capability."""
 
     def __init__(self, look: Look, view: FindingsList) -> None:
         super().__init__(view)
@@ -151,7 +156,7 @@ _INKS = ("", "low", "medium", "high", "critical")
 
 
 def _below(finding: Finding) -> str:
-    return f"{finding.level.name} \N{MIDDLE DOT} line {finding.span.line} \N{MIDDLE DOT} {finding.capability.value}"
+    return " \N{MIDDLE DOT} ".join(filter(None, (finding.level.name, finding.span.place, finding.capability.value)))
 
 
 def _reference(finding: Finding) -> str:
@@ -163,4 +168,5 @@ def _reference(finding: Finding) -> str:
 
 
 def _spoken(finding: Finding) -> str:
-    return f"{finding.level.name}, line {finding.span.line}: {phrases.visible(finding.reason)}"
+    where = ", ".join(filter(None, (finding.level.name, finding.span.place)))
+    return f"{where}: {phrases.visible(finding.reason)}"

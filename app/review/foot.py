@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from app.parts.flow import Flow
 from app.parts.plain import plain_label, tip
+from app.review.again import ApproveAgain
 from app.review.buttons import ApproveButton, DecisionButton
 from app.review.denial import Denial
 from app.review.proof import PinProof, ProofEntry, WordProof
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from app.review.guard import ClickGuard
 
 
+FLASH_MS = 200
+"""How long the sentence is tinted where a key cannot act."""
 MOST_LINES = 4
 """Of a sentence; its tool tip has all of it."""
 
@@ -47,17 +50,32 @@ class Foot(QStackedWidget):
         self.approve = ApproveButton("Approve once  A", guard, look)
         self.approve.setProperty("kind", "primary")
         self.approve.setAccessibleName("Approve once")
-        self.remember = QPushButton("Remember\N{HORIZONTAL ELLIPSIS}")
+        self.later = ApproveButton("Approve for later", guard, look)
+        self.later.setProperty("kind", "primary")
+        self.later.setAccessibleName("Approve for later, by mouse")
+        self.take_back = QPushButton("Take back")
+        self.take_back.setAutoDefault(False)
+        self.take_back.setToolTip("Nothing runs later by this approval")
+        self.remember = QPushButton("\N{BLACK DOWN-POINTING SMALL TRIANGLE}")
+        self.remember.setProperty("kind", "split")
+        self.remember.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.remember.setAccessibleName("Approve and do not ask again, R")
         self.remember.setAutoDefault(False)
+        self.again = ApproveAgain(look, self)
         self.next = QPushButton("Next  J")
         self.next.setAutoDefault(False)
-        self.buttons = self._page(self.sentence, self.edit, self.deny, self.approve, self.remember, self.next)
+        row = (self.edit, self.deny, self.approve, self.remember, self.take_back, self.later, self.next)
+        self.buttons = self._page(self.sentence, *row)
         self.denial = Denial(look, guard)
         self.word = ProofEntry(WordProof(look), look, guard)
         self.pin = ProofEntry(PinProof(look), look, guard)
         self.editing = self._make_editing()
         for page in (self.buttons, self.denial, self.word, self.pin, self.editing):
             self.addWidget(page)
+        self._flash = QTimer(self)
+        self._flash.setSingleShot(True)
+        self._flash.setInterval(FLASH_MS)
+        self._flash.timeout.connect(self._calm)
         self.currentChanged.connect(self._fit)
         self._fit()
 
@@ -88,6 +106,20 @@ class Foot(QStackedWidget):
             self.sentence.setText(words)
             self.sentence.setToolTip(tip(words))
             self._fit_sentences()
+
+    def flash(self) -> None:
+        """Tint the sentence for a moment: a key could not do what it stands for, and this says why."""
+        self._tint(True)
+        self._flash.start()
+
+    @Slot()
+    def _calm(self) -> None:
+        self._tint(False)
+
+    def _tint(self, flashing: bool) -> None:
+        self.sentence.setProperty("flash", flashing)
+        self.sentence.style().unpolish(self.sentence)
+        self.sentence.style().polish(self.sentence)
 
     def say_of_edit(self, words: str, ready: bool) -> None:
         """Show what the edited code has become; `ready` once it can be looked at as a whole."""

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from app import phrases
+from app import attention, phrases
 from app.parts.agent import AgentDot
 from app.parts.amounts import counted
 from app.parts.badge import Badge
 from app.parts.elide import ElidedLabel
+from app.parts.plain import tip
 from app.parts.ring import CountdownRing
-from runner.model.assessment import Level
+from runner.system.clock import since_boot
 
 if TYPE_CHECKING:
     from app.cards import Card
@@ -24,15 +26,15 @@ _DOT = "  \N{MIDDLE DOT}  "
 
 
 class Header(QWidget):
-    """Two lines: title, badge and countdown; then agent, language, length and digest."""
+    """Two lines: what the agent calls it in quotes, badge and countdown; then agent, language, length and digest."""
 
     def __init__(self, look: Look, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         px = look.px
         self._digest = ""
         self.title = ElidedLabel()
-        self.title.setProperty("role", "title")
-        self.badge = Badge(look, Level.HIGH)
+        self.title.setProperty("role", "muted")
+        self.badge = Badge(look, None)
         self.ring = CountdownRing(look)
         self.below = ElidedLabel()
         self.below.setProperty("role", "muted")
@@ -42,8 +44,14 @@ class Header(QWidget):
         self.copy.setAccessibleName("Copy the digest of this request")
         self.copy.clicked.connect(self._copy)
         look.dress(self.copy, "copy", size=14)
+        self.back = QToolButton()
+        self.back.setText("\N{LEFTWARDS ARROW}")
+        self.back.setToolTip("Back to the list")
+        self.back.setAccessibleName("Back to the list of requests")
+        self.back.hide()
         upper = QHBoxLayout()
         upper.setSpacing(px(10))
+        upper.addWidget(self.back)
         upper.addWidget(self.title, 1)
         upper.addWidget(self.badge)
         upper.addWidget(self.ring)
@@ -59,23 +67,30 @@ class Header(QWidget):
         column.addLayout(upper)
         column.addLayout(lower)
 
+    def set_low(self, low: bool) -> None:
+        """Show the first line alone where there is little height; the second is in the tool tip of the level then."""
+        for widget in (self.dot, self.below, self.copy):
+            widget.setVisible(not low)
+
     def show_card(self, card: Card) -> None:
         request = card.request
         self._digest = card.digest
         self.dot.show_agent(request.agent)
-        self.title.setText(phrases.title(request))
+        self.title.setText(phrases.quoted_title(request))
         self.title.setAccessibleName(f"Request: {phrases.title(request)}")
-        lines = counted(request.code.count("\n") + 1, "line") if request.code else ""
+        # A line break at the end ends the last line, and begins no other.
+        lines = counted(request.code.removesuffix("\n").count("\n") + 1, "line") if request.code else ""
         states = (*_changed(card), "asked again" if card.again else "", phrases.times(card.asked))
-        paused = "countdown paused" if card.waiting and card.paused else ""
+        paused = _paused(card) if card.waiting and card.paused else ""
         short = f"sha256 {card.digest[:8]}\N{HORIZONTAL ELLIPSIS}{card.digest[-4:]}"
         kept = "in a kept sandbox" if request.sandbox else ""
         sender = phrases.sender(request, card.several)
         parts = (sender, phrases.asks_for(request), kept, lines, *states, short, paused)
         self.below.setText(_DOT.join(part for part in parts if part))
-        self.badge.setVisible(card.level is not None)
-        if card.level is not None:
-            self.badge.set_level(card.level)
+        self.badge.setVisible(card.assessment is not None)
+        self.badge.set_level(attention.attention(card))
+        self.badge.setToolTip(tip(f"{attention.class_words(card)}\n{self.below.text()}"))
+        self.ring.set_ink("muted" if paused else attention.ink(card))
         deadline = card.deadline if card.waiting else card.armed
         self.ring.setVisible(deadline is not None)
         self.ring.set_deadline(deadline, card.window)
@@ -83,6 +98,12 @@ class Header(QWidget):
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._digest)
+
+
+def _paused(card: Card) -> str:
+    """Return until when a request whose countdown is paused stays open."""
+    ends = time.time() + max(0.0, (card.deadline or 0.0) - since_boot())
+    return f"Paused, asks until {phrases.clock(ends)}"
 
 
 def _changed(card: Card) -> tuple[str, ...]:

@@ -149,6 +149,8 @@ class LimitsSection(Section):
 
     def _make_form(self, look: Look) -> QWidget:
         form = QWidget()
+        # Numbers of a few digits: on a wide page a field is no wider than they need.
+        form.setMaximumWidth(look.px(320))
         grid = QGridLayout(form)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(look.px(12))

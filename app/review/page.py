@@ -1,14 +1,14 @@
-"""Where the parts of a review stand: the header, the code beside what is known of it, and the foot."""
+"""Where the parts of a review stand: header, verdict, the code with its tabs, the details, and the foot."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.parts.fold import Folding
 from app.parts.notice import Notice, Tone
+from app.review.band import VerdictBand
 from app.review.facts import Facts
 from app.review.foot import Foot
 from app.review.header import Header
@@ -20,16 +20,21 @@ if TYPE_CHECKING:
     from app.review.guard import ClickGuard
     from app.review.under_review import UnderReview
 
-_ANY_WIDTH = (1 << 24) - 1
+WIDE = 1270
+"""Width from which the details stand beside the code: a window of 1700 pixels."""
+DETAILS_WIDTH = 360
+CODE_WIDTH = 960
+"""Most of the code, however wide the window: longer lines are not read at one glance."""
 
 
 class RequestPage(QWidget):
-    """All widgets of a request under review."""
+    """All widgets of a request under review. The details are a tab, or a third column where there is room."""
 
     def __init__(self, look: Look, under_review: UnderReview, guard: ClickGuard) -> None:
         super().__init__()
         self._look = look
         self.header = Header(look)
+        self.band = VerdictBand(look)
         self.reading = ReadingPane(look, under_review)
         self.facts = Facts(look)
         self.limits = LimitsSection(look)
@@ -37,13 +42,9 @@ class RequestPage(QWidget):
         self.facts.column.insertWidget(self.facts.column.count() - 2, self.limits)
         self.notice = Notice(look, Tone.WARN, "", closable=True)
         self.foot = Foot(look, guard, self)
-        self.split = Folding(look, 430, (200, 170))
-        self.split.addWidget(self.reading)
-        self.split.addWidget(self.facts)
-        self.split.setStretchFactor(0, 1)
-        self.split.setStretchFactor(1, 0)
         self._lay_out()
         self.facts.line_picked.connect(self.reading.go_to)
+        self.band.line_picked.connect(self.reading.go_to)
         self.limits.opened.connect(self._reveal_limits)
 
     def _lay_out(self) -> None:
@@ -53,12 +54,28 @@ class RequestPage(QWidget):
         foot.setSpacing(px(8))
         foot.addWidget(self.notice)
         foot.addWidget(self.foot)
+        above = QHBoxLayout()
+        above.setContentsMargins(px(14), 0, px(12), px(4))
+        above.addWidget(self.band)
+        self._body = QHBoxLayout()
+        self._body.setSpacing(0)
+        self._body.addWidget(self.reading, 1)
+        inside = self.reading.details.layout()
+        assert inside is not None
+        inside.addWidget(self.facts)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.header)
-        column.addWidget(self.split, 1)
+        column.addLayout(above)
+        column.addLayout(self._body, 1)
         column.addLayout(foot)
+        self.setMaximumWidth(px(CODE_WIDTH + DETAILS_WIDTH))
+
+    @property
+    def wide(self) -> bool:
+        """Whether the details stand beside the code."""
+        return self._body.indexOf(self.facts) >= 0
 
     def warn(self, why: str) -> None:
         """Say above the buttons what could not be done, and why."""
@@ -69,17 +86,34 @@ class RequestPage(QWidget):
         """Go back to the buttons and the code, from the reason or the editor."""
         self.reading.read()
         self.foot.show_buttons()
+        self.foot.again.hide()
         if focus:
             self.reading.focus()
 
-    def fit_facts(self, width: int) -> None:
-        """Make the facts a column at the right of a review of `width` pixels, or all of the width below the code."""
-        px = self._look.px
-        if self.split.folded:
-            self.facts.setMinimumWidth(0)
-            self.facts.setMaximumWidth(_ANY_WIDTH)
+    def open_limits(self) -> None:
+        """Bring the limits into view as fields."""
+        self.reading.show_details()
+        self.limits.open()
+
+    def fit_details(self, width: int) -> None:
+        """Make the details a column in a review of at least `WIDE` pixels, else a tab."""
+        wide = width >= self._look.px(WIDE)
+        if wide is self.wide:
+            return
+        inside = self.reading.details.layout()
+        assert inside is not None
+        if wide:
+            self.reading.offer_details(False)
+            self.facts.setFixedWidth(self._look.px(DETAILS_WIDTH))
+            self._body.addWidget(self.facts)
         else:
-            self.facts.setFixedWidth(min(px(340), max(px(224), round(width * 0.3))))
+            self._body.removeWidget(self.facts)
+            self.facts.setMinimumWidth(0)
+            self.facts.setMaximumWidth((1 << 24) - 1)
+            inside.addWidget(self.facts)
+            self.reading.offer_details(True)
+        # A widget that was given another parent stays hidden.
+        self.facts.show()
 
     @Slot()
     def _reveal_limits(self) -> None:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from runner.model.events import Event
 
 
+LOW = 400
+"""Height of the window below which the header has one line: with large text in a small window."""
 NOTHING = ("Nothing to review", "The next request opens here.")
 NOT_SHOWN = (
     "This request cannot be shown",
@@ -65,6 +67,7 @@ class ReviewPanel(QFrame):
         super().__init__(parent)
         self._cards = cards
         self._bridge = bridge
+        self._look = look
         self._under_review = UnderReview(bridge)
         self.guard = ClickGuard(self._can_be_answered)
         self.setProperty("card", True)
@@ -73,7 +76,7 @@ class ReviewPanel(QFrame):
         self.editing = VersionEditing(self._under_review, reading, foot, bridge, self)
         self.answering = Answering(self._under_review, self.page, self.guard, self.editing, bridge, cards)
         self.comparing = Comparing(self._under_review, reading, bridge, self)
-        self._steady = Steady((foot.deny, foot.approve), self)
+        self._steady = Steady((foot.deny, foot.approve, foot.later), self)
         self.nothing = EmptyState(look, "shield-check", *NOTHING)
         self.nothing.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._stack = QStackedWidget()
@@ -88,7 +91,6 @@ class ReviewPanel(QFrame):
         self.clear()
 
     def _connect(self) -> None:
-        self.page.split.turned.connect(self._fit_facts)
         self.page.foot.next.clicked.connect(self._go_on)
         self.page.limits.changed.connect(self.editing.choose_limits)
         self._steady.moved.connect(self.rearm)
@@ -173,7 +175,7 @@ class ReviewPanel(QFrame):
     def press_limits(self) -> None:
         """Open the fields of the limits, at their key."""
         if self.card is not None and self.card.waiting and not self._under_review.sent:
-            self.page.limits.open()
+            self.page.open_limits()
 
     def _show_subject(self) -> None:
         """Show header, code and facts of what would run."""
@@ -188,6 +190,7 @@ class ReviewPanel(QFrame):
     def _show_facts(self, shown: Card) -> None:
         card = self.card
         assert card is not None
+        self.page.band.show_card(shown, self._cards.kept)
         self.page.facts.show_card(shown, self._cards.sandbox, self._cards.kept)
         offered = card.waiting and not self._under_review.sent
         allowed = self._bridge.decisions.bounds(card.request) if offered else {}
@@ -221,6 +224,7 @@ class ReviewPanel(QFrame):
         self.page.leave(True)
         with self._whole_or_nothing():
             self._show_subject()
+        self.comparing.compare_version()
         self.rearm()
 
     # ---- what happens meanwhile ----
@@ -314,8 +318,5 @@ class ReviewPanel(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_facts()
-
-    @Slot()
-    def _fit_facts(self) -> None:
-        self.page.fit_facts(self.width())
+        self.page.fit_details(self.width())
+        self.page.header.set_low(self.window().height() < self._look.px(LOW))

@@ -158,9 +158,8 @@ class ProofEntry(QWidget):
         super().__init__(parent)
         self._proof = proof
         self.what, self.field = proof.what, proof.field
-        self.button = DecisionButton("Approve", guard)
+        self.button = DecisionButton("Approve  Ctrl+Enter", guard)
         self.button.setProperty("kind", "primary")
-        self.button.setToolTip("Ctrl+Enter")
         self.button.setAccessibleName("Approve, Ctrl+Enter")
         self.button.decided.connect(self._approve)
         proof.changed.connect(self._show_state)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
-from PySide6.QtWidgets import QStackedWidget, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QTabBar, QVBoxLayout, QWidget
 
 from app import phrases
 from app.packages.view import PlanView
 from app.parts.amounts import counted
 from app.parts.code import CodeView
 from app.parts.empty import EmptyState
+from app.parts.fold import Pages
 from app.review.changes import ChangesView
 from app.review.editor import CodeEditor
 from runner.model.request import CODE as CODE_PART
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from runner.model.request import Part
 
 CODE, CHANGES = 0, 1
+DETAILS = "Details"
+"""Name of the last tab, and what its data is: it is no part of the request."""
 FIRST = {
     Tool.CODE_EXECUTE: CODE_PART,
     Tool.CODE_WRITE_FILE: "Content",
@@ -47,7 +50,7 @@ WITHOUT_CODE = {
 
 
 class ReadingPane(QWidget):
-    """Code, changes, variables, input and packages of what is under review."""
+    """Code, changes, variables, input and packages of what is under review; its details where they have no column."""
 
     seen = Signal()
     """The end of a part has come on the screen."""
@@ -69,10 +72,15 @@ class ReadingPane(QWidget):
         self.extra.setAccessibleName("Variables or input")
         self.plan = PlanView(look)
         self.editor = CodeEditor(look)
-        self._parts = QStackedWidget()
-        for view in (self.code, self.codeless, self.changes, self.extra, self.plan):
+        self._parts = Pages()
+        self.details = QWidget()
+        """The place of the details, filled by whoever owns them."""
+        place = QVBoxLayout(self.details)
+        place.setContentsMargins(0, 0, 0, 0)
+        self._detailed = True
+        for view in (self.code, self.codeless, self.changes, self.extra, self.plan, self.details):
             self._parts.addWidget(view)
-        self._place = QStackedWidget()
+        self._place = Pages()
         self._place.addWidget(self._parts)
         self._place.addWidget(self.editor)
         column = QVBoxLayout(self)
@@ -100,7 +108,7 @@ class ReadingPane(QWidget):
         self.subject.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def open(self, card: Card) -> None:
-        """Begin with the tabs of `card`: code and changes always, variables and input where there are any."""
+        """Begin with the tabs of `card`: code and changes always, variables and input where there are any, details."""
         self._seen = set()
         self.tabs.blockSignals(True)
         while self.tabs.count():
@@ -119,6 +127,8 @@ class ReadingPane(QWidget):
             self.tabs.setTabData(self.tabs.addTab(part.name), part)
         if request.plan is not None:
             self.plan.show_plan(request.plan, request.domains)
+        if self._detailed:
+            self._add_details()
         self.tabs.setCurrentIndex(CODE)
         self.tabs.blockSignals(False)
         self.changes.show_asking()
@@ -132,6 +142,8 @@ class ReadingPane(QWidget):
         with QSignalBlocker(self.code):
             # That its end is not seen is said once, by whoever shows the request.
             self.code.set_code(request.code, language or "", findings)
+        look_at = shown.assessment.verdict.look_at if shown.assessment else None
+        self.code.point_at(look_at.line if look_at is not None else 0)
         self.codeless.say(f"{phrases.title(request)}", WITHOUT_CODE.get(request.tool, ""))
 
     def go_to(self, line: int) -> None:
@@ -142,11 +154,38 @@ class ReadingPane(QWidget):
             self.tabs.setCurrentIndex(CODE)
             self.code.scroll_to(line)
 
+    # ---- details ----
+
+    def offer_details(self, offered: bool) -> None:
+        """Have a tab for the details, or none where they stand beside the code."""
+        if offered == self._detailed:
+            return
+        self._detailed = offered
+        if offered and self.tabs.count():
+            self._add_details()
+        elif not offered and (last := self._details_tab()) >= 0:
+            self.tabs.removeTab(last)
+
+    def show_details(self) -> None:
+        """Bring the details into view."""
+        if (tab := self._details_tab()) >= 0:
+            self.tabs.setCurrentIndex(tab)
+
+    def _add_details(self) -> None:
+        self.tabs.setTabData(self.tabs.addTab(DETAILS), DETAILS)
+
+    def _details_tab(self) -> int:
+        """Return the place of the tab of the details; -1 for none."""
+        last = self.tabs.count() - 1
+        return last if last > CHANGES and self.tabs.tabData(last) == DETAILS else -1
+
     @Slot(int)
     def _show_part(self, tab: int) -> None:
         part = self.tabs.tabData(tab)
         if tab <= CHANGES:
             self._parts.setCurrentWidget(self.subject if tab <= CODE else self.changes)
+        elif part == DETAILS:
+            self._parts.setCurrentWidget(self.details)
         elif self._is_plan(part):
             self._parts.setCurrentWidget(self.plan)
         else:
@@ -154,10 +193,12 @@ class ReadingPane(QWidget):
             self.extra.setAccessibleName(f"{part.name}, {counted(self.extra.line_count, 'line')}")
             self._parts.setCurrentWidget(self.extra)
 
-    def _is_plan(self, part: Part) -> bool:
+    def _is_plan(self, part: Part | str) -> bool:
         """Return whether `part` is shown as the rows of a plan."""
         shown = self._under_review.shown
-        return part.name == PACKAGES and shown is not None and shown.request.plan is not None
+        return (
+            not isinstance(part, str) and part.name == PACKAGES and shown is not None and shown.request.plan is not None
+        )
 
     # ---- the editor in the place of the parts ----
 
@@ -176,6 +217,16 @@ class ReadingPane(QWidget):
 
     # ---- what has been seen ----
 
+    def look_further(self, name: str) -> None:
+        """Show the part called `name`, or one page more of it where it is on screen."""
+        tabs = range(self.tabs.count())
+        tab = next((tab for tab in tabs if getattr(self.tabs.tabData(tab), "name", "") == name), CODE)
+        if tab != self.tabs.currentIndex():
+            self.tabs.setCurrentIndex(tab)
+        elif isinstance(view := self._parts.currentWidget(), QAbstractScrollArea):
+            bar = view.verticalScrollBar()
+            bar.setValue(bar.value() + max(1, bar.pageStep() - bar.singleStep()))
+
     @property
     def unseen(self) -> list[str]:
         """Names of the parts whose end has not been on the screen."""
@@ -189,7 +240,8 @@ class ReadingPane(QWidget):
     def _extra_seen(self, to_end: bool) -> None:
         """Count this for the part on screen alone: another one begins with its end unseen."""
         part = self.tabs.tabData(self.tabs.currentIndex())
-        if to_end and self.extra.is_seen_to_end and self.tabs.currentIndex() > CHANGES and not self._is_plan(part):
+        others = self.tabs.currentIndex() <= CHANGES or part == DETAILS
+        if to_end and self.extra.is_seen_to_end and not others and not self._is_plan(part):
             self._seen.add(part)
             self.seen.emit()
 
@@ -205,6 +257,8 @@ class ReadingPane(QWidget):
         unseen = self.unseen if card.waiting or card.missed else []
         for tab in range(self.tabs.count()):
             part = self.tabs.tabData(tab)
+            if part == DETAILS:
+                continue
             name = part.name if part is not None else CODE_PART if tab == CODE else ""
             words = part.name if part is not None else FIRST.get(card.request.tool, "Request")
             if not name:

@@ -30,6 +30,10 @@ class HostsOfRun(Protocol):
         """Take up soon what the run has tried: hosts come many at once."""
         ...
 
+    def changed(self) -> None:
+        """Take up what the run may reach by now."""
+        ...
+
     def refresh(self) -> None:
         """Take it up now."""
         ...

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 
 from app import phrases
-from app.parts.amounts import clock
+from app.parts.amounts import clock, counted
 from app.parts.lines import SUMMARY, Summary
 from runner.model.result import Outcome
 
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
     from app.cards import Card, Cards
+    from runner.model.result import Result
 
 Index = QModelIndex | QPersistentModelIndex
 _NOWHERE = QModelIndex()
+_DOT = " \N{MIDDLE DOT} "
 
 
 class RunsModel(QAbstractTableModel):
@@ -47,6 +49,15 @@ class RunsModel(QAbstractTableModel):
     def card(self, row: int) -> Card | None:
         return self._cards[row] if 0 <= row < len(self._cards) else None
 
+    def copies(self, row: int) -> list[tuple[str, str]]:
+        """Return what can be copied of a run, by name."""
+        card = self.card(row)
+        if card is None:
+            return []
+        printed = "" if card.result is None else card.result.stdout + card.result.stderr
+        request = card.request
+        return [("title", request.title), ("code", request.code), ("output", printed), ("digest", card.digest)]
+
     def row_of(self, request_id: str) -> int:
         """Return the row of a run; -1 where it is not listed."""
         return next((row for row, card in enumerate(self._cards) if card.id == request_id), -1)
@@ -69,13 +80,41 @@ class RunsModel(QAbstractTableModel):
 
 
 def summary(card: Card) -> Summary:
-    """Return one run in a row."""
+    """Return one run in a row: who asked for it, for what and when; how it stands or ended."""
     request = card.request
-    below = f"{phrases.sender(request, card.several)} \N{MIDDLE DOT} {phrases.asks_for(request)}"
+    when = phrases.clock(request.received_at)
+    below = _DOT.join((phrases.sender(request, card.several), phrases.asks_for(request), when))
     if card.result is None:
         if card.held is not None:
             return Summary(phrases.title(request), below, f"paused {clock(time.monotonic() - card.held)}", "medium")
         elapsed = clock(card.elapsed) if card.started is not None else ""
         return Summary(phrases.title(request), below, f"running {elapsed}", "accent_ink")
-    good = card.result.outcome is Outcome.OK
-    return Summary(phrases.title(request), below, card.result.outcome.value, "low" if good else "high")
+    words, ink = outcome(card.result)
+    return Summary(phrases.title(request), below, words, ink)
+
+
+def outcome(result: Result) -> tuple[str, str]:
+    """Return how a run ended in a few words, and the ink for it. What a person stopped is no failure."""
+    took = phrases.span(result.duration)
+    match result.outcome:
+        case Outcome.OK:
+            files = f", {counted(len(result.files), 'file')}" if result.files else ""
+            return f"ok {took}{files}", "low"
+        case Outcome.FAILED:
+            return f"failed, exit {result.exit_code}", "high"
+        case Outcome.KILLED:
+            return f"stopped after {took}", "muted"
+        case other:
+            return other.value.replace("_", " "), "high"
+
+
+def state_words(card: Card) -> str:
+    """Return how a run stands, in a sentence: `Running 0:11 of 1:30 in the local sandbox.`"""
+    if card.result is not None:
+        return phrases.ended(card.result)
+    if card.held is not None:
+        return "Paused. The time limit is on hold."
+    if card.started is None:
+        return "Starting\N{HORIZONTAL ELLIPSIS}"
+    of, where = clock(card.request.limits.seconds), phrases.isolation(card.request.isolation)
+    return f"Running {clock(card.elapsed)} of {of} in the {where}."

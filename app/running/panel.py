@@ -22,15 +22,16 @@ from app import phrases
 from app.files.panel import FilesView
 from app.parts.back import back_button
 from app.parts.code import CodeView
+from app.parts.copies import offer_copies
 from app.parts.elide import ElidedLabel
 from app.parts.empty import EmptyState
 from app.parts.fold import Folding
 from app.parts.lines import list_view
 from app.parts.meters import Meters, reached
 from app.parts.output import OutputView
-from app.parts.plain import plain_label
+from app.parts.plain import plain_label, tip
 from app.running.kept import KeptSandboxList
-from app.running.model import RunsModel
+from app.running.model import RunsModel, state_words
 from runner.model.events import HostContacted, RunFinished, RunHeld, RunMeasured
 from runner.model.request import NetworkMode
 
@@ -74,9 +75,12 @@ class RunningPanel(QWidget):
         """The run that could not be shown: only a person's choice tries it again."""
         self._source: Transcript | None = None
         self._over = False
+        self._picked = False
+        """Whether the person chose the run that is shown; else the newest is."""
         self._transcripts: dict[str, Transcript] = {}
         self.model = RunsModel(cases, self)
         self.view = list_view(look, self.model, "Runs")
+        offer_copies(self.view, self.model.copies)
         self.title = ElidedLabel()
         self.title.setProperty("role", "title")
         self.state = ElidedLabel()
@@ -139,20 +143,20 @@ class RunningPanel(QWidget):
         return self._card
 
     def _follow(self) -> None:
-        """Connect the output as soon as there is some; after the end, show the result's where there was none."""
+        """Show the newest output, of a build or of the code; after the end the result's where there was none."""
         card = self._card
         if card is None:
             return
-        if self._source is None:
-            self._source = self._transcript(card.id)
-            if self._source is not None:
-                self.output.set_source(self._source)
+        source = self._transcript(card.id)
+        if source is not None and source is not self._source:
+            self._source = source
+            self.output.set_source(source)
         if card.result is not None and not self._over:
             self._over = True
             self.meters.show_result(card.result)
             self.hosts.refresh()
             self._show_files(card.result)
-            if self._source is None:
+            if card.id not in self._transcripts:
                 self.output.set_text(card.result.stdout, card.result.stderr)
 
     def _show_files(self, result: Result | None) -> None:
@@ -160,7 +164,9 @@ class RunningPanel(QWidget):
         self.tabs.setTabText(self.tabs.indexOf(self.files), self.files.title)
 
     def _transcript(self, request_id: str) -> Transcript | None:
-        """Return the transcript of a run, held while it is listed: the engine drops it when the run is over."""
+        """Return that of its build, while there is one; that of the run is held, as the engine drops it at the end."""
+        if (build := self._bridge.runs.build(request_id)) is not None:
+            return build[1]
         if request_id not in self._transcripts and (found := self._bridge.runs.transcript(request_id)) is not None:
             self._transcripts[request_id] = found
         return self._transcripts.get(request_id)
@@ -169,13 +175,11 @@ class RunningPanel(QWidget):
         card = self._card
         if card is None:
             return
-        if card.result is not None:
-            words = phrases.ended(card.result)
-        else:
-            doing = "running" if card.held is None else "paused, its time stands still,"
-            words = f"{doing} with {'; '.join(card.protections)}" if card.protections else doing.rstrip(",")
         claim = phrases.claim(card.request)
+        build = self._bridge.runs.build(card.id) if card.result is None else None
+        words = state_words(card) if build is None else f"Building {phrases.visible(build[0])}."
         self.state.setText(f"{phrases.sender(card.request, card.several)}: {words}{claim and f' Its program {claim}.'}")
+        self.state.setToolTip(tip("\n".join((self.state.text(), *card.protections))))
         self.stop.setVisible(card.result is None)
         self.hold.setVisible(card.can_hold)
         self.hold.setText("Pause" if card.held is None else "Resume")
@@ -224,15 +228,18 @@ class RunningPanel(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _moved(self, current: QModelIndex, _before: QModelIndex) -> None:
         if (card := self.model.card(current.row())) is not None:
+            self._picked = True
             self.show_run(card)
 
     @Slot()
     def _tick(self) -> None:
         if self._cases.count_running():
             self.model.tick()
-            if self._source is None:
+            if self._card is not None and self._card.result is None:
                 with self._whole_or_nothing():
                     self._follow()
+                    self._show_state()
+                self.hosts.changed()
 
     @Slot(str)
     def _say(self, text: str) -> None:
@@ -366,8 +373,7 @@ class RunningPanel(QWidget):
 
     def _connect(self) -> None:
         self.hold.clicked.connect(self.turn)
-        key = QShortcut(QKeySequence("Ctrl+Shift+P"), self)
-        key.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        key = QShortcut(QKeySequence("Ctrl+Shift+P"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         key.activated.connect(self.turn)
         self.stop.clicked.connect(self._ask_stop)
         self.stop_now.clicked.connect(self._stop)
@@ -384,9 +390,11 @@ class RunningPanel(QWidget):
         super().showEvent(event)
         self._ticker.start()
         newest = self.model.card(0)
-        if newest is not None and newest.running and (self._card is None or self._card.result is not None):
+        over = self._card is None or self._card.result is not None
+        if newest is not None and over and (newest.running or not self._picked):
             self.show_run(newest)
 
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
+        self._picked = False
         self._ticker.stop()

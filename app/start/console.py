@@ -68,7 +68,7 @@ class Console(QObject):
         self.bridge = EngineLink(self.host, faults.record, self)
         self.bridge.happened.connect(self.cases.take)
         self.window = Window(self.cases, self.bridge, self.look, places, frame)
-        self.leave = Leave(self.cases, self.bridge, self.window.ask_to_quit, end_at_once, self)
+        self.leave = Leave(self.cases, self.bridge, self.window.ask_to_quit, end_at_once, self, self._is_away)
         self._errands = Errands("start", self)
         self.update = Update(self._errands, parent=self)
         self.update.replaced.connect(self._tell_of_update)
@@ -82,6 +82,8 @@ class Console(QObject):
 
     def _connect(self) -> None:
         self.window.painted.connect(self._start)
+        if self.frame.isMinimized():
+            QTimer.singleShot(0, self.window, self.window.begin)  # nothing is painted of it
         self.frame.close_wanted.connect(self.leave.wish)
         self.leave.leaving.connect(self._vanish)
         self.window.pages.settings_taken_up.connect(self._look_at_login)
@@ -104,10 +106,17 @@ class Console(QObject):
         from app.notify.desktop import Desktop
         from app.notify.notices import Notices
         from app.notify.tray import Tray
+        from app.prompt.window import PromptWindow
 
         self.tray = Tray(self.cases, self.look, self.window, self)
         self.desktop = Desktop(self)
-        self.notices = Notices(self.cases, self.window, self.desktop, self.bridge.sounds, parent=self)
+        self.prompt = PromptWindow(self.cases, self.bridge, self.look, self._may_prompt)
+        self.prompt.review.connect(self.window.show_waiting)
+        self.window.presence.changed.connect(self.prompt.refresh)
+        self.leave.leaving.connect(self.prompt.close)
+        self.notices = Notices(
+            self.cases, self.window, self.desktop, self.bridge.sounds, prompted=self._may_prompt, parent=self
+        )
         self.notices.fallback.connect(self.tray.say)
         self.leave.leaving.connect(self.desktop.close)
         self._errands.send(self._load_settings, self._settings_known, self._settings_unknown)
@@ -117,6 +126,14 @@ class Console(QObject):
         self._agents_watch.changed.connect(self.bridge.agents.look_again)
         self.update.begin()
         QTimer.singleShot(SETTLED_MS, gc.freeze)
+
+    def _is_away(self) -> bool:
+        return self.window.presence.away
+
+    def _may_prompt(self) -> bool:
+        """Whether requests may come up as cards: wanted, not quiet, and not beside the column that has them already."""
+        beside = self.window.docked and self.frame.isVisible() and not self.frame.isMinimized()
+        return self.bridge.prompts() and self.window.presence.may_disturb and not beside
 
     def _build(self) -> Engine:
         """Return the engine, built in its own thread so that its imports do not delay the window."""
@@ -157,7 +174,7 @@ class Console(QObject):
         before = self._remembered.get("start_at_login") == YES
 
         def work() -> None:
-            keep(file, own_program(), wanted=wanted, before=before)
+            keep(file, own_program(), wanted=wanted, before=before, minimized=settings.start_minimized)
 
         def done(_: None) -> None:
             self._remembered.set("start_at_login", YES if wanted else "")

@@ -41,12 +41,15 @@ class Leave(QObject):
         ask: Callable[[str, Callable[[bool], None]], None],
         hurry: Callable[[], None],
         parent: QObject | None = None,
+        away: Callable[[], bool] = lambda: False,
     ) -> None:
+        """`away` tells whether requests wait for the person, also over a restart."""
         super().__init__(parent)
         self._cases = cases
         self._bridge = bridge
         self._ask = ask
         self._hurry = hurry
+        self._away = away
         self._asking = False
         self._leaving = False
         self.again = False
@@ -91,7 +94,8 @@ class Leave(QObject):
         waiting, running = self._cases.count_waiting(), self._cases.count_running()
         parts = []
         if waiting:
-            parts.append(f"{counted(waiting, 'question')} will be denied.")
+            but = ", but for those whose agents fetch the answer later" if self._away() else ""
+            parts.append(f"{counted(waiting, 'question')} will be denied{but}.")
         if running:
             parts.append(f"{counted(running, 'run')} will be stopped.")
         return " ".join(parts)

@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 NAME = "assent.desktop"
+MINIMIZED = "--minimized"
+"""The argument with which the window starts minimized."""
 ENTRY = """\
 [Desktop Entry]
 Type=Application
 Name=Assent
 Comment=Written by Assent, as its settings ask for it. Once you change it, Assent leaves it alone.
-Exec={command}
+Exec={command}{arguments}
 Icon=assent
 Terminal=false
 StartupWMClass=assent
@@ -35,17 +37,25 @@ def file_for(places: Places) -> Path | None:
     return None if places.home is None else places.config.parent / "autostart" / NAME
 
 
-def keep(file: Path, command: str, *, wanted: bool, before: bool) -> None:
+def keep(file: Path, command: str, *, wanted: bool, before: bool, minimized: bool = False) -> None:
     """Make `file` what the settings ask for, where that has changed since `before`. Raises KnownError.
+
+    `minimized`: the window is to start so.
 
     What the person did to it in the desktop's own settings meanwhile counts more than an unchanged setting.
     """
-    if wanted != before or (wanted and outdated(file, command)):
-        apply(file, command, wanted=wanted)
+    text = entry(command, minimized=minimized)
+    if wanted != before or (wanted and outdated(file, text)):
+        apply(file, text, wanted=wanted)
 
 
-def apply(file: Path, command: str, *, wanted: bool) -> None:
-    """Write `file` or remove it. Raises KnownError where it is the person's own by now, or cannot be written."""
+def entry(command: str, *, minimized: bool = False) -> str:
+    """Return the file that starts `command` at login."""
+    return signed(ENTRY.format(command=quoted(command), arguments=f" {MINIMIZED}" if minimized else ""))
+
+
+def apply(file: Path, text: str, *, wanted: bool) -> None:
+    """Write `text` to `file` or remove it. Raises KnownError where it is the person's own, or cannot be written."""
     try:
         mine = _is_mine(file)
         if mine is False:  # and not None, where there is none
@@ -53,7 +63,7 @@ def apply(file: Path, command: str, *, wanted: bool) -> None:
             raise KnownError(what, f'Remove it (rm "{file}"), then start Assent again.')
         if wanted:
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            replace_file(file, signed(ENTRY.format(command=quoted(command))))
+            replace_file(file, text)
         elif mine:
             file.unlink()
     except OSError as error:
@@ -62,10 +72,10 @@ def apply(file: Path, command: str, *, wanted: bool) -> None:
         ) from error
 
 
-def outdated(file: Path, command: str) -> bool:
-    """Return whether `file` is Assent's and starts another command, as after a checkout was moved."""
+def outdated(file: Path, text: str) -> bool:
+    """Return whether `file` is Assent's and is not `text`, as after a checkout was moved or a setting changed."""
     with contextlib.suppress(OSError):
-        return bool(_is_mine(file)) and read_file(file).decode() != signed(ENTRY.format(command=quoted(command)))
+        return bool(_is_mine(file)) and read_file(file).decode() != text
     return False
 
 

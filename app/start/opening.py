@@ -42,7 +42,9 @@ class Opening(QObject):
     The frame is painted by Qt alone: the loop in which pages await the engine takes a while to load.
     """
 
-    def __init__(self, app: QApplication, places: Places, faults: Faults, single: Single) -> None:
+    def __init__(
+        self, app: QApplication, places: Places, faults: Faults, single: Single, *, minimized: bool = False
+    ) -> None:
         super().__init__()
         self._app = app
         self._places = places
@@ -57,9 +59,10 @@ class Opening(QObject):
         app.installNativeEventFilter(self._synthetic)
         self.frame = Frame(self._remembered)
         self.frame.setPalette(_ground(app, self._remembered.get("theme")))
-        self._painted = False
+        self._painted = minimized
+        """Or nothing of it will be, for now."""
         self.frame.painted.connect(self._know_painted)
-        self.frame.show()
+        (self.frame.showMinimized if minimized else self.frame.show)()
 
     @Slot()
     def _know_painted(self) -> None:
@@ -121,7 +124,7 @@ def application() -> QApplication:
     return app
 
 
-def main() -> int:
+def main(*, minimized: bool = False) -> int:
     """Open the console, or raise the window of the one that is open."""
     if not has_display(os.environ):
         sys.stderr.write(NO_DISPLAY)
@@ -139,7 +142,7 @@ def main() -> int:
     if not first:
         return _raise_first(single)
     app = application()
-    opening = Opening(app, places, faults, single)
+    opening = Opening(app, places, faults, single, minimized=minimized)
     opening.run()
     again = opening.console is not None and opening.console.leave.again
     opening.close()

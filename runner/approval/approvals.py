@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from runner.approval.absence import Absence
     from runner.approval.deciders import RequestDecider
     from runner.approval.desk import Desk
     from runner.approval.door import Door
@@ -31,6 +32,7 @@ class Approvals:
     hindsight: Hindsight
     editing: Editing
     hosts: Hosts
+    absence: Absence
 
     def awoke(self) -> None:
         """End what was given until a time that passed while the machine slept."""

@@ -25,6 +25,9 @@ class Circumstances:
     """`registered(agent)` returns when it was added, in seconds since the epoch."""
     barred: Callable[[str, float], str]
     """`barred(agent, since)` returns why an agent's request of that time may not continue."""
+    forbids: Callable[[Request, bool], str]
+    """`forbids(request, unasked)` returns why what a person has set for its agent forbids it; `unasked` where it would
+    start without a person's answer to it."""
     moved: Callable[[Request], str]
     """Returns why a request cannot start in the sandbox that it was shown for."""
     unready: Callable[[Request], str]

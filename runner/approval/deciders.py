@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Protocol
 
+from runner.approval.desk import AWAY_SECONDS
 from runner.model.decision import Ask, Decider, Decision, Verdict
 from runner.model.events import QuestionAsked
 from runner.model.lifecycle import Phase
 from runner.policy.explain import Foreseeing, Foresight, Step, foresee_question, foresee_rules
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runner.approval.circumstances import Circumstances
     from runner.approval.desk import Desk
     from runner.approval.late_approval import LateApprovals
@@ -50,6 +54,26 @@ class LockdownDecider:
         return Foresight() if denied is None else Foresight((Step("Mode", denied.reason),), denied)
 
 
+class AllowanceDecider:
+    """Denies what a person does not allow the agent: it was asked for before that was set."""
+
+    unasked = False
+
+    def __init__(self, circumstances: Circumstances) -> None:
+        self._circumstances = circumstances
+
+    async def decide(self, case: Case, _ask: Ask) -> Decision | None:
+        return self._denied(case.request)
+
+    def foresee(self, request: Request, _assessment: Assessment, _ask: Ask, _outline: Outline) -> Foresight:
+        denied = self._denied(request)
+        return Foresight() if denied is None else Foresight((Step("Agent", denied.reason),), denied)
+
+    def _denied(self, request: Request) -> Decision | None:
+        why = self._circumstances.forbids(request, False)
+        return Decision(Verdict.DENIED, Decider.ENGINE, why, digest=request.digest) if why else None
+
+
 class RulesDecider:
     """Applies the person's rules and the levels of the settings; its `Ask` is what later deciders answer."""
 
@@ -88,10 +112,14 @@ class PersonDecider:
 
     unasked = False
 
-    def __init__(self, desk: Desk, modes: Modes, circumstances: Circumstances) -> None:
+    def __init__(
+        self, desk: Desk, modes: Modes, circumstances: Circumstances, now: Callable[[], float] = time.time
+    ) -> None:
+        """`now` is in seconds since the epoch, as the times of requests are."""
         self._desk = desk
         self._modes = modes
         self._circumstances = circumstances
+        self._now = now
 
     async def decide(self, case: Case, ask: Ask) -> Decision:
         """Open a question and return its first answer. Raises LedgerFailed."""
@@ -103,9 +131,10 @@ class PersonDecider:
         if (denied := self._modes.denies(request)) is not None:  # locked down while the others were asked
             return denied
         again = case.phase is Phase.ASKED
-        question = self._desk.put(request.id, request.digest, ask)
-        body = {"window": ask.window, "rule": ask.rule, "blocked": ask.blocked, "again": again}
-        event = QuestionAsked(request.id, question.deadline, ask.window, ask.blocked, again)
+        question = self._desk.put(request.id, request.digest, ask, kept_for(request, self._now()))
+        window = question.window if question.parked else ask.window
+        body = {"window": window, "rule": ask.rule, "blocked": ask.blocked, "again": again}
+        event = QuestionAsked(request.id, question.deadline, window, ask.blocked, again)
         try:
             await case.advance(Phase.ASKED, body, event)
         except BaseException:
@@ -117,12 +146,21 @@ class PersonDecider:
         return foresee_question(ask)
 
 
+def kept_for(request: Request, now: float) -> float:
+    """Return for how many seconds a request may wait for a person who is away; 0 for one that may not.
+
+    The program of an agent that asks about a tool of its own cannot fetch a later answer. Restarts add nothing.
+    """
+    return 0.0 if request.client is not None else max(0.0, AWAY_SECONDS - max(0.0, now - request.received_at))
+
+
 def in_order(
     modes: Modes, late: LateApprovals, remembering: Remembering, desk: Desk, circumstances: Circumstances
 ) -> tuple[RequestDecider, ...]:
     """Return all deciders: first those that forbid, then earlier choices of a person, last the person."""
     return (
         LockdownDecider(modes),
+        AllowanceDecider(circumstances),
         RulesDecider(circumstances),
         late,
         remembering,

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 LONGEST_PAUSE = 600.0
 """Seconds after which a question expires although a person is looking at it (console.md, *Deciding*)."""
+ATTENDED_SECONDS = 10.0
+"""For how long the countdowns stand after somebody did something in the queue."""
+AWAY_SECONDS = 12 * 3600.0
+"""How long a question waits for a person who is away, counted from when the agent asked."""
+MOST_WAITING = 100
+"""Questions that wait so, all agents together; more of them expire as they always do."""
+BACK_SECONDS = 600.0
+"""What is left of such a question at least when the person is back."""
 LATE = "No answer came in time. This is a denial for now, not for good: ask again when someone is there."
 
 
@@ -41,6 +49,17 @@ class Question:
     expiry: Expiry
     paused: bool = False
     """Whether a person is looking at it: only `LONGEST_PAUSE` limits it then."""
+    attended_until: float = 0.0
+    """Until when its countdown stands, because somebody is active in the queue; 0 before that was so."""
+    keeps_until: float = 0.0
+    """Until when it may wait for a person who is away; 0 for one that may not."""
+    parked: bool = False
+    """Whether it does."""
+
+    @property
+    def window(self) -> float:
+        """Seconds from the question to its deadline."""
+        return self.deadline - self.asked_at
 
     @property
     def deadline(self) -> float:
@@ -56,13 +75,20 @@ class Desk:
     def __init__(self, clock: Callable[[], float] = since_boot) -> None:
         self._clock = clock
         self._open: dict[str, Question] = {}
+        self._away = False
 
-    def put(self, request_id: str, digest: str, ask: Ask) -> Question:
-        """Open a question whose window starts now. Await `question.future` for the decision."""
+    def put(self, request_id: str, digest: str, ask: Ask, keeps: float = 0.0) -> Question:
+        """Open a question whose window starts now. Await `question.future` for the decision.
+
+        `keeps` is for how many seconds it may wait for a person who is away; 0 for one that may not.
+        """
         expiry = Expiry(lambda: self._expire(request_id), self._clock)
         future = asyncio.get_running_loop().create_future()
         question = Question(request_id, digest, ask, self._clock(), future, expiry)
+        question.keeps_until = question.asked_at + keeps if keeps > 0 else 0.0
         expiry.set(question.asked_at + ask.window)
+        if self._away:
+            self._park(question)
         self._open[request_id] = question
         return question
 
@@ -91,6 +117,51 @@ class Desk:
         question.paused = True
         question.expiry.set(max(question.deadline, question.asked_at + LONGEST_PAUSE))
         return question
+
+    def attend(self) -> tuple[Question, ...]:
+        """Let countdowns stand for a moment, as somebody is active in the queue; return what expires later now.
+
+        No question expires later by that than `LONGEST_PAUSE` after it was asked.
+        """
+        now = self._clock()
+        until = now + ATTENDED_SECONDS
+        moved = []
+        for question in self.waiting():
+            if not question.paused and not question.parked:
+                end = question.deadline + until - max(now, question.attended_until)
+                question.attended_until = until
+                if (end := min(end, question.asked_at + LONGEST_PAUSE)) > question.deadline:
+                    question.expiry.set(end)
+                    moved.append(question)
+        return tuple(moved)
+
+    def leave(self) -> tuple[Question, ...]:
+        """Let questions wait for a person who is away, those that come too; return those that expire later now."""
+        self._away = True
+        return tuple(question for question in self.waiting() if self._park(question))
+
+    def come_back(self) -> tuple[Question, ...]:
+        """Let questions expire as always; return those that waited, each with time enough to be read."""
+        self._away = False
+        waited = tuple(question for question in self.waiting() if question.parked)
+        for question in waited:
+            question.parked = False
+            question.expiry.set(self._clock() + BACK_SECONDS)
+        return waited
+
+    def set_aside(self, request_id: str) -> None:
+        """Drop a question that is asked again after a restart: it is neither answered nor denied."""
+        if (question := self._open.pop(request_id, None)) is not None:
+            question.expiry.cancel()
+
+    def _park(self, question: Question) -> bool:
+        """Let a question wait, within bounds; return whether it expires later now."""
+        parked = sum(one.parked for one in self._open.values())
+        if question.parked or parked >= MOST_WAITING or question.keeps_until <= question.deadline:
+            return False
+        question.parked = True
+        question.expiry.set(question.keeps_until)
+        return True
 
     def awoke(self) -> None:
         """Let expire what is over after the machine has slept."""

@@ -121,7 +121,7 @@ class Door:
     def _refusal(
         self, case: Case, request: Request, assessment: Assessment | None, approval: Decision | None = None
     ) -> Decision | None:
-        """Check the caller, the console, the mode, the agent, the sandbox, the assessment and the present policy.
+        """Check the caller, console, mode, agent and its allowance, sandbox, assessment and the present policy.
 
         `approval` is None while a person is giving it.
         """
@@ -136,6 +136,9 @@ class Door:
             return denied(why)
         if why := self._circumstances.barred(request.agent, request.received_at):
             return Decision(Verdict.WITHDRAWN, Decider.AGENT, why, digest=request.digest)
+        unasked = approval is not None and approval.by is not Decider.PERSON
+        if why := self._circumstances.forbids(case.request, unasked):
+            return denied(why)
         if why := self._circumstances.moved(request):
             return denied(why)
         if assessment is None:

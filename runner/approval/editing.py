@@ -159,7 +159,7 @@ class Editing:
         try:
             rows = history.page(Filter(agent=request.agent, verdict=Verdict.APPROVED), limit=LOOKED_AT)
             row = next((row for row in rows if _same_purpose(row, request)), None)
-            record = None if row is None else history.case(row.id)
+            record = None if row is None or history.removed(row.seq) is not None else history.case(row.id)
         finally:
             history.close()
         if row is None or record is None:
@@ -172,6 +172,18 @@ def approved_code(record: CaseRecord) -> str:
     approved = "" if record.decision is None else record.decision.digest
     edits = (step.body for step in record.steps if step.entry.kind == EDITED)
     return next((str(body["code"]) for body in edits if body["digest"] == approved), record.request.code)
+
+
+def approved_limits(record: CaseRecord) -> str:
+    """Return the limits that a person approved in place of those asked for, in words; empty where there are none."""
+    approved = "" if record.decision is None else record.decision.digest
+    edits = (step.body for step in record.steps if step.entry.kind == EDITED)
+    found = next((body.get("limits") for body in edits if body["digest"] == approved), None)
+    known = {name: found[name] for name in bounds.NAMES if name in found} if isinstance(found, dict) else {}
+    try:
+        return bounds.changed_limits(record.request.limits, replace(record.request.limits, **known))
+    except (TypeError, ValueError):
+        return ""  # damaged: Verify says so
 
 
 def _same_purpose(row: Row, request: Request) -> bool:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
 from runner.approval.outlines import Outlines
+from runner.approval.precedents import Precedents, midnight, read_precedents
 from runner.audit.search import History
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
+from runner.model.request import CLIENT_TOOLS
 from runner.policy.explain import explain
 from runner.policy.grants import Subject, make, program
 from runner.requests import intake
@@ -114,6 +117,16 @@ class Hindsight:
         while await outline.learn():
             preview = await asyncio.to_thread(self._look_back, grant, records, outline)
         return preview
+
+    async def precedents(self, request_id: str) -> Precedents:
+        """Return how many like an open request a person approved today, and what differs. Raises KnownError."""
+        case = self._cases.find(request_id)
+        if case is None or case.weighed is None or case.request.tool in CLIENT_TOOLS:
+            return Precedents()
+        request, now = case.request, time.time()
+        # What an earlier agent of that name was allowed says nothing about this one.
+        since = max(midnight(now), self._circumstances.registered(request.agent))
+        return await asyncio.to_thread(read_precedents, self._ledger, request, case.weighed.level, since)
 
     async def explain_past(self, request_id: str) -> Explanation:
         """Return what would happen to the same call today. Raises KnownError where there is no such request."""

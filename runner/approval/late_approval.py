@@ -34,6 +34,8 @@ REASON = "Approved by a person after the first question had expired; this is its
 EXPIRED = "its time was over"
 REPLACED = "approved again"
 REMOVED = "its sandbox was removed"
+TAKEN_BACK = "taken back by a person"
+NOT_IN_FORCE = "There is nothing to take back: the approval was used, or its time is over."
 GONE = "The sandbox that it was asked for was removed, and code runs in no other instead."
 OVERRULED = "The mode was changed meanwhile, and that counts."
 
@@ -96,6 +98,23 @@ class LateApprovals:
         self._armed[key] = Armed(request_id, case.request.sandbox, expiry)
         self._record.publish(ApprovalArmed(request_id, expiry.at, ARMED_SECONDS))
         return ""
+
+    async def take_back(self, request_id: str) -> str:
+        """Revoke the late approval of a request; return '' where that was in time, else why not.
+
+        It counts at once. A use that is being written to the ledger at this moment is refused, and the agent's call
+        is asked as any other.
+        """
+        for key, armed in self._armed.items():
+            if armed.request_id == request_id and not armed.expiry.over:
+                self._drop(key, TAKEN_BACK)
+                return ""
+        return NOT_IN_FORCE
+
+    @property
+    def armed(self) -> frozenset[str]:
+        """The requests whose late approval waits for the same request."""
+        return frozenset(armed.request_id for armed in self._armed.values())
 
     async def decide(self, case: Case, ask: Ask) -> Decision | None:
         """Return an approval by the late approval of exactly this request, and use that up. Raises LedgerFailed."""

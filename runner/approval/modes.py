@@ -149,10 +149,10 @@ class Modes:
             return self._denied_why
         return CHANGED if by_trust and generation != self.generation else ""
 
-    def forget(self, agent: str) -> None:
-        """End a trust window of `agent`, which was revoked."""
+    def forget(self, agent: str, how: str) -> None:
+        """End a trust window of `agent`, which was revoked or renamed (`how`)."""
         if self.now.mode is Mode.TRUST and self.now.agent == agent:
-            self._end("the agent was revoked")
+            self._end(f"the agent was {how}")
 
     def awoke(self) -> None:
         """End a trust window after the machine has slept: whoever opened it may be gone."""

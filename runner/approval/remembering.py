@@ -125,11 +125,11 @@ class Remembering:
         for grant in gone:
             await self._record.append(REVOKED, "", {"grant": grant.name, "why": why, "used": grant.used})
 
-    async def revoke_of(self, agent: str) -> None:
-        """Revoke the grants of a revoked agent, so that a later agent of its name does not get them."""
+    async def revoke_of(self, agent: str, how: str) -> None:
+        """Revoke the grants of an agent that was revoked or renamed (`how`): no later agent of its name gets them."""
         mine = tuple(grant.name for grant in self._grants.all() if grant.agent == agent)
         if mine:
-            await self.revoke(mine, "The agent was revoked.")
+            await self.revoke(mine, f"The agent was {how}.")
 
     async def revoke_for(self, sandbox: str) -> None:
         """Revoke the grants for a sandbox that was removed."""

@@ -54,6 +54,11 @@ class Ticket:
         """Return the seconds until the question expires; None when none is open."""
         return self.desk.seconds_left(self.request_id)
 
+    def waits_for_return(self) -> bool:
+        """Whether the question waits for a person who is away."""
+        question = self.desk.question(self.request_id)
+        return question is not None and question.parked
+
     def position(self) -> int:
         """Return the place in the queue: 1 for the oldest question, 0 when none is open."""
         return self.desk.position(self.request_id)

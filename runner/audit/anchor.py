@@ -90,10 +90,16 @@ def difference(path: Path, anchor: Anchor) -> KnownError | None:
 class AnchorKeeper:
     """Writer of the newest anchor, on a thread of its own, at most once in `every` seconds and once at the end."""
 
-    def __init__(self, write: Callable[[Anchor], object], every: float = EVERY) -> None:
-        """`write` may block and may raise KnownError."""
+    def __init__(
+        self,
+        write: Callable[[Anchor], object],
+        every: float = EVERY,
+        told: Callable[[KnownError | None], None] = lambda error: None,
+    ) -> None:
+        """`write` may block and may raise KnownError; `told` gets that, or None after it worked, in the thread."""
         self._write = write
         self._every = every
+        self._told = told
         self._newest: Anchor | None = None
         self._written: Anchor | None = None
         self._closing = threading.Event()
@@ -145,6 +151,9 @@ class AnchorKeeper:
             try:
                 self._write(anchor)
             except KnownError as error:
-                log.warning("the end of the history could not be noted beside its key: %s", error)
+                log.warning("the end of the history could not be noted outside of it: %s", error)
+                self._told(error)
+            else:
+                self._told(None)
         # Also after a failure: the next signed head is the next attempt.
         self._written = anchor

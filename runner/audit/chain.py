@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.audit import formats
 from runner.audit.anchor import Anchor
-from runner.audit.entry import KEY, SEALED, UPGRADED, Entry, NewEntry, chained, stored_entry
+from runner.audit.entry import KEY, REMOVED, SEALED, UPGRADED, Entry, NewEntry, chained, stored_entry
 from runner.audit.row import COLUMNS, Row, advance, from_columns, to_columns
+from runner.model.errors import KnownError
 from runner.model.request import canonical
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from runner.audit.seal import Seal
+
+
+class Removing(Protocol):
+    """What takes content out of the ledger; `removing.ContentRemoval` implements it."""
+
+    def look(self, connection: sqlite3.Connection) -> dict[str, Any] | None:
+        """Return the body of the entry that says what is removed; None where nothing is."""
+        ...
+
+    def carry_out(self, connection: sqlite3.Connection, seq: int) -> None:
+        """Remove it, once entry `seq` says so."""
+        ...
+
 
 _ENTRY = "INSERT INTO entries (seq, at, kind, request_id, body_sha256, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _BODY = "INSERT INTO bodies (seq, data) VALUES (?, ?)"
 _HEAD = "REPLACE INTO head (one, seq, hash, key, signature) VALUES (1, ?, ?, ?, ?)"
+_GONE = "DELETE FROM leftovers WHERE place = ? AND name = ?"
 _ROW = f"REPLACE INTO requests ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+
+
+UNSIGNED = "Nothing was removed: the history is not signed now, so that nobody could tell who removed it."
 
 
 class Chain:
@@ -40,15 +59,48 @@ class Chain:
 
         Raises sqlite3.Error when nothing at all could be written; the chain is then as it was.
         """
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            page = _Page(self._connection, self._head or last_entry(self._connection))
+        with self._page() as page:
             outcomes = [page.add(draft) for draft in drafts]
             since_seal = self._since_seal + page.added
             if self._seal is not None and since_seal >= self._seal_every:
                 page.add(sealing(self._seal, page.head, drafts[-1].at))
                 since_seal = 0
             page.put_down(self._seal)
+        self._since_seal = since_seal
+        return outcomes
+
+    def remove(self, removal: Removing, at: int) -> int:
+        """Remove content, with a signed entry that says so; return its number, 0 where there was nothing to remove.
+
+        Raises KnownError where nothing signs, and sqlite3.Error; everything is then as it was.
+        """
+        if (seal := self._seal) is None:
+            raise KnownError(UNSIGNED, "Make the keyring available, or agree to a file for secrets in Settings.")
+        with self._page() as page:
+            body = removal.look(self._connection)
+            if body is None or page.head is None:
+                return 0
+            body["key"] = seal.public
+            body["signature"] = seal.sign_removal(page.head.seq + 1, page.head.hash, body)
+            outcome = page.add(NewEntry(at, REMOVED, "", body))
+            if isinstance(outcome, Exception):
+                raise outcome
+            page.put_down(seal)
+            removal.carry_out(self._connection, outcome)
+        return outcome
+
+    def swept(self, leftovers: Sequence[tuple[str, str]]) -> None:
+        """Forget leftovers of a removal that are gone. Raises sqlite3.Error."""
+        with self._page():
+            self._connection.executemany(_GONE, leftovers)
+
+    @contextmanager
+    def _page(self) -> Iterator[_Page]:
+        """Give the additions of one transaction, which ends with the block: durable, or with nothing written."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            page = _Page(self._connection, self._head or last_entry(self._connection))
+            yield page
             self._connection.execute("COMMIT")
         except BaseException:
             # A commit that failed may have reached the disk: the file is read again before the next one.
@@ -56,9 +108,9 @@ class Chain:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
-        self._head, self._since_seal = page.head, since_seal
-        self._note_signed(page.head)
-        return outcomes
+        self._head = page.head
+        if page.added:
+            self._note_signed(page.head)
 
     def seal_with(self, seal: Seal, at: int) -> None:
         """From now on sign with `seal`; a key other than the last is recorded. Raises sqlite3.Error."""

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 KINDS = (
     *("pin-set", "pin-changed", "pin-removed", "pin-refused"),
     *("agent-added", "agent-seen", "agent-revoked"),
+    *("agent-renamed", "agent-paused", "agent-resumed", "agent-changed"),
     *("grant-made", "grant-revoked"),
-    *("settings-changed", "mode", "isolation", "renewed", "recovered"),
+    *("settings-changed", "mode", "away", "isolation", "renewed", "recovered"),
+    "removed",
 )
 MOST = 2000
 """Changes that are read, the newest: years of a person's, and what is read at once stays small."""

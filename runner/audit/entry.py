@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii as quoted
 from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
@@ -17,7 +18,9 @@ KEY = "key"
 SEALED = "sealed"
 UPGRADED = "upgraded"
 """The file was brought to a newer format, before anything else in its session."""
-RESERVED = frozenset({GENESIS, KEY, SEALED, UPGRADED})
+REMOVED = "removed"
+"""The content of requests was removed: it names which, and is signed by itself."""
+RESERVED = frozenset({GENESIS, KEY, SEALED, UPGRADED, REMOVED})
 """Kinds that only the ledger itself writes."""
 
 NOTHING_BEFORE = "0" * 64
@@ -98,3 +101,14 @@ def fingerprint(seq: int, at: int, kind: str, request_id: str, body_sha256: str,
         "prev": prev,
     }
     return hashlib.sha256(canonical(fields)).hexdigest()
+
+
+def quick_fingerprint(seq: int, at: int, kind: str, request_id: str, body_sha256: str, prev: str) -> str:
+    """Return what `fingerprint` does, in a third of the time, where the two hashes are known to be such."""
+    if type(seq) is not int or type(at) is not int:
+        return ""
+    fields = (
+        f'{{"at":{at},"body_sha256":"{body_sha256}","kind":{quoted(kind)},"prev":"{prev}",'
+        f'"request_id":{quoted(request_id)},"seq":{seq}}}'
+    )
+    return hashlib.sha256(fields.encode()).hexdigest()

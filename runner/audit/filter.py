@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.bodies import parsed
+from runner.audit.counting import HOST, MODULE
 from runner.audit.terms import SoughtWords
 from runner.model.assessment import Level
 from runner.model.lifecycle import Phase
@@ -28,6 +29,8 @@ OF_CONTENT = ("sandbox", "finding", "host")
 """Facets that only the entries of a request say."""
 LONGEST_VALUE = 300
 """Longest value of a facet, in characters: names of hosts and rules are shorter."""
+_MOST_TIMES = 1 << 40
+"""Tries of one run that are believed; no column of a table overflows by fewer."""
 KINDS = (Phase.ARRIVED, Phase.ASSESSED, "edited", Phase.FINISHED)
 """Entries whose bodies hold what is searched."""
 
@@ -102,12 +105,15 @@ class Content:
     """Title, code as asked and as approved, output, error, and names of hosts."""
     facets: frozenset[Facet]
     """Those of `OF_CONTENT`."""
+    stopped: tuple[tuple[str, str, int], ...] = ()
+    """What and name of what the run tried in vain, and how often."""
 
 
 def content_of(bodies: Iterable[tuple[str, str]]) -> Content:
     """Return what the bodies of a request hold, given by kind; what is damaged holds nothing."""
     texts: list[str] = []
     facets: set[Facet] = set()
+    stopped: list[tuple[str, str, int]] = []
     for kind, data in bodies:
         body: object = None
         with suppress(ValueError, TypeError, RecursionError):
@@ -115,8 +121,22 @@ def content_of(bodies: Iterable[tuple[str, str]]) -> Content:
         if isinstance(body, dict):
             texts += _texts(kind, body)
             facets.update(_facets(kind, body))
+            if kind == Phase.FINISHED:
+                stopped += stopped_in(body)
     hosts = sorted(value for name, value in facets if name == "host")
-    return Content((*texts, *hosts), frozenset(facets))
+    return Content((*texts, *hosts), frozenset(facets), tuple(stopped))
+
+
+def stopped_in(body: dict[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """Yield what a run tried in vain, as its result says it: hosts that were refused, modules that were blocked."""
+    for one in _listed(body.get("contacts")):
+        if isinstance(one, dict) and one.get("allowed") is False and isinstance(host := one.get("host"), str):
+            times = one.get("times")
+            yield HOST, host_name(host), times if type(times) is int and 0 < times < _MOST_TIMES else 1
+    meta = body.get("meta")
+    for name in _listed(meta.get("blocked_imports")) if isinstance(meta, dict) else ():
+        if isinstance(name, str) and name:
+            yield MODULE, _value(name), 1
 
 
 def _telling(body: tuple[str, str]) -> int:

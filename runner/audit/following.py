@@ -64,6 +64,8 @@ class Following:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._open: dict[str, Columns] = {}
+        self._passed: dict[str, str] = {}
+        """The phase of requests whose content was removed, while they are open."""
         self.arrived = 0
         """Number of requests so far."""
 
@@ -79,6 +81,20 @@ class Following:
             self._compare(columns, seq)
         else:
             self._open[request_id] = columns
+
+    def pass_over(self, kind: str, seq: int, request_id: str) -> None:
+        """Take in an entry whose body was removed. Raises Broken for a step that cannot be."""
+        if kind not in _FOLLOWING:
+            return
+        # Its first entries may have been read in an earlier look, before it was closed and its content removed.
+        columns = self._open.pop(request_id, None)
+        if kind not in _FOLLOWING[columns[_PHASE] if columns else self._passed.get(request_id)]:
+            raise Broken(seq, f"Entry {seq} is a step that cannot be: {kind} of {request_id}.")
+        self.arrived += kind == "arrived"
+        if kind == "closed":
+            self._passed.pop(request_id, None)
+        else:
+            self._passed[request_id] = kind
 
     def compare_open(self, last: int) -> None:
         """Raise Broken where the list differs in a request that is still open at entry `last`, the end."""

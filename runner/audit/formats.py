@@ -83,6 +83,23 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX entries_of_request ON entries (request_id, seq)",
         "CREATE INDEX requests_by_time ON requests (arrived_at, seq)",
     ),
+    # To format 3: the content of requests can be removed, where an entry says so.
+    (
+        "CREATE TABLE removed (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, seq INTEGER NOT NULL) STRICT",
+        "CREATE TABLE leftovers (place TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (place, name)) STRICT",
+        "CREATE TRIGGER removed_by_an_entry BEFORE INSERT ON removed"
+        " WHEN NOT EXISTS (SELECT 1 FROM entries WHERE seq = NEW.seq AND kind = 'removed')"
+        " BEGIN SELECT RAISE(ABORT, 'an entry has to name what is removed'); END",
+        "CREATE TRIGGER removed_stay BEFORE UPDATE ON removed"
+        " BEGIN SELECT RAISE(ABORT, 'what was removed stays so'); END",
+        "CREATE TRIGGER removed_remain BEFORE DELETE ON removed"
+        " BEGIN SELECT RAISE(ABORT, 'what was removed stays so'); END",
+        "DROP TRIGGER bodies_remain",
+        "CREATE TRIGGER bodies_remain BEFORE DELETE ON bodies WHEN coalesce((SELECT"
+        " (SELECT last >= requests.seq FROM removed WHERE first <= requests.seq ORDER BY first DESC LIMIT 1)"
+        " FROM entries JOIN requests ON id = request_id WHERE entries.seq = OLD.seq), 0) = 0"
+        " BEGIN SELECT RAISE(ABORT, 'bodies are removed only where an entry says so'); END",
+    ),
 )
 """Statements, one each, that make the next format of a file; run in one transaction with the entry that names it."""
 

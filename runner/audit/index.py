@@ -1,7 +1,8 @@
 """The search index: a file beside the ledger that can be thrown away at any time and is made from the ledger again.
 
-It holds which groups of characters and which facets each closed request has, and up to which entry it has come. It is
-no evidence and holds no text; every request that it names is looked at in the ledger before it is shown.
+It holds which groups of characters and which facets each closed request has, counters of closed requests, and up to
+which entry it has come. It is no evidence and holds no text; every request that it names is looked at in the ledger
+before it is shown.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import os
 import sqlite3
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from runner.audit.counting import COUNTERS
 from runner.audit.tables import DAMAGE, SIDECARS
 from runner.audit.terms import quoted
 
@@ -23,9 +25,10 @@ if TYPE_CHECKING:
 
 APPLICATION = 0x41534E49
 """`ASNI`, so that file(1) and we know an index."""
-VERSION = 1
+VERSION = 2
 """Number of the form of the index; one of another form is made again."""
-TABLES = """
+TABLES = (
+    """
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     ledger TEXT NOT NULL,
@@ -45,6 +48,8 @@ CREATE VIRTUAL TABLE texts USING fts5(
     text, content='', columnsize=0, detail=none, tokenize='trigram case_sensitive 1'
 );
 """
+    + COUNTERS
+)
 _MARK, _FIRST, _RADIX = chr(0x3400), 0x4E00, 4096
 """A facet is a group of three characters as well: the mark, and its number in two digits. No text has these."""
 MOST_FACETS = _RADIX * _RADIX
@@ -215,6 +220,11 @@ class SearchIndex:
         """Return the values of a facet, most frequent first, at most `MOST_CHOICES`."""
         with _explained():
             return tuple(value for (value,) in self._index.execute(_CHOICES, (name, MOST_CHOICES)))
+
+    def select(self, statement: str, values: tuple[object, ...]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a statement about the counters."""
+        with _explained():
+            yield from self._index.execute(statement, values)
 
 
 @contextmanager

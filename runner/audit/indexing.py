@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from runner.audit.counting import Tally
 from runner.audit.filter import KINDS, content_of, facets_of
 from runner.audit.index import (
     MOST_FACETS,
@@ -62,6 +63,8 @@ class Indexing:
         """Open the index, or begin it. Raises KnownError where the ledger cannot be read, sqlite3.Error, OSError."""
         self._path = path_of(ledger)
         self._ledger = connect_to_read(ledger)
+        self._tally = Tally()
+        """What the batch under way adds to the counters."""
         try:
             self._index = self._opened(ledger)
             self._file = identity(self._path)
@@ -74,12 +77,13 @@ class Indexing:
             index = connect(self._path, write=True)
             try:
                 self.seq = up_to(index, self._ledger)
+                self._path.chmod(0o600)
             except BaseException:
                 index.close()
                 raise
-            self._path.chmod(0o600)
             return index
-        except (IndexUnusable, *DAMAGE):
+        except (IndexUnusable, FileNotFoundError, *DAMAGE):
+            # Not there, of another ledger, or thrown away in this moment.
             (name,) = self._ledger.execute("SELECT hash FROM entries WHERE seq = 1").fetchone()
             begin(ledger, name)
             self.seq = 0
@@ -103,7 +107,9 @@ class Indexing:
         try:
             arrived = [(seq, name) for seq, kind, name, _ in found if kind == "arrived"]
             self._index.executemany("INSERT OR REPLACE INTO pending (seq, id) VALUES (?, ?)", arrived)
+            self._tally = Tally()
             self._add([name for _, kind, name, _ in found if kind == "closed"], stop)
+            self._tally.put_down(self._index)
             last, *_, final = found[-1]
             self._index.execute("UPDATE state SET seq = ?, hash = ? WHERE one = 1", (last, final))
             self._index.execute("COMMIT")
@@ -142,6 +148,7 @@ class Indexing:
             # Damaged, or of a newer version: the list shows it, and no search finds it.
             return None
         content = content_of(self._ledger.execute(_BODIES, (row.id, *KINDS)).fetchall())
+        self._tally.add(row, content.stopped)
         groups = "".join(map(self._group, (*facets_of(row), *sorted(content.facets))))
         return row.seq, f"{folded(content.texts)}{groups}"
 

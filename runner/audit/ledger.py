@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from runner.audit.chain import Chain, upgrade
 from runner.audit.entry import RESERVED, NewEntry
 from runner.audit.opening import Lock, open_or_begin, set_aside
+from runner.audit.removing import ContentRemoval
 from runner.audit.seal import Seal
-from runner.audit.tables import DAMAGE, SET_ASIDE, LedgerDamaged, explained
+from runner.audit.tables import DAMAGE, SET_ASIDE, LedgerDamaged, Tidying, explained, tidied
 from runner.audit.verify import broken_tail
 from runner.model.errors import KnownError
 
@@ -49,8 +50,8 @@ class LedgerFailed(KnownError):
 class _Wanted:
     """One thing asked of the writer thread, and the future that gets the answer."""
 
-    what: NewEntry | Seal | None
-    """An entry, a key to seal with, or the end."""
+    what: NewEntry | Seal | ContentRemoval | Tidying | None
+    """An entry, a key to seal with, content to remove, what to tidy up after that, or the end."""
     at: int
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[int]
@@ -130,6 +131,21 @@ class Ledger:
             self._signed = signed
         await self._ask(Seal(key), self._now())
 
+    async def remove(self, removal: ContentRemoval) -> int:
+        """Remove content; return the number of the entry that says so, 0 where nothing was removed. Durable on return.
+
+        What is overwritten in the file leaves the disk with the next `tidy`. Raises LedgerFailed, and KnownError where
+        the history is not signed.
+        """
+        return await self._ask(removal, self._now())
+
+    async def tidy(self, tidying: Tidying) -> int:
+        """Forget leftovers that are gone, and empty the journal; return 1 where another program still reads that.
+
+        Raises LedgerFailed.
+        """
+        return await self._ask(tidying, self._now())
+
     async def close(self) -> None:
         """Write queued entries, seal, and release the file. Does nothing when closed already.
 
@@ -148,14 +164,14 @@ class Ledger:
     def _now(self) -> int:
         return int(self._clock() * 1_000_000)
 
-    async def _ask(self, what: NewEntry | Seal, at: int) -> int:
+    async def _ask(self, what: NewEntry | Seal | ContentRemoval | Tidying, at: int) -> int:
         with self._queueing:
             if self._closing:
                 raise LedgerFailed("The history is closed.", "Start Assent again.")
             answer = self._enqueue(what, at)
         return await answer
 
-    def _enqueue(self, what: NewEntry | Seal | None, at: int) -> asyncio.Future[int]:
+    def _enqueue(self, what: NewEntry | Seal | ContentRemoval | Tidying | None, at: int) -> asyncio.Future[int]:
         """Queue a request for the writer thread; return its answer. The caller holds `_queueing`."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[int] = loop.create_future()
@@ -171,7 +187,7 @@ class Ledger:
                 _answer(batch, self._write([wanted.what for wanted in batch if isinstance(wanted.what, NewEntry)]))
             if then is not None:
                 over = then.what is None
-                _answer([then], [self._end(then.at) if over else self._take_key(then)])
+                _answer([then], [self._end(then.at) if over else self._do(then)])
 
     def _collect(self) -> tuple[list[_Wanted], _Wanted | None]:
         """Return the queued entries up to the next call that is not one, and that call; waits for the first."""
@@ -196,14 +212,24 @@ class Ledger:
         except Exception as error:  # the callers get it; the thread must continue
             return [self._translated(error)] * len(drafts)
 
-    def _take_key(self, wanted: _Wanted) -> int | Exception:
-        assert isinstance(wanted.what, Seal)
+    def _do(self, wanted: _Wanted) -> int | Exception:
+        """Do what is no entry; return its outcome."""
         try:
-            self._chain.seal_with(wanted.what, wanted.at)
+            match wanted.what:
+                case Seal() as seal:
+                    self._chain.seal_with(seal, wanted.at)
+                    outcome = 0
+                case ContentRemoval() as removal:
+                    outcome = self._chain.remove(removal, wanted.at)
+                case Tidying() as tidying:
+                    self._chain.swept(tidying.swept)
+                    outcome = int(not tidied(self._connection))
+                case _:
+                    raise AssertionError(wanted.what)
             self._report_signed()
         except Exception as error:  # the caller gets it; the thread must continue
             return self._translated(error)
-        return 0
+        return outcome
 
     def _end(self, at: int) -> int:
         try:

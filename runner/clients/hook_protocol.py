@@ -96,8 +96,12 @@ def parse(data: bytes) -> ToolUse:
     return ToolUse(texts["hook_event_name"], texts["tool_name"], given, texts["cwd"], texts["tool_use_id"])
 
 
-def answer(client: str, event: str, allow: bool, reason: str) -> str:
-    """Return what the hook prints: yes, or no with the reason for the model."""
+def answer(client: str, event: str, allow: bool, reason: str, given: dict[str, Any] | None = None) -> str:
+    """Return what the hook prints: yes, or no with the reason for the model.
+
+    A yes names again what it is for, `given`: a hook of the project may have changed that meanwhile. Claude Code takes
+    the words of the hook that ends last, so one that waits longer than the person still wins.
+    """
     if event == PERMISSION:
         decision = {"behavior": "allow"} if allow else {"behavior": "deny", "message": reason}
         return json.dumps({"hookSpecificOutput": {"hookEventName": event, "decision": decision}})
@@ -106,9 +110,11 @@ def answer(client: str, event: str, allow: bool, reason: str) -> str:
     if client == "codex" and allow:
         # Codex takes no `allow` and continues where a hook ends well and says nothing.
         return ""
-    output = {
+    output: dict[str, object] = {
         "hookEventName": event or "PreToolUse",
         "permissionDecision": "allow" if allow else "deny",
         "permissionDecisionReason": reason,
     }
+    if allow and given is not None:
+        output["updatedInput"] = given
     return json.dumps({"hookSpecificOutput": output})

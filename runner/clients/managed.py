@@ -54,7 +54,7 @@ MANAGED = {
         Path("/etc/codex/requirements.toml"), ("features", "hooks"), True, "[features]\nhooks = true"
     ),
 }
-"""By the id of a client. Gemini CLI has none that was seen to hold."""
+"""By the id of a client. In Gemini CLI a project can name a hook to be left out, whatever else is set."""
 
 
 def advice(client: str, name: str) -> str:

@@ -84,14 +84,14 @@ def run(arguments: argparse.Namespace, places: Places) -> int:
 
 
 def as_text(assessment: Assessment, file: str) -> list[str]:
-    """Return lines for a person: the level, each finding with its place, and what the code can touch."""
+    """Return lines for a person: level, verdict, each finding with its place, and what the code can touch."""
     from runner.commands.terminal import in_one_line
 
-    lines = [in_one_line(f"{file}: {assessment.level.name}")]
+    lines = [in_one_line(f"{file}: {assessment.level.name}"), f"  {in_one_line(assessment.verdict.sentence)}"]
     if not assessment.findings:
         lines.append(f"  No findings. {' '.join(assessment.reasons)}")
     for finding in assessment.findings:
-        place = f"{finding.span.line}:{finding.span.column + 1}"
+        place = f"{finding.span.line}:{finding.span.column + 1}" if finding.span.place else ""
         reference = f" [{finding.reference}]" if finding.reference else ""
         lines.append(f"  {place:>8}  {finding.level.name:8}  {in_one_line(finding.reason)}{reference}")
         if finding.evidence:
@@ -124,6 +124,8 @@ def as_data(assessment: Assessment, file: str, language: Language) -> dict[str, 
         "file": file,
         "language": language.value,
         "level": assessment.level.name,
+        "attention": assessment.attention.name if assessment.attention is not None else None,
+        "verdict": assessment.verdict.sentence,
         "reasons": list(assessment.reasons),
         "findings": findings,
         "touch": {name: list(getattr(assessment.touch, name)) for _, name in TOUCHED},

@@ -25,7 +25,8 @@ NONE_YET = "There is no history yet; it begins with the first start."
 OWN_ARGUMENTS = {
     "assess": "say how risky a file is, and why; runs nothing",
     "connect": "put Assent into the configuration of an agent's program, or take it out",
-    "export": "write the history into a file, as JSON Lines, table, report or for the verifier",
+    "export": "write the history into a file, as JSON Lines, table, report, OCSF events or for the verifier",
+    "history": "remove old content from the history, or follow what is recorded",
     "images": "build the images that containers start from",
 }
 """Commands that parse their own arguments, with their purpose."""
@@ -83,6 +84,10 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 
             parsed = parser({"export": of_export})
             parsed.set_defaults(command=export)
+        case ["history"]:
+            from runner.commands.history import add_arguments as of_history
+
+            parsed = parser({"history": of_history})
         case _:
             parsed = parser()
     return parsed.parse_args(argv)
@@ -93,9 +98,11 @@ def whole_parser() -> argparse.ArgumentParser:
     from runner.commands.assess import add_arguments as of_assess
     from runner.commands.connect import add_arguments as of_connect
     from runner.commands.export import add_arguments as of_export
+    from runner.commands.history import add_arguments as of_history
     from runner.sandbox.images.__main__ import add_arguments as of_images
 
-    return parser({"assess": of_assess, "connect": of_connect, "export": of_export, "images": of_images})
+    own = {"assess": of_assess, "connect": of_connect, "export": of_export, "history": of_history, "images": of_images}
+    return parser(own)
 
 
 def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None = None) -> argparse.ArgumentParser:
@@ -149,22 +156,14 @@ def parser(own: Mapping[str, Callable[[argparse.ArgumentParser], None]] | None =
     return parser
 
 
+def _add_agents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from runner.commands.agents import add_actions
+
+    add_actions(commands)
+
+
 def _nothing(_parser: argparse.ArgumentParser) -> None:
     """Add no arguments."""
-
-
-def _add_agents(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `agents` with its actions."""
-    agents = commands.add_parser("agents", help="register, list and revoke agents").add_subparsers(
-        metavar="ACTION", required=True
-    )
-    add = agents.add_parser("add", help="register an agent; shows its token once, and what to configure")
-    add.add_argument("name")
-    add.set_defaults(command=_add_agent)
-    revoke = agents.add_parser("revoke", help="end the validity of its token")
-    revoke.add_argument("name")
-    revoke.set_defaults(command=_revoke_agent)
-    agents.add_parser("list", help="all, with when they were last seen").set_defaults(command=_list_agents)
 
 
 def _version() -> str:
@@ -264,6 +263,8 @@ def _verify(arguments: argparse.Namespace, places: Places) -> int:
     print(verdict.what)
     if verdict.signed_to:
         print(f"Entries up to {verdict.signed_to:,} are signed.")
+    for words in verdict.outside:
+        print(words)
     if not verdict.ok:
         if not verdict.altered or verdict.first_broken:
             print(f"{verdict.entries:,} entries before it are good.", file=sys.stderr)
@@ -283,46 +284,3 @@ def _self_test(_arguments: argparse.Namespace, _places: Places) -> int:
     from runner.commands.selftest import main as self_test
 
     return self_test()
-
-
-def _add_agent(arguments: argparse.Namespace, places: Places) -> int:
-    import os
-
-    from runner.gateway.snippets import configurations, own_command
-    from runner.identity.agents import Agents
-    from runner.settings.loading import load
-    from runner.system.places import variables
-
-    port = load(places, os.environ).settings.port
-    token = Agents(places).add(arguments.name)
-    print(f"Token of {arguments.name}, shown this once:\n\n    {token}\n")
-    address = f"http://127.0.0.1:{port}/mcp"
-    for snippet in configurations(arguments.name, token, address, own_command(), variables(os.environ)):
-        where = f"put into {snippet.file}" if snippet.file else "run"
-        print(f"--- {snippet.client}: {where}\n{snippet.text.rstrip()}\n")
-    return 0
-
-
-def _revoke_agent(arguments: argparse.Namespace, places: Places) -> int:
-    from runner.identity.agents import Agents
-
-    Agents(places).revoke(arguments.name)
-    print(f"{arguments.name} is revoked. What it asked before stays in the history.")
-    return 0
-
-
-def _list_agents(_arguments: argparse.Namespace, places: Places) -> int:
-    import time
-
-    from runner.identity.agents import Agents
-
-    agents = Agents(places)
-    if agents.problem:
-        print(agents.problem, file=sys.stderr)
-        return 1
-    for agent in agents.all():
-        seen = time.strftime("%Y-%m-%d %H:%M", time.localtime(agent.last_seen)) if agent.last_seen else "never"
-        print(f"{agent.name:<40}  {'revoked' if agent.revoked else f'last seen {seen}'}")
-    if not agents.all():
-        print("None is registered yet. Add one: assent agents add NAME")
-    return 0

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
 VERIFIER = "assent_verify.py"
-FORMATS = (ExportFormat.JSON_LINES, ExportFormat.CSV, ExportFormat.HTML)
+FORMATS = (ExportFormat.JSON_LINES, ExportFormat.CSV, ExportFormat.HTML, ExportFormat.OCSF)
 NOTE = (
     "Note these two apart from the file; the verifier compares with them:\n"
     f"  python3 -I {VERIFIER} {{file}} {{key}}--head {{head}}"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from runner.clients import hook_protocol
 from runner.clients.hook_token import token_of
 from runner.gateway import catalog
-from runner.gateway.bridge import StdioBridge
+from runner.gateway.bridge import LOST, StdioBridge
 from runner.gateway.messages import MODERN, VERSION_KEY
 from runner.gateway.stdio import StdioClient
 from runner.system.places import Places
@@ -42,6 +42,8 @@ READ_SECONDS = 10
 MOST_BYTES = 8 << 20
 USAGE = "Use: assent hook {claude-code,codex,gemini-cli} [--home FOLDER], as assent connect --hook writes it."
 NO_TOKEN = "Assent's hook finds no token of this client. Nothing was run. A person has to run: assent connect {} --hook"
+BROKEN = "The connection to Assent broke before the answer came. Nothing was run."
+"""In place of `LOST`, which says that it may have been: a client runs its tool only after a yes."""
 CLIENTS = tuple(hook_protocol.HARMLESS)
 
 
@@ -104,7 +106,7 @@ def _answer(argv: list[str]) -> tuple[int, str]:
     signal.setitimer(signal.ITIMER_REAL, DEADLINE)
     threading.Thread(target=_end_with_reader, name="reader", daemon=True).start()
     allow, reason = _decision(client, home, asked)
-    return 0, hook_protocol.answer(client, asked.event, allow, reason)
+    return 0, hook_protocol.answer(client, asked.event, allow, reason, asked.given)
 
 
 def _arguments(argv: list[str]) -> tuple[str, str]:
@@ -176,7 +178,7 @@ def _verdict(message: dict[str, Any]) -> tuple[bool, str]:
         data = json.loads(text)
         behavior = data["behavior"]
     except (ValueError, TypeError, KeyError):
-        return False, text
+        return False, BROKEN if text == LOST else text
     return behavior == "allow", str(data.get("message", ""))
 
 

@@ -275,7 +275,7 @@ class Terminal:
             f"Runs {where}. Digest {request.digest[:16]}. {question.window:.0f} s to answer.",
             *_decides(request),
             *_outside(request),
-            *(f"  line {f.span.line}: {f.reason}" for f in assessment.findings),
+            *(f"  {': '.join(filter(None, (f.span.place, f.reason)))}" for f in assessment.findings),
             *(f"  {reason}" for reason in assessment.reasons),
         ]
         if question.blocked:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from runner.system.places import Places
 
     Target = PythonTarget | NodeTarget
-    RunJob = Callable[[Job], Awaitable[Result]]
+    RunJob = Callable[[str, Job], Awaitable[Result]]
 
 BUILT = "package-built"
 """Kind of ledger entries: which package was built, and the hash of what was made."""
@@ -81,7 +81,8 @@ class PackageBuilder:
     async def build(self, request: Request, building: PlanBuild, target: Target, run: RunJob) -> dict[str, Built]:
         """Return what was built for the plan of `request`, by the places of its packages.
 
-        `run` runs a job in a sandbox that is made for it, so that a person can stop it. Raises KnownError, which is
+        `run` runs the build of the package that it names in a sandbox that is made for it, so that a person can see and
+        stop it. Raises KnownError, which is
         BuildFailed for a package that cannot be built.
         """
         self._begun[request.id] = time.monotonic()
@@ -135,7 +136,7 @@ class PackageBuilder:
         except OSError as error:
             raise KnownError(f"There is no folder for what is built: {error}.", "Free disk space.") from error
         try:
-            result = await run(self._job(request, work, gate, folder))
+            result = await run(package.title, self._job(request, work, gate, folder))
             result = self._networking.finished(request.id, result)
             files = await asyncio.to_thread(_left, folder, result)
             result = replace(result, files=(), files_left_out="", value=None)

@@ -16,7 +16,7 @@ from runner.engine.recall import recalled
 from runner.engine.refusals import Refusals
 from runner.engine.runs import STOPPED
 from runner.model.errors import KnownError
-from runner.model.events import CallsRefused, GatewayOpened, QuestionPaused
+from runner.model.events import CallsRefused, GatewayOpened, QuestionPaused, QuestionsMoved
 from runner.model.lifecycle import Phase
 from runner.requests.case import PARKED
 from runner.system.tasks import spawn
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from runner.engine.bulletin import Bulletin
     from runner.engine.closing import Closing
     from runner.engine.entrance import Entrance
+    from runner.engine.history_bounds import HistoryBounds
     from runner.engine.history_opening import HistoryOpening
     from runner.engine.installing import Installing
     from runner.engine.kept_sandboxes import KeptSandboxes
@@ -74,6 +75,7 @@ class Engine:
         watch: SandboxWatch,
         installing: Installing,
         history: HistoryOpening,
+        bounds: HistoryBounds,
         timekeeping: Timekeeping,
         opener: Opener,
     ) -> None:
@@ -85,10 +87,12 @@ class Engine:
         self.hindsight = approvals.hindsight
         self.editing = approvals.editing
         self.hosts = approvals.hosts
+        self.absence = approvals.absence
         self.sandboxes = sandboxes
         self.runs = runs
         self.membership = membership
         self.history = history
+        self.bounds = bounds
         self._timekeeping = timekeeping
         self._bulletin = bulletin
         self._recorder = recorder
@@ -139,6 +143,12 @@ class Engine:
         window = question.deadline - question.asked_at
         self._bulletin.publish(QuestionPaused(request_id, question.deadline, window))
         spawn(f"paused {request_id}", self._recorder.note("paused", request_id, {"window": window}))
+
+    def attend(self) -> None:
+        """Let the countdowns of all questions stand for a moment, because a person is active in the queue."""
+        if moved := self.desk.attend():
+            ends = tuple((one.request_id, one.deadline, one.window) for one in moved)
+            self._bulletin.publish(QuestionsMoved(ends))
 
     def withdraw(self, request_id: str, why: str = GONE) -> None:
         """Count out a caller that has disconnected; withdraw the request where nobody else waits for its answer."""
@@ -218,7 +228,9 @@ class Engine:
         self.membership.report()
         await self.history.open()
         choosing = self._watch.open()
+        await self.absence.open()
         await self.history.settle()
+        self.bounds.start()
         self.parts.assessor.warm()
         if gateway:
             await self.open_gateway()
@@ -291,17 +303,22 @@ class Engine:
         self._bulletin.trouble(area, what, remedy)
 
     async def close(self, why: str) -> None:
-        """Deny open questions with `why`, stop runs, deliver the answers and seal the ledger."""
+        """Deny open questions with `why`, stop runs, deliver the answers and seal the ledger.
+
+        Questions that wait for a person who is away stay open, for the next process.
+        """
         if self._closing.why:
             return
         self._closing.why = why
         self._watch.close()
         self.installing.close()
+        aside = self.absence.set_aside()
         self.stop_all(why)
         await self.history.close()
+        await self.bounds.close()
         await self._timekeeping.close()
         await self.modes.close()
-        waiting = [case.answer for case in self._cases.active()]
+        waiting = [case.answer for case in self._cases.active() if case.request.id not in aside]
         if waiting:
             await asyncio.wait(waiting, timeout=CLOSING_SECONDS)
         self._refusals.flush()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from runner.audit.ledger import LedgerFailed
 from runner.engine.installing import registry_of, with_defaults
+from runner.identity.allowance import narrowed
 from runner.model.errors import KnownError, Refused
 from runner.model.events import RequestArrived
 from runner.model.lifecycle import Phase
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from runner.engine.installing import Installing
     from runner.engine.joining import Joining
     from runner.engine.kept_sandboxes import KeptSandboxes
+    from runner.engine.membership import Membership
     from runner.engine.parts import Parts
     from runner.engine.sandbox_watch import SandboxWatch
     from runner.model.kept_sandbox import Kept
@@ -59,6 +61,7 @@ class Entrance:
         installing: Installing,
         offered: Callable[[str], Awaitable[Offered]],
         joining: Joining,
+        membership: Membership,
     ) -> None:
         """`offered(agent)` returns the hosts that its networked requests get without naming them."""
         self._parts = parts
@@ -70,6 +73,7 @@ class Entrance:
         self._installing = installing
         self._offered = offered
         self._joining = joining
+        self._membership = membership
 
     async def admit(self, submission: Submission, begin: Callable[[Case], None]) -> tuple[Case, bool]:
         """Make the request of a tool call and `begin` it; it is durable when this returns.
@@ -79,21 +83,24 @@ class Entrance:
         Raises Refused for arguments out of bounds and KnownError while no request can be taken: then
         there is no request and nothing will run.
         """
+        self._require_admitted(submission.agent)
         if submission.client is None:
             await self._parts.sandboxes.known()
         offered = await self._offered(submission.agent) if self._may_be_networked(submission) else Offered()
         isolation, image, protections = await self._place(submission)
         kept = self._admissible(submission)
-        settings = self._parts.configuration.settings
+        settings = narrowed(self._parts.configuration.settings, self._membership.allowance(submission.agent))
         make = partial(_request, submission, settings, isolation, image, kept, protections, offered)
         request = await self._parts.aside.do(submission.agent, _size(submission), make)
         # Checked again, as it may have been made beside the loop.
         self._admissible(submission)
+        self._require_allowed(request)
         request = await self._with_packages(submission, request, kept)
         request = await self._with_files(submission, request)
         async with self._joining.turn(request):
             # It may have waited for an identical one to be written.
             self._admissible(submission)
+            self._require_allowed(request)
             if submission.may_join and (there := self._joining.join(request)) is not None:
                 return there, True
             case = Case(request, self._record)
@@ -160,7 +167,18 @@ class Entrance:
     def _admissible(self, submission: Submission) -> Kept | None:
         """Return the kept sandbox that a call names. Raises KnownError and Refused where it cannot be taken now."""
         self._check_open(submission.tool)
+        self._require_admitted(submission.agent)
         return self._kept(submission)
+
+    def _require_admitted(self, agent: str) -> None:
+        """Raise KnownError for an agent that a person has paused, and for a name that stands for none any more."""
+        if why := self._membership.refuses(agent):
+            raise KnownError(why, "Nothing was run. Do not ask again until the person says so.")
+
+    def _require_allowed(self, request: Request) -> None:
+        """Raise Refused for what a person does not allow the agent."""
+        if why := self._membership.forbids(request, False):
+            raise Refused(why, "Nothing was run. Do without, or ask the person to change it.")
 
     def _check_open(self, tool: Tool) -> None:
         """Raise KnownError while no request for `tool` can be taken."""
@@ -200,7 +218,7 @@ def _request(
 ) -> Request:
     """Return the request of a submission with its digest computed. Raises Refused."""
     made = intake.request(submission, settings, isolation, image, kept, protections, offered)
-    return _digested(replace(made, program=submission.program, session=submission.session))
+    return _digested(replace(made, program=submission.program, session=submission.session, claim=submission.claim))
 
 
 def _digested(request: Request) -> Request:

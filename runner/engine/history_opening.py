@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.audit.ledger import LedgerFailed
@@ -26,6 +27,8 @@ PAUSE = 5.0
 """Seconds between two attempts to use a history that cannot be opened or written."""
 RECOVERED = "recovered"
 """Kind of the entry that is written when the history can be written again."""
+OUTSIDE = "anchor"
+"""The trouble of places outside of the history; it keeps nothing from being approved."""
 LEFT = "Run Verify in History to find out whether more is damaged. Nothing of it will run."
 
 
@@ -52,6 +55,8 @@ class HistoryOpening:
         self._trying = asyncio.Lock()
         """Held during an attempt."""
         self._over = False
+        self._outside: dict[str, KnownError] = {}
+        """Places outside of the history at which its end could not be noted."""
         bulletin.listen(self._hear)
 
     async def open(self) -> None:
@@ -118,7 +123,24 @@ class HistoryOpening:
         cases = [case for case in left.cases if self._cases.find(case.request.id) is None]
         take_up(cases, self._record, self._cases, self._path)
 
+    def _noted(self, loop: asyncio.AbstractEventLoop, where: str, error: KnownError | None) -> None:
+        """Report, from the thread that notes heads outside, whether that works."""
+        # A console that has closed has nobody to tell; the log has it.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(self._report_outside, where, error)
+
+    def _report_outside(self, where: str, error: KnownError | None) -> None:
+        if error is None:
+            self._outside.pop(where, None)
+        else:
+            self._outside[where] = error
+        if standing := next(iter(self._outside.values()), None):
+            self._bulletin.trouble(OUTSIDE, standing.what, standing.remedy)
+        else:
+            self._bulletin.clear(OUTSIDE)
+
     async def _seal(self) -> None:
+        self._ledger.noted_outside = partial(self._noted, asyncio.get_running_loop())
         await self._opener.open("secrets", self._ledger.seal)
         if self._ledger.doubt:
             self._record.ledger_works()

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from runner.model.result import Result, Usage
     from runner.packages.installing import Built, Prepared
     from runner.sandbox.contract import Run, Sandbox, Session
+    from runner.sandbox.output import Transcript
     from runner.settings.loading import Settings
     from runner.system.places import Places
 
@@ -71,6 +72,8 @@ class Installing:
         self._stopped: dict[str, str] = {}
         """Requests that are installing, each with why it was stopped; '' where it was not."""
         self._unpacking: dict[str, Run] = {}
+        self._builds: dict[str, tuple[str, Transcript]] = {}
+        """Requests one of whose packages is being built: which one, and what its build writes."""
         self._targets: dict[tuple[Isolation, str, Language], PythonTarget | NodeTarget] = {}
 
     async def planned(self, request: Request, language: Language | None, before: PackageSet | None) -> Request:
@@ -106,24 +109,27 @@ class Installing:
         files = await self.planner.files(request.agent, plan, before)
         target = await self._target(request, LANGUAGES[plan.registry])
 
-        async def run(job: Job) -> Result:
+        async def run(title: str, job: Job) -> Result:
             sandbox = self._sandbox(request)
             job = replace(job, permit=lambda: self._permit(request.id, permit))
-            return await self._ran(request, sandbox, job, lambda usage: self._builder.measured(request, usage))
+            return await self._ran(request, sandbox, job, lambda usage: self._builder.measured(request, usage), title)
 
         return await self._builder.build(request, PlanBuild(plan, before, files), target, run)
 
     async def _ran(
-        self, request: Request, place: Sandbox | Session, job: Job, measured: Callable[[Usage], None]
+        self, request: Request, place: Sandbox | Session, job: Job, measured: Callable[[Usage], None], built: str = ""
     ) -> Result:
-        """Run a job so that `stop` reaches it. Raises KnownError, also where it was stopped."""
+        """Run a job so that `stop` reaches it; it builds the package `built`. Raises KnownError, also where stopped."""
         run = self._unpacking[request.id] = await place.start(job, measured)
+        if built:
+            self._builds[request.id] = built, run.transcript
         try:
             if why := self._stopped.get(request.id, ""):  # stopped while the sandbox started it
                 run.stop(why)
             result = await run.finished()
         finally:
             del self._unpacking[request.id]
+            self._builds.pop(request.id, None)
             run.transcript.release()
         if why := self._stopped.get(request.id, ""):
             raise KnownError(f"The installation was stopped: {why}", PARTLY)
@@ -144,6 +150,13 @@ class Installing:
             self._stopped[request_id] = why
         if run := self._unpacking.get(request_id):
             run.stop(why)
+
+    def build(self, request_id: str) -> tuple[str, Transcript] | None:
+        """Return the package of a request that is being built, and the output of its build; None where none is.
+
+        May be called on any thread.
+        """
+        return self._builds.get(request_id)
 
     @property
     def active(self) -> tuple[str, ...]:

@@ -1,19 +1,26 @@
-"""Adds and revokes agents, and notices those that another process revoked."""
+"""Adds, changes and revokes agents, and notices what another process did with them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from runner.approval.door import REVOKED
+from runner.identity.allowance import Allowance, forbidden
 from runner.model.errors import KnownError
 from runner.model.events import AgentsChanged
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from runner.identity.agents import Agent, Agents
     from runner.model.record import Record
+    from runner.model.request import Request
+    from runner.settings.loading import Settings
+
+PAUSED = "A person has paused this agent: its calls are refused until it is resumed."
+UNASKED = "A person has paused this agent, so nothing of it starts without being asked."
+RENAMED = "The agent was renamed to {}."
 
 
 class Membership:
@@ -23,15 +30,24 @@ class Membership:
         self,
         agents: Agents,
         record: Record,
+        settings: Callable[[], Settings],
         withdraw_all: Callable[[str, str], None],
-        forget: Callable[[str], Awaitable[None]],
+        forget: Callable[[str, str], Awaitable[None]],
+        deny_forbidden: Callable[[str], None],
     ) -> None:
-        """`withdraw_all(agent, why)` ends its requests; `forget(agent)` removes its grants and kept sandboxes."""
+        """`withdraw_all(agent, why)` ends its requests; `forget(agent, how)` removes its grants and kept sandboxes,
+        `how` being "revoked" or "renamed"; `deny_forbidden(agent)` denies its open questions that its allowance
+        forbids now.
+        """
         self._agents = agents
         self._record = record
+        self._settings = settings
         self._withdraw_all = withdraw_all
         self._forget = forget
-        agents.listen(self._first_seen, self._revoked_elsewhere, self.report, self._added_elsewhere)
+        self._deny_forbidden = deny_forbidden
+        agents.listen(
+            self._first_seen, self._lost_elsewhere, self.report, self._added_elsewhere, self._altered_elsewhere
+        )
 
     def report(self) -> None:
         """Report as trouble that the list of agents cannot be read: no agent is known then."""
@@ -59,6 +75,66 @@ class Membership:
                 self._withdraw_all(name, REVOKED)
                 await self._ended(name)
 
+    async def rename(self, name: str, new: str) -> None:
+        """Give an agent another name. What it asked under the old one is withdrawn, its grants and sandboxes end.
+
+        Raises KnownError where that is not possible; then nothing was changed.
+        """
+        self._agents.rename(name, new)
+        await self._follow_renaming(name, new)
+
+    async def pause(self, name: str) -> None:
+        """Refuse the calls of an agent from now on. What waits stays open; what runs continues.
+
+        Raises KnownError where that cannot be written; it is in force until the next start all the same.
+        """
+        try:
+            self._agents.pause(name)
+        finally:
+            if (agent := self._agents.found(name)) is not None and agent.paused:
+                await self._note("agent-paused", name)
+
+    async def resume(self, name: str) -> None:
+        """Take the calls of an agent again. Raises KnownError."""
+        self._agents.resume(name)
+        await self._note("agent-resumed", name)
+
+    async def allow(self, name: str, allowance: Allowance) -> None:
+        """Set what an agent may do; open questions that it forbids are denied. Raises KnownError."""
+        before = self.allowance(name)
+        self._agents.allow(name, allowance)
+        self._deny_forbidden(name)
+        if changed := before.differing(allowance):
+            await self._note("agent-changed", name, changed)
+
+    async def paint(self, name: str, ink: int) -> None:
+        """Give an agent another ink. Raises KnownError."""
+        self._agents.paint(name, ink)
+        await self._note("agent-changed", name, {"ink": ink})
+
+    def allowance(self, agent: str) -> Allowance:
+        """Return what an agent may do; of one that is not registered, what all may."""
+        return self._agents.allowance(agent)
+
+    def paused(self, agent: str) -> str:
+        """Return why the calls of an agent are refused at present; empty where they are taken."""
+        found = self._agents.found(agent)
+        return PAUSED if found is not None and found.paused else ""
+
+    def refuses(self, agent: str) -> str:
+        """Return why the calls of an agent are refused: it is paused, revoked or renamed; empty where they are not."""
+        return self.paused(agent) or barred(self._agents, agent, float("inf"))
+
+    def forbids(self, request: Request, unasked: bool) -> str:
+        """Return why what a person has set for its agent forbids a request; empty where it does not.
+
+        `unasked`: it would start without a person's answer to this very request.
+        """
+        self._agents.refresh()
+        if unasked and self.paused(request.agent):
+            return UNASKED
+        return forbidden(request, self.allowance(request.agent), self._settings())
+
     def barred(self, agent: str, since: float) -> str:
         """Return why a request that `agent` made at `since` may not continue; empty where it may.
 
@@ -74,7 +150,14 @@ class Membership:
 
     def _first_seen(self, agent: Agent) -> None:
         """Record whose token was accepted: an agent may have been added by a command, or by hand."""
-        body = {"agent": agent.name, "token_sha256": agent.token_sha256, "added": agent.created_at}
+        body: dict[str, object] = {
+            "agent": agent.name,
+            "token_sha256": agent.token_sha256,
+            "added": agent.created_at,
+            **({"former": agent.former} if agent.former else {}),
+        }
+        if changed := Allowance().differing(agent.allowance):  # perhaps set by a command while no console was open
+            body["now"] = changed
         spawn(f"seen {agent.name}", self._record.note("agent-seen", "", body))
         self._record.publish(AgentsChanged("" if agent.last_seen else agent.name))
 
@@ -86,16 +169,44 @@ class Membership:
         """Read the file again if another process has changed it: a window watches it."""
         self._agents.refresh()
 
-    def _revoked_elsewhere(self, agent: Agent) -> None:
-        """Withdraw the requests of an agent that `assent agents revoke` has revoked."""
+    def _lost_elsewhere(self, agent: Agent) -> None:
+        """Withdraw the requests of an agent that `assent agents` has revoked or renamed."""
+        if new := self._agents.renamed(agent):
+            spawn(f"renamed {agent.name}", self._follow_renaming(agent.name, new))
+            return
         self._withdraw_all(agent.name, REVOKED)
         spawn(f"revoked {agent.name}", self._ended(agent.name))
 
+    def _altered_elsewhere(self, before: Agent, now: Agent) -> None:
+        """Record what `assent agents` has changed of an agent, and act on it."""
+        self._deny_forbidden(now.name)
+        if before.paused is not now.paused:
+            kind = "agent-paused" if now.paused else "agent-resumed"
+            spawn(f"changed {now.name}", self._note(kind, now.name))
+        changed = before.allowance.differing(now.allowance)
+        if changed := changed | ({"ink": now.ink} if now.ink != before.ink else {}):
+            spawn(f"changed {now.name}", self._note("agent-changed", now.name, changed))
+
+    async def _note(self, kind: str, name: str, changed: Mapping[str, object] | None = None) -> None:
+        """Record a change of an agent, and tell the window."""
+        self._record.publish(AgentsChanged())
+        await self._record.note(kind, "", {"agent": name} | ({"now": dict(changed)} if changed else {}))
+
+    async def _follow_renaming(self, name: str, new: str) -> None:
+        """End what belongs to the old name of an agent."""
+        self._withdraw_all(name, RENAMED.format(new))
+        await self._record.note("agent-renamed", "", {"agent": name, "to": new})
+        await self._forgotten(name, "renamed")
+
     async def _ended(self, name: str) -> None:
         await self._record.note("agent-revoked", "", {"agent": name})
+        await self._forgotten(name, "revoked")
+
+    async def _forgotten(self, name: str, how: str) -> None:
+        """End what was remembered for a name that stands for no agent any more."""
         self._record.publish(AgentsChanged())
         try:
-            await self._forget(name)
+            await self._forget(name, how)
         except KnownError as failure:
             self._record.trouble("grants", failure.what, failure.remedy)
 
@@ -103,4 +214,6 @@ class Membership:
 def barred(agents: Agents, agent: str, since: float) -> str:
     """Return the same as `Membership.barred`, without reading the file again."""
     found = next((one for one in agents.all() if one.name == agent), None)
-    return REVOKED if found is not None and (found.revoked or found.created_at > since) else ""
+    if found is None or not (found.revoked or found.created_at > since):
+        return ""
+    return RENAMED.format(found.renamed_to) if found.renamed_to else REVOKED

@@ -131,6 +131,11 @@ class Networking:
         opened = self._open.get(request_id)
         return None if opened is None else opened.gate.contacts
 
+    def reachable(self, request_id: str) -> tuple[str, ...] | None:
+        """Return what a run may reach now; None where it has no network, or is over. May be called on any thread."""
+        opened = self._open.get(request_id)
+        return None if opened is None else tuple(map(str, opened.gate.destinations))
+
     def allow(self, request_id: str, destination: Destination, *, private: str) -> str:
         """Let a run reach a host from now on, and its addresses `private`; return why it may not, else ''."""
         if (opened := self._open.get(request_id)) is None:

@@ -12,6 +12,8 @@ from runner.audit import anchor
 from runner.audit.anchor import AnchorKeeper
 from runner.audit.indexing import Indexer
 from runner.audit.ledger import Ledger, LedgerFailed, set_aside
+from runner.audit.outside import SignedHead
+from runner.audit.seal import Seal
 from runner.audit.search import History, LeftOpen
 from runner.audit.tables import LedgerDamaged
 from runner.identity import signer
@@ -19,7 +21,10 @@ from runner.model.errors import KnownError
 from runner.system.tasks import in_daemon
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runner.audit.captures import Captures
+    from runner.audit.outside import OutsideAnchor
     from runner.identity.secrets import Secrets
     from runner.system.places import Places
 
@@ -33,6 +38,11 @@ class OpenLedger:
         self._secrets = secrets
         self._ledger: Ledger | None = None
         self._anchors: AnchorKeeper | None = None
+        self._outside: tuple[AnchorKeeper, ...] = ()
+        self.places_outside: tuple[OutsideAnchor, ...] = ()
+        """Where else signed heads are noted."""
+        self.noted_outside: Callable[[str, KnownError | None], None] = lambda where, error: None
+        """Called in a thread after each attempt to do so, with the error where it failed."""
         self._indexer: Indexer | None = None
         self._changing = asyncio.Lock()
         """Held while the ledger is opened, renewed or closed."""
@@ -148,7 +158,22 @@ class OpenLedger:
         self.doubt = self.doubt or doubt
         if self.doubt is None and self._anchors is None:
             self._anchors = AnchorKeeper(partial(signer.set_anchor, self._secrets))
-            await ledger.seal_with(key, self._anchors.signed)
+            self._outside = tuple(self._keeper(place, Seal(key)) for place in self.places_outside)
+            keepers = (self._anchors, *self._outside)
+
+            def signed(head: anchor.Anchor) -> None:
+                for keeper in keepers:
+                    keeper.signed(head)
+
+            await ledger.seal_with(key, signed)
+
+    def _keeper(self, place: OutsideAnchor, seal: Seal) -> AnchorKeeper:
+        """Return what notes signed heads at a place outside, on a thread of its own."""
+
+        def write(head: anchor.Anchor) -> None:
+            place.note(SignedHead.of(head, seal))
+
+        return AnchorKeeper(write, place.every, lambda error: self.noted_outside(place.where, error))
 
     def _difference(self) -> KnownError | None:
         known = signer.anchor(self._secrets)
@@ -178,6 +203,6 @@ class OpenLedger:
         if self._ledger is not None:
             ledger, self._ledger = self._ledger, None
             await ledger.close()
-        if self._anchors is not None:
-            anchors, self._anchors = self._anchors, None
-            await asyncio.to_thread(anchors.close)
+        keepers = (*filter(None, (self._anchors,)), *self._outside)
+        self._anchors, self._outside = None, ()
+        await asyncio.gather(*(asyncio.to_thread(keeper.close) for keeper in keepers))

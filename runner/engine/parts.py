@@ -12,6 +12,7 @@ from runner.engine.open_ledger import OpenLedger
 from runner.engine.run_files import RunFiles
 from runner.engine.sandbox_choice import SandboxChoice
 from runner.identity.agents import Agents
+from runner.identity.outside import outside_anchors
 from runner.identity.pin import PinLock
 from runner.identity.secrets import Secrets
 from runner.model.request import CLIENT_TOOLS, Tool
@@ -45,6 +46,7 @@ class Parts:
         self.captures = Captures(places)
         self.assessor = Assessor(places.config / own.FOLDER)
         self.ledger = OpenLedger(places, self.captures, self.secrets)
+        self.ledger.places_outside = outside_anchors(loaded.settings, places)
         self.files = RunFiles(places, self.captures, lambda: self.configuration.settings)
         self.sandboxes = SandboxChoice(
             sandboxes or available.sandboxes(loaded.settings),

@@ -6,7 +6,7 @@ import asyncio
 import time
 from typing import TYPE_CHECKING
 
-from runner.approval.editing import approved_code
+from runner.approval.editing import approved_code, approved_limits
 from runner.audit.search import History
 from runner.engine.edits import changed_code
 from runner.model.answer import Answer
@@ -75,4 +75,5 @@ def _answer(record: CaseRecord, changes: str) -> Answer:
         facts if isinstance(facts, dict) else None,
         problem,
         changes,
+        approved_limits(record),
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.engine.building import BuildFailed
+from runner.engine.printed import PrintedCurve
 from runner.model.errors import KnownError
 from runner.model.events import RunHeld, RunMeasured, RunStarted
 from runner.model.lifecycle import Phase
@@ -103,8 +104,9 @@ class Runs:
         job = await self._with_packages(request, self._job(case, decision, await self._imported(request)))
         job = replace(job, gate=await self._networking.open(request))
         job.permit()
-        run = await place.start(job, lambda usage: self._measured(request.id, usage))
-        case.transcript = run.transcript
+        printed = PrintedCurve()
+        run = await place.start(job, lambda usage: self._measured(request.id, printed.reading(usage)))
+        case.transcript = printed.transcript = run.transcript
         self._runs[request.id] = run
         stopped = self._starting.pop(request.id)
         if (refusal := self._door.refuses(case, decision)) is not None:  # refused while the sandbox started
@@ -114,7 +116,7 @@ class Runs:
         elif request.id in self._held:
             self._hold_started(request.id, run)
         try:
-            return self._networking.finished(request.id, await run.finished())
+            return printed.finished(self._networking.finished(request.id, await run.finished()))
         finally:
             run.transcript.release()
             del self._runs[request.id]
@@ -204,6 +206,10 @@ class Runs:
             run.stop(why)
         elif request_id in self._starting:
             self._starting[request_id] = why or STOPPED
+
+    def reachable(self, request_id: str) -> tuple[str, ...] | None:
+        """Return what a run may reach now; None where it has no network, or is over. May be called on any thread."""
+        return self._networking.reachable(request_id)
 
     def stop_all(self, why: str) -> None:
         for request_id in (*self._runs, *self._starting, *self._installing.active):

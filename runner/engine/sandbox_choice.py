@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runner.model.errors import KnownError
 from runner.model.request import NEW_PLACE, Isolation, Language, Tool
 from runner.model.submission import Submission
+from runner.model.workspace import WORKSPACE
 from runner.requests import intake
 from runner.requests.network import network_facts
 from runner.sandbox.choose import AUTO, NAMES, choose
 from runner.sandbox.container.sandbox import ContainerSandbox
-from runner.sandbox.contract import Losable
+from runner.sandbox.contract import TEMPORARY_MB, Losable
 from runner.system.tasks import spawn
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from runner.engine.last_isolation import LastIsolation
     from runner.model.network import Destination
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+FRESH_SECONDS = 1.0
+"""Age up to which what was found about the registries is told again: each look reads a dozen files, which takes the
+interpreter 5 ms, and a hundred agents may ask at once."""
 DOUBTED = "The container engine did not answer a moment ago. Assent is looking whether it works; try again then."
 
 
@@ -45,7 +50,7 @@ class SandboxChoice:
         settings: Callable[[], Settings],
         bounds: Callable[[], Bounds | None],
         last: LastIsolation,
-        registries: Callable[[], Awaitable[tuple[Destination, ...]]],
+        registries: Callable[[], Coroutine[Any, Any, tuple[Destination, ...]]],
     ) -> None:
         """`bounds` returns the bounds for files collected from runs; None where none are collected.
 
@@ -55,7 +60,7 @@ class SandboxChoice:
         self._settings = settings
         self._bounds = bounds
         self._last = last
-        self._registries = registries
+        self._registries = ToldRegistries(registries)
         first = settings()
         self._wanted, self._fall_back = first.sandbox_type, first.sandbox_fallback
         self._choice: ChosenSandbox | None = None
@@ -329,11 +334,12 @@ class SandboxChoice:
             "packages": ready.packages,
             "more_packages": "For one run: packages of code_execute. In a kept sandbox: code_install_package.",
             "languages": list(settings.supported_languages),
-            **network_facts(sandbox.isolation, await self._registries(), settings),
+            **network_facts(sandbox.isolation, await self._registries.found(), settings),
             "limits": {
                 "timeout": usual.seconds,
                 "max_memory_mb": usual.memory_mb,
                 "max_disk_mb": usual.disk_mb,
+                "max_disk_mb_is_for": disk_words(sandbox.isolation),
                 "max_output_bytes": usual.output_bytes,
                 "output_in_answers_kb": settings.max_output_kb,
             },
@@ -342,6 +348,31 @@ class SandboxChoice:
 
     async def close(self) -> None:
         await asyncio.gather(*(sandbox.close() for sandbox in self._sandboxes))
+
+
+class ToldRegistries:
+    """The hosts of the registries as agents are told them; what decides asks for them anew."""
+
+    def __init__(self, look: Callable[[], Coroutine[Any, Any, tuple[Destination, ...]]]) -> None:
+        self._look = look
+        self._looking: asyncio.Task[tuple[Destination, ...]] | None = None
+        self._begun = 0.0
+
+    async def found(self) -> tuple[Destination, ...]:
+        """Return what a look has found that began `FRESH_SECONDS` ago at most."""
+        if self._looking is None or time.monotonic() - self._begun > FRESH_SECONDS:
+            self._begun = time.monotonic()
+            self._looking = spawn("look for registries", self._look())
+        # Whoever goes away meanwhile takes nothing from the others.
+        return await asyncio.shield(self._looking)
+
+
+def disk_words(isolation: Isolation) -> str:
+    """Return what the limit on disk space is for, in words for agents."""
+    if isolation is Isolation.PROCESS:
+        return WORKSPACE
+    beside = f"{WORKSPACE}; /tmp and /dev/shm hold as much each beside it, up to {TEMPORARY_MB} MB"
+    return f"{beside}. All files count as memory." if isolation.files_are_memory else f"{beside}."
 
 
 async def _check(sandbox: Sandbox) -> Readiness:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
-from runner.gateway import catalog
+from runner.gateway import catalog, origin
 from runner.model.errors import Refused
 from runner.model.request import Language, Tool
 from runner.model.submission import Submission
@@ -101,6 +102,13 @@ class Arguments:
 def submission(agent: str, tool: Tool, given: Mapping[str, object] | None) -> Submission:
     """Return the submission of a call. Raises Refused. Sizes and limits are checked later, by intake."""
     arguments = Arguments(tool, given)
+    made = _submission(agent, tool, arguments)
+    said = (arguments.text(name) for name in catalog.CLAIM)
+    return replace(made, claim=origin.claim(*said))
+
+
+def _submission(agent: str, tool: Tool, arguments: Arguments) -> Submission:
+    """Return the submission without what the agent says about it. Raises Refused."""
     match tool:
         case Tool.CODE_EXECUTE:
             return _code(agent, arguments)

@@ -39,6 +39,8 @@ class Body:
 
     around: bytes
     arguments: Mapping[str, object] | None = None
+    request_id: str | int | None = None
+    """None also where the message wants no answer."""
 
 
 async def read(agent: str, declared: bytes | None, receive: Receive, limits: CallLimits) -> bytes | None:
@@ -106,7 +108,7 @@ def split(raw: bytes) -> Body:
         text = f"The message has {len(around) // 1024:,} KiB besides the arguments of a tool call"
         raise Rejected(413, f"{text}; at most {MOST_AROUND // 1024} are taken.", request_id=request_id)
     _count(around, MOST_VALUES_AROUND, "The message, besides the arguments of a tool call,", request_id)
-    return Body(around, arguments)
+    return Body(around, arguments, request_id if "method" in message else None)
 
 
 def _unreadable(raw: bytes) -> Body:
@@ -117,11 +119,16 @@ def _unreadable(raw: bytes) -> Body:
 
 
 def _checked_id(message: dict[str, object]) -> str | int | None:
-    """Return the id of a message. Raises Rejected for one that is too long to be repeated in each answer."""
+    """Return the id of a message. Raises Rejected for one that no answer could have.
+
+    The protocol's library takes a request with such an id for a message that wants no answer.
+    """
     given = message.get("id")
     request_id = usable_id(given)
     if request_id is None and isinstance(given, str | int) and not isinstance(given, bool):
         raise Rejected(400, "The id of this message is too long. Count, or use a UUID.")
+    if request_id is None and "id" in message and "method" in message:
+        raise Rejected(400, "The id of this message is neither text nor a whole number. Count, or use a UUID.")
     return request_id
 
 

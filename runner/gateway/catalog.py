@@ -29,10 +29,11 @@ INSTRUCTIONS = (
     "code_execute runs code in a sandbox once a person has approved it: use it for code that you would not run on the "
     "user's machine unseen. The user's project files are not in the sandbox. Send one complete script per call, with a "
     "title that says what it is for. `pending` means that nobody has decided yet: call code_result, do not send the "
-    "code again. After a denial read the reason; do not try the same by other means."
+    "code again. After a denial read the reason; do not try the same by other means. What is CRITICAL gets the "
+    "strictest look: avoid it, or say in the title why."
 )
-MOST_CHARACTERS = 6900
-"""Of the names, descriptions and schemas as JSON, about 1,725 tokens: every conversation of an agent pays for them."""
+MOST_CHARACTERS = 7500
+"""Of the names, descriptions and schemas as JSON, about 1,875 tokens: every conversation of an agent pays for them."""
 
 NETWORK: dict[str, Any] = {
     "network_enabled": {
@@ -49,6 +50,13 @@ NETWORK: dict[str, Any] = {
     },
 }
 TITLE = {"type": "string", "description": "What it is for, in a few words, for the person."}
+CLAIM: dict[str, dict[str, Any]] = {
+    "reason": {"type": "string", "description": "Why you ask, in a sentence, for the person."},
+    "project": {"type": "string", "description": "What you work on."},
+    "task": {"type": "string", "description": "What you were told to do."},
+}
+"""What an agent may say about why it asks; nothing depends on it. Described once, as each word costs tokens."""
+CLAIM_ELSEWHERE = {name: {"type": "string"} for name in CLAIM}
 SANDBOX_ID = {"type": "string", "description": "From code_create_sandbox."}
 WHOLE: dict[str, Any] = {"type": "integer", "minimum": 1}
 LOADED_AT_ONCE = {"anthropic/alwaysLoad": True}
@@ -87,6 +95,7 @@ TOOLS: list[dict[str, Any]] = [
             "language": {"type": "string", "enum": list(LANGUAGES)},
             "code": {"type": "string", "minLength": 1, "description": "The complete script."},
             "title": TITLE,
+            **CLAIM,
             "timeout": {"type": "number", "exclusiveMinimum": 0, "description": "Seconds to run; usually 30."},
             "max_memory_mb": WHOLE,
             "max_disk_mb": WHOLE,
@@ -143,6 +152,7 @@ TOOLS: list[dict[str, Any]] = [
         {
             "language": {"type": "string", "enum": list(LANGUAGES)},
             "title": TITLE,
+            **CLAIM_ELSEWHERE,
             "max_memory_mb": WHOLE,
             "max_disk_mb": WHOLE,
             **NETWORK,
@@ -160,6 +170,7 @@ TOOLS: list[dict[str, Any]] = [
             "content": {"type": "string"},
             "executable": {"type": "boolean", "default": False},
             "title": TITLE,
+            **CLAIM_ELSEWHERE,
         },
         required=["sandbox_id", "file_path", "content"],
         annotations={**CHANGES, "idempotentHint": True},
@@ -174,6 +185,7 @@ TOOLS: list[dict[str, Any]] = [
             "offset": {"type": "integer", "minimum": 0, "description": "Byte to begin at."},
             "max_bytes": WHOLE,
             "title": TITLE,
+            **CLAIM_ELSEWHERE,
         },
         required=["sandbox_id", "file_path"],
         annotations=READS,
@@ -186,6 +198,7 @@ TOOLS: list[dict[str, Any]] = [
             "sandbox_id": SANDBOX_ID,
             "path": {"type": "string", "description": "Default: /workspace."},
             "title": TITLE,
+            **CLAIM_ELSEWHERE,
         },
         required=["sandbox_id"],
         annotations=READS,
@@ -210,6 +223,7 @@ TOOLS: list[dict[str, Any]] = [
             },
             "allowed_domains": {"type": "array", "items": {"type": "string"}},
             "title": TITLE,
+            **CLAIM_ELSEWHERE,
         },
         required=["sandbox_id", "package"],
         annotations=ADDS,

@@ -5,22 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from runner.gateway import listeners
 from runner.system.plain_file import open_file
 
 if TYPE_CHECKING:
     from runner.system.places import Places
 
-LISTENING = "0A"
-"""State of a listening socket in /proc/net/tcp (include/net/tcp_states.h)."""
-# Addresses are written there as numbers of four bytes, in the machine's own order of bytes.
-_LOOPBACK = f"{int.from_bytes(bytes((127, 0, 0, 1)), sys.byteorder):08X}"
-_MAPPED = "0" * 16 + f"{int.from_bytes(bytes((0, 0, 255, 255)), sys.byteorder):08X}"
-LOCAL = frozenset({_LOOPBACK, _MAPPED + _LOOPBACK})
-EVERYWHERE = frozenset({"0" * 8, "0" * 32, _MAPPED + "0" * 8})
 MOST_BYTES = 10_000
 """Largest size of a door file."""
 
@@ -38,14 +31,6 @@ class Holder(NamedTuple):
 
     pid: int
     name: str
-
-
-class _Listener(NamedTuple):
-    """A listening socket, as in /proc/net/tcp and tcp6."""
-
-    address: str
-    user: int
-    inode: str
 
 
 def write(places: Places, door: ConsoleAddress) -> None:
@@ -83,12 +68,12 @@ def foreign(port: int) -> bool:
     The port outlives the console and any account of this machine may take it. Where the kernel does
     not report who listens (no /proc), the answer is False.
     """
-    return any(listener.user != os.getuid() for listener in _reached(port))
+    return any(listener.user != os.getuid() for listener in listeners.reached(port))
 
 
 def holder(port: int) -> Holder | None:
     """Return the process that listens on `port` of this machine; None where this account may not see it."""
-    inodes = {listener.inode for listener in _listeners(port)}
+    inodes = {listener.inode for listener in listeners.on_port(port)}
     if not inodes:
         return None
     for folder in Path("/proc").iterdir():
@@ -130,27 +115,7 @@ def _read(path: Path) -> ConsoleAddress | None:
 def _alive(door: ConsoleAddress) -> bool:
     """Return whether the process that wrote `door` listens there."""
     sockets = _sockets(Path("/proc", str(door.pid)))
-    return any(listener.user == os.getuid() and listener.inode in sockets for listener in _reached(door.port))
-
-
-def _reached(port: int) -> list[_Listener]:
-    """Return the listeners that get connections to 127.0.0.1:`port`: on that address, else on all addresses."""
-    found = _listeners(port)
-    return [one for one in found if one.address in LOCAL] or [one for one in found if one.address in EVERYWHERE]
-
-
-def _listeners(port: int) -> list[_Listener]:
-    found = []
-    for table in ("tcp", "tcp6"):
-        try:
-            rows = Path("/proc/net", table).read_text("ascii").splitlines()[1:]
-        except OSError:
-            continue
-        for fields in map(str.split, rows):
-            address, _, number = fields[1].rpartition(":")
-            if fields[3] == LISTENING and int(number, 16) == port:
-                found.append(_Listener(address, int(fields[7]), fields[9]))
-    return found
+    return any(listener.user == os.getuid() and listener.inode in sockets for listener in listeners.reached(door.port))
 
 
 def _sockets(process: Path) -> set[str]:

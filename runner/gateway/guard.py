@@ -38,6 +38,7 @@ HOLD_HEADER = b"assent-hold"
 """Header with the seconds a client can wait: written into its configuration beside the timeout there."""
 OUTPUT_HEADER = b"assent-output"
 """Header of a program that prints the output itself, such as `assent run`: `as-it-is`."""
+REPLAY_HEADER = b"last-event-id"
 BEARER = "bearer "
 DISCOVERY = "/.well-known/"
 """Where clients look for a way to log in (RFC 8414, 9728)."""
@@ -94,6 +95,7 @@ class Guard:
     async def _take(self, known: Agent, scope: Scope, headers: _Headers, receive: Receive, send: Send) -> None:
         """Read one message of `known` and have it answered. Raises Rejected."""
         agent = known.name
+        scope["user"] = _user(known)
         raw = await body.read(agent, headers.only(b"content-length"), receive, self._door.limits)
         if raw is None:
             return
@@ -113,11 +115,14 @@ class Guard:
                 raise
             as_it_is = headers.only(OUTPUT_HEADER) == b"as-it-is"
             caller = Caller(agent, self._hold(headers), len(raw), as_it_is, headers.session or named)
-            scope["user"] = _user(agent)
             scope[CALLER], scope[ARGUMENTS] = caller, message.arguments
             line = _Line(message.around, receive, send, caller.gone, self._hung_up)
-            line.named = named
-            line.may_revive = _may_revive(scope, headers, named) and not self._sessions.of_another(agent, named)
+            line.named, line.request_id = named, message.request_id
+            line.may_revive = (
+                _may_revive(scope, headers, named)
+                and self._revival.may(agent, named)
+                and not self._sessions.of_another(agent, named)
+            )
             try:
                 await self._pass_on(scope if session == named else renamed(scope, session), line)
             finally:
@@ -157,7 +162,7 @@ class Guard:
             self._sessions.ended(agent, old)
             self._revival.ended(agent, old)
             headers = [(SESSION_HEADER, old.encode("latin-1"))]
-            await self._app({**scope, "method": "DELETE", "headers": headers, "user": _user(agent)}, _nothing, _ignore)
+            await self._app({**scope, "method": "DELETE", "headers": headers}, _nothing, _ignore)
 
     def _note_session(self, agent: str, method: str, session: str, line: _Line) -> None:
         """Remember a session that was opened, forget one that ended."""
@@ -166,6 +171,9 @@ class Guard:
         elif session and (method == "DELETE" or line.status == NOT_FOUND):
             self._sessions.ended(agent, session)
             self._revival.ended(agent, session)
+            if line.status < BAD_REQUEST:
+                for ended in {session, line.named}:
+                    self._revival.end(agent, ended)
 
     async def idle(self, seconds: float) -> bool:
         """Wait at most `seconds` until no call is being answered; return whether that is so."""
@@ -211,12 +219,17 @@ class Guard:
         return min(asked, LONGEST_HOLD) if asked > 0 else self._door.hold
 
     async def _pass_on(self, scope: Scope, line: _Line) -> None:
+        """Have the protocol's library answer a message. Raises Rejected."""
         counted = scope["method"] == "POST"
+        with self._sessions.answering(scope[CALLER].agent, line.named, line.request_id, line.ended):
+            await self._answered(scope, line, counted)
+
+    async def _answered(self, scope: Scope, line: _Line, counted: bool) -> None:
         if counted:
             self._calls += 1
             self._idle.clear()
         try:
-            await self._app(scope, line.receive if counted else line.receive_or_hang_up, line.send)
+            await self._app(_without_replay(scope), line.receive if counted else line.receive_or_hang_up, line.send)
             await line.finish()
         finally:
             if counted:
@@ -262,14 +275,20 @@ class _Line:
         """The session that the response names."""
         self.named = ""
         """The session that the message names."""
+        self.request_id: str | int | None = None
+        """The id of the message where it wants an answer."""
         self.may_revive = False
         """Whether a response that the session is unknown is withheld, to try again in a new one."""
         self.withheld = False
 
+    def ended(self) -> bool:
+        """Return whether the whole response was sent."""
+        return self._ended
+
     def again(self, body: bytes) -> _Line:
         """Return the same exchange from its beginning, after its response was withheld."""
         line = _Line(body, self._receive, self._send, self._gone, self._hung_up)
-        line.named = self.named
+        line.named, line.request_id = self.named, self.request_id
         return line
 
     async def receive(self) -> Message:
@@ -319,9 +338,9 @@ class _Line:
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _user(agent: str) -> AuthenticatedUser:
-    """Return `agent` as the protocol's library names whom a session belongs to."""
-    return AuthenticatedUser(AccessToken(token="", client_id=agent, scopes=[]))
+def _user(agent: Agent) -> AuthenticatedUser:
+    """Return `agent` as the protocol's library names whom a session belongs to: it stays its own when renamed."""
+    return AuthenticatedUser(AccessToken(token="", client_id=agent.token_sha256, scopes=[]))
 
 
 def _of_handshakes(headers: _Headers) -> bool:
@@ -334,6 +353,11 @@ def _may_revive(scope: Scope, headers: _Headers, session: str) -> bool:
     """Return whether a message is passed on in a new session where the one that it names is unknown."""
     usual = scope["method"] == "POST" and scope["path"] == PATH and _of_handshakes(headers)
     return usual and 0 < len(session) <= LONGEST
+
+
+def _without_replay(scope: Scope) -> Scope:
+    """Return `scope` without the wish for earlier events: none are stored, and the library would not answer at all."""
+    return {**scope, "headers": [header for header in scope["headers"] if header[0] != REPLAY_HEADER]}
 
 
 async def _nothing() -> Message:

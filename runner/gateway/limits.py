@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from runner.identity.allowance import Allowance
 from runner.model.errors import Refused
 
 if TYPE_CHECKING:
@@ -74,12 +75,19 @@ class CallLimits:
     """One set of buckets per agent. `clock` is `time.monotonic`, in seconds."""
 
     def __init__(
-        self, terms: Terms, waiting: Callable[[str], int], clock: Callable[[], float] = time.monotonic
+        self,
+        terms: Terms,
+        waiting: Callable[[str], int],
+        allowance: Callable[[str], Allowance] = lambda _agent: Allowance(),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`allowance(agent)` returns the limits of its own that an agent has at present."""
         self._terms = terms
         self._waiting = waiting
+        self._allowance = allowance
         self._clock = clock
-        self._calls: dict[str, Bucket] = {}
+        self._calls: dict[str, tuple[int, Bucket]] = {}
+        """With the calls in a minute for which each was made."""
         self._messages: dict[str, Bucket] = {}
         self._bytes: dict[str, Bucket] = {}
         self._sessions: dict[str, Bucket] = {}
@@ -130,15 +138,17 @@ class CallLimits:
     @contextmanager
     def entering(self, agent: str) -> Iterator[None]:
         """Reserve a place while a call becomes a request. Raises Refused above the rate or the number at once."""
-        waiting = self._waiting(agent) + self._entering[agent]
-        if waiting >= self._terms.max_pending:
+        waiting, own = self._waiting(agent) + self._entering[agent], self._allowance(agent)
+        most = min(own.max_pending or self._terms.max_pending, self._terms.max_pending)
+        if waiting >= most:
             raise Refused(
-                f"{waiting} of your requests are waiting or running already; at most {self._terms.max_pending} may.",
+                f"{waiting} of your requests are waiting or running already; at most {most} may.",
                 "Wait for one to end (code_result), then call again.",
             )
-        if seconds := self._call(agent):
+        rate = min(own.rate_per_minute or self._terms.rate_per_minute, self._terms.rate_per_minute)
+        if seconds := self._call(agent, rate):
             raise Refused(
-                f"Too many calls: at most {self._terms.rate_per_minute} a minute are taken.",
+                f"Too many calls: at most {rate} a minute are taken.",
                 f"Call again in {max(1, round(seconds))} s.",
             )
         self._entering[agent] += 1
@@ -147,8 +157,10 @@ class CallLimits:
         finally:
             self._entering[agent] -= 1
 
-    def _call(self, agent: str) -> float:
-        bucket = self._calls.get(agent)
-        if bucket is None:
-            bucket = self._calls[agent] = Bucket(self._terms.rate_per_minute / 60, self._terms.burst, self._clock)
-        return bucket.take()
+    def _call(self, agent: str, rate: int) -> float:
+        """Count a call; return 0 where it may pass at `rate` a minute, else the seconds until it may."""
+        known = self._calls.get(agent)
+        if known is None or known[0] != rate:
+            burst = self._terms.burst if rate == self._terms.rate_per_minute else min(self._terms.burst, rate)
+            known = self._calls[agent] = rate, Bucket(rate / 60, burst, self._clock)
+        return known[1].take()

@@ -1,4 +1,4 @@
-"""Where a call comes from, by the words of the agent's own program: its name, and which of its sessions it is.
+"""Where a call comes from and why, by the words of the agent and its program.
 
 Nothing here is verified and nothing is decided by it: the token alone says which agent it is.
 """
@@ -10,12 +10,15 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from runner.model.plain import plain
+from runner.model.request import Claim
 
 if TYPE_CHECKING:
     from mcp_types import Implementation
 
 LONGEST_NAME, LONGEST_VERSION = 60, 30
 """Characters that are recorded of what a program says of itself."""
+LONGEST_REASON, LONGEST_PROJECT, LONGEST_TASK = 300, 80, 160
+"""Characters that are recorded of what an agent says about why it asks."""
 MOST_SESSIONS = 200
 """Sessions of one agent whose numbers are remembered; one that was unused for longer gets another number."""
 UNKNOWN = "unknown"
@@ -32,6 +35,15 @@ def program(info: Implementation | None) -> str:
     if info is None or info.name == UNKNOWN:
         return ""
     return f"{_bounded(info.name, LONGEST_NAME)} {_bounded(info.version, LONGEST_VERSION)}".strip()
+
+
+def claim(reason: str | None, project: str | None, task: str | None) -> Claim:
+    """Return what an agent says about why it asks, each in one short line."""
+    return Claim(
+        _bounded(reason or "", LONGEST_REASON),
+        _bounded(project or "", LONGEST_PROJECT),
+        _bounded(task or "", LONGEST_TASK),
+    )
 
 
 def _bounded(text: str, most: int) -> str:

@@ -134,6 +134,10 @@ def state(ticket: Ticket) -> str:
     if (left := ticket.seconds_left()) is not None:
         place = ticket.position()
         queue = "" if place <= 1 else f", number {place} in the queue"
+        if ticket.waits_for_return():
+            return (
+                f"waiting for a person who is away{queue}; they decide when they are back, within {left / 3600:.1f} h."
+            )
         return f"waiting for a person to decide{queue}, {left:.0f} s left."
     match ticket.phase:
         case Phase.RUNNING:

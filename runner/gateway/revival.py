@@ -23,6 +23,8 @@ SESSION_HEADER = b"mcp-session-id"
 VERSION_HEADER = b"mcp-protocol-version"
 USUAL_VERSION = "2025-03-26"
 """What a message without the header speaks (protocol, *Protocol Version Header*)."""
+MOST_ENDED = 200
+"""Ids of one agent that are remembered as ended by the client itself."""
 LONGEST = 128
 """Characters of an id that is kept; ids of Assent have 32."""
 BAD_REQUEST = 400
@@ -34,8 +36,21 @@ class Revival:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._new: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self._ended: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        """The oldest first."""
         self._turn: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """Held while a session of that agent is opened: of several calls that come at once, the first opens it."""
+
+    def may(self, agent: str, session: str) -> bool:
+        """Return whether a new session may stand in for an unknown one: not where the client has ended it itself."""
+        return session not in self._ended[agent]
+
+    def end(self, agent: str, session: str) -> None:
+        """Remember that the client has ended a session: from then on it is answered 404 (protocol, *Sessions*)."""
+        mine = self._ended[agent]
+        mine[session] = None
+        if len(mine) > MOST_ENDED:
+            del mine[next(iter(mine))]
 
     def current(self, agent: str, session: str) -> str:
         """Return the id under which the protocol's library knows a session."""

@@ -80,7 +80,7 @@ class Gateway:
         self._settings = settings
         self._places = places
         self._waiting = Waiting()
-        self._limits = CallLimits(settings, counter.waiting)
+        self._limits = CallLimits(settings, counter.waiting, agents.allowance)
         self._aside = aside
         self._tools = Tools(counter, self._limits, self._waiting, self._aside, settings.max_output_kb)
         self._guard: Guard | None = None

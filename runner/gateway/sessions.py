@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from runner.gateway.rejection import Rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 MOST_EACH = 50
 """Sessions of one agent. A client that is started again opens another and seldom ends the one before."""
@@ -23,6 +23,8 @@ class Sessions:
     def __init__(self) -> None:
         self._open: dict[str, dict[str, None]] = {}
         self._in_use: Counter[str] = Counter()
+        self._answering: dict[tuple[str, str, str], Callable[[], bool]] = {}
+        """Agent, session and id of a request -> whether it is answered by now."""
         self._opening: Counter[str] = Counter()
         """Sessions that are being opened, by agent: they count already, however many are opened at once."""
 
@@ -63,6 +65,29 @@ class Sessions:
                 self._opening[agent] -= 1
         else:
             yield
+
+    @contextmanager
+    def answering(
+        self, agent: str, session: str, request_id: str | int | None, answered: Callable[[], bool]
+    ) -> Iterator[None]:
+        """Keep a second request of a session from having the id of one that is not answered yet. Raises Rejected.
+
+        The protocol's library would answer the second in place of the first, which would then wait for ever. To it 1
+        and "1" are the same.
+        """
+        key = None if request_id is None or not session else (agent, session, str(request_id))
+        if key is None:
+            yield
+            return
+        if (before := self._answering.get(key)) is not None and not before():
+            text = "A request of this session with the same id is being answered already. Give each an id of its own."
+            raise Rejected(400, text, agent, request_id=request_id)
+        self._answering[key] = answered
+        try:
+            yield
+        finally:
+            if self._answering[key] is answered:
+                del self._answering[key]
 
     @contextmanager
     def _used(self, agent: str, session: str) -> Iterator[None]:

@@ -8,16 +8,29 @@ import hashlib
 import hmac
 import json
 import os
-import re
 import secrets
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from runner.identity.agent_file import (
+    BROKEN,
+    INKS,
+    NAME,
+    SCHEMA,
+    Agent,
+    in_force,
+    next_ink,
+    read_agents,
+    read_seen,
+    require_name,
+    text_of,
+    unknown,
+    with_seen,
+)
+from runner.identity.allowance import Allowance
 from runner.model.errors import KnownError
-from runner.system.clock import LAST_TIME
 from runner.system.durable import replace_file
-from runner.system.plain_file import read_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,36 +38,16 @@ if TYPE_CHECKING:
 
     from runner.system.places import Places
 
-SCHEMA = 1
-NAME = re.compile(r"[A-Za-z0-9._-]{1,40}")
+__all__ = ["INKS", "NAME", "Agent", "Agents"]
+
 TOKEN_BYTES = 32
 """256 bits: not guessable, so a plain SHA-256 of the token is enough to store."""
 TOKEN_PREFIX = "assent_"
 """Lets people and secret scanners recognize a token."""
 SEEN_SECONDS = 60.0
 """Shortest interval between two writes of `last_seen`."""
-MOMENT = 0.02
-"""Seconds after a look at the file in which the same call does not look again: each takes a millisecond under load, in
-which the engine's loop stands still."""
 LOCK_SECONDS = 2.0
 """Time limit for the lock on the list; another process holds it for some milliseconds."""
-BROKEN = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
-"""What reading a damaged file raises."""
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """A registered local program. Times are seconds since the epoch; 0 means never."""
-
-    name: str
-    token_sha256: str
-    created_at: float
-    last_seen: float = 0.0
-    revoked_at: float = 0.0
-
-    @property
-    def revoked(self) -> bool:
-        return self.revoked_at > 0
 
 
 class Agents:
@@ -79,10 +72,10 @@ class Agents:
         self._lost: Callable[[Agent], None] = lambda _agent: None
         self._troubled: Callable[[], None] = lambda: None
         self._changed: Callable[[], None] = lambda: None
-        self._unwritten: dict[str, Agent] = {}
-        """Revoked agents, by the hash of their token, that could not be written yet."""
+        self._altered: Callable[[Agent, Agent], None] = lambda _before, _now: None
+        self._unwritten: dict[str, tuple[float, float]] = {}
+        """When agents were revoked and paused, by the hash of their token, where that could not be written yet."""
         self._stamp: tuple[int, int] | None = None
-        self._looked_at = -MOMENT
         self.problem = ""
         self._remove_leftovers()
         self.refresh()
@@ -93,14 +86,17 @@ class Agents:
         lost: Callable[[Agent], None],
         troubled: Callable[[], None] = lambda: None,
         changed: Callable[[], None] = lambda: None,
+        altered: Callable[[Agent, Agent], None] = lambda _before, _now: None,
     ) -> None:
-        """Set the callbacks for an agent first seen since the start (as it was before), for one revoked by another
-        process, for a change of `problem`, and for agents added by another process.
+        """Set the callbacks for an agent first seen since the start (as it was before), for one revoked or renamed by
+        another process, for a change of `problem`, for agents added by another process, and for one that another
+        process has paused or given another allowance or ink (as it was, as it is).
         """
         self._first_seen = first_seen
         self._lost = lost
         self._troubled = troubled
         self._changed = changed
+        self._altered = altered
 
     def all(self) -> tuple[Agent, ...]:
         """Return all agents in the order in which they were added, including revoked ones."""
@@ -111,11 +107,7 @@ class Agents:
 
         Raises KnownError for a name that is invalid, in use, or cannot be written.
         """
-        if not NAME.fullmatch(name):
-            raise KnownError(
-                f"{name[:60]!r} cannot be an agent's name.",
-                "Use up to 40 letters, digits, dots, hyphens and underscores.",
-            )
+        require_name(name)
         token = TOKEN_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
 
         def added(now: dict[str, Agent]) -> dict[str, Agent]:
@@ -124,7 +116,7 @@ class Agents:
                     f"There is an agent called {name} already.", "Revoke it first, or choose another name."
                 )
             others = {other: agent for other, agent in now.items() if other != name}
-            return {**others, name: Agent(name, _digest(token), self._clock())}
+            return {**others, name: Agent(name, _digest(token), self._clock(), ink=next_ink(others.values()))}
 
         self._change(added)
         return token
@@ -134,13 +126,83 @@ class Agents:
         self.refresh()
         agent = self._agents.get(name)
         if agent is None:
-            raise KnownError(f"There is no agent called {name[:60]}.", "Look at the list of agents.")
-        if agent.revoked:
-            return
-        # In force even on a full disk: a revocation must work at once.
-        self._unwritten[agent.token_sha256] = replace(agent, revoked_at=self._clock())
-        self._agents = self._without_unwritten(self._agents)
+            raise unknown(name)
+        if not agent.revoked:
+            self._enforce(agent, revoked_at=self._clock(), paused_at=agent.paused_at)
+
+    def pause(self, name: str) -> None:
+        """Have the calls of an agent refused. Raises KnownError where there is none of that name in force."""
+        self.refresh()
+        agent = in_force(self._agents, name)
+        if not agent.paused:
+            self._enforce(agent, revoked_at=0.0, paused_at=self._clock())
+
+    def _enforce(self, agent: Agent, *, revoked_at: float, paused_at: float) -> None:
+        """Revoke or pause an agent, in force even on a full disk: that must work at once."""
+        self._unwritten[agent.token_sha256] = (revoked_at, paused_at)
+        self._agents = self._with_unwritten(self._agents)
         self._change(lambda now: now)
+
+    def resume(self, name: str) -> None:
+        """Take the calls of an agent again. Raises KnownError."""
+        self.refresh()
+        agent = in_force(self._agents, name)
+        revoked_at, _ = self._unwritten.pop(agent.token_sha256, (0.0, 0.0))
+        if revoked_at:
+            self._unwritten[agent.token_sha256] = (revoked_at, 0.0)
+        self._alter(name, lambda one: replace(one, paused_at=0.0))
+
+    def allow(self, name: str, allowance: Allowance) -> None:
+        """Set what an agent may do. Raises KnownError."""
+        self._alter(name, lambda one: replace(one, allowance=allowance))
+
+    def paint(self, name: str, ink: int) -> None:
+        """Give an agent another ink. Raises KnownError."""
+        if not 0 <= ink < INKS:
+            raise KnownError(f"There is no ink {ink}.", f"Choose 0 to {INKS - 1}.")
+        self._alter(name, lambda one: replace(one, ink=ink))
+
+    def rename(self, name: str, new: str) -> None:
+        """Give an agent another name; its token, allowance, pause and ink stay. Raises KnownError.
+
+        To everything that goes by names it is another agent from now on. The old name stays in the list as a revoked
+        one, so that nothing of before can pass to an agent that gets that name later; nor does it get what an
+        earlier agent of its new name was allowed.
+        """
+        require_name(new)
+
+        def renamed(now: dict[str, Agent]) -> dict[str, Agent]:
+            agent, at = in_force(now, name), self._clock()
+            if (known := now.get(new)) and not known.revoked:
+                raise KnownError(f"There is an agent called {new} already.", "Choose another name.")
+            added = agent.registered_at
+            now = {
+                other: replace(agent, name=new, created_at=at, added_at=added, former=name) if other == name else one
+                for other, one in now.items()
+                if other != new
+            }
+            left = Agent(name, _digest(secrets.token_urlsafe(TOKEN_BYTES)), agent.created_at, agent.last_seen, at)
+            return {one.name: one for one in (*now.values(), replace(left, ink=agent.ink, renamed_to=new))}
+
+        self._change(renamed)
+
+    def _alter(self, name: str, change: Callable[[Agent], Agent]) -> None:
+        """Write a change of one agent. Raises KnownError."""
+        self._change(lambda now: {**now, name: change(in_force(now, name))})
+
+    def found(self, name: str) -> Agent | None:
+        """Return the agent of a name, revoked or not; the last one that was known where the file cannot be read."""
+        return self._agents.get(name) or self._last_read.get(name)
+
+    def allowance(self, name: str) -> Allowance:
+        """Return what an agent may do; of one that is not registered, what all may."""
+        found = self.found(name)
+        return Allowance() if found is None else found.allowance
+
+    def renamed(self, agent: Agent) -> str:
+        """Return the name that an agent has now where it was renamed; empty where it was not."""
+        now = (one.name for one in self.all() if one.token_sha256 == agent.token_sha256 and not one.revoked)
+        return next((name for name in now if name != agent.name), "")
 
     def recognize(self, token: str) -> Agent | None:
         """Return the agent of a token, None for a wrong one. Takes the same time for every wrong token."""
@@ -183,7 +245,7 @@ class Agents:
                 agents = change(self._agents)
                 if self.problem and self._file.exists():
                     os.replace(self._file, self._file.with_name(f"{self._file.name}.unreadable-{int(self._clock())}"))
-                replace_file(self._file, _text(agents))
+                replace_file(self._file, text_of(agents))
                 self._stamp = _stamp(self._file)
         except OSError as error:
             raise KnownError(
@@ -230,7 +292,7 @@ class Agents:
 
     def _write_seen(self) -> None:
         """Write the times to a file of their own: only changes write the table. Raises OSError."""
-        seen = {**_read_seen(self._seen_file)}
+        seen = {**read_seen(self._seen_file)}
         for agent in self._agents.values():
             seen[agent.name] = max(agent.last_seen, seen.get(agent.name, 0.0))
         known = {name: at for name, at in seen.items() if name in self._agents}
@@ -239,13 +301,12 @@ class Agents:
     def refresh(self) -> None:
         """Read the file again if another process (`assent agents`) has written it."""
         stamp = _stamp(self._file)
-        self._looked_at = time.monotonic()
         if stamp == self._stamp:
             return
         self._stamp = stamp
         before = self._agents or self._last_read
         try:
-            self._agents = self._without_unwritten(_with_seen(_read(self._file), _read_seen(self._seen_file), before))
+            self._agents = self._with_unwritten(with_seen(read_agents(self._file), read_seen(self._seen_file), before))
         except FileNotFoundError:
             return
         except BROKEN as error:
@@ -260,6 +321,10 @@ class Agents:
         self._report_lost(before)
         if {one.token_sha256 for one in self._agents.values()} - {one.token_sha256 for one in before.values()}:
             self._changed()
+        for name, agent in self._agents.items():
+            known = before.get(name)
+            if known is not None and self._holds(known) and _settings_of(known) != _settings_of(agent):
+                self._altered(known, agent)
 
     def _report_lost(self, before: dict[str, Agent]) -> None:
         """Report each agent of `before` whose token is no longer valid."""
@@ -267,9 +332,15 @@ class Agents:
             if not agent.revoked and not self._holds(agent):
                 self._lost(agent)
 
-    def _without_unwritten(self, agents: dict[str, Agent]) -> dict[str, Agent]:
-        """Return the table with the revocations that are not on disk yet."""
-        return {name: self._unwritten.get(agent.token_sha256, agent) for name, agent in agents.items()}
+    def _with_unwritten(self, agents: dict[str, Agent]) -> dict[str, Agent]:
+        """Return the table with the revocations and pauses that are not on disk yet."""
+        found = {}
+        for name, agent in agents.items():
+            revoked_at, paused_at = self._unwritten.get(agent.token_sha256, (0.0, 0.0))
+            found[name] = replace(
+                agent, revoked_at=agent.revoked_at or revoked_at, paused_at=agent.paused_at or paused_at
+            )
+        return found
 
     def _set_problem(self, problem: str) -> None:
         if problem != self.problem:
@@ -277,12 +348,8 @@ class Agents:
             self._troubled()
 
     def still_holds(self, agent: Agent) -> bool:
-        """Return whether the token of `agent` is still valid, also where another process revoked it a moment ago.
-
-        Before code may run, `refresh` is called and this does not count.
-        """
-        if time.monotonic() - self._looked_at >= MOMENT:
-            self.refresh()
+        """Return whether the token of `agent` is still valid, also where another process revoked it a moment ago."""
+        self.refresh()
         return self._holds(agent)
 
     def _holds(self, agent: Agent) -> bool:
@@ -304,39 +371,6 @@ def _digest(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _read(file: Path) -> dict[str, Agent]:
-    data = json.loads(read_file(file).decode("utf-8"))
-    if data["schema"] != SCHEMA:
-        raise ValueError(f"schema {data['schema']} is not {SCHEMA}")
-    agents = [Agent(**entry) for entry in data["agents"]]
-    for agent in agents:
-        if not NAME.fullmatch(agent.name) or not re.fullmatch(r"[0-9a-f]{64}", agent.token_sha256):
-            raise ValueError("an entry is not in order")
-        for at in (agent.created_at, agent.last_seen, agent.revoked_at):
-            if type(at) not in (int, float) or not 0 <= at <= LAST_TIME:
-                raise ValueError(f"a time of {agent.name} is none")
-    return {agent.name: agent for agent in agents}
-
-
-def _with_seen(agents: dict[str, Agent], seen: dict[str, float], before: dict[str, Agent]) -> dict[str, Agent]:
-    """Return the table with the newest time each agent was seen; one that was added again was not seen yet."""
-    newest = {}
-    for name, agent in agents.items():
-        known = before.get(name)
-        here = known.last_seen if known and known.token_sha256 == agent.token_sha256 else 0.0
-        there = at if (at := seen.get(name, 0.0)) >= agent.created_at else 0.0
-        newest[name] = replace(agent, last_seen=max(agent.last_seen, here, there))
-    return newest
-
-
-def _read_seen(file: Path) -> dict[str, float]:
-    """Return the times in the file; one that cannot be read means never, as no decision depends on it."""
-    try:
-        seen = json.loads(read_file(file).decode("utf-8"))["seen"].items()
-        return {str(name): float(at) for name, at in seen if 0 <= at <= LAST_TIME}
-    except BROKEN:
-        return {}
-
-
-def _text(agents: dict[str, Agent]) -> str:
-    return json.dumps({"schema": SCHEMA, "agents": [asdict(agent) for agent in agents.values()]}, indent=2) + "\n"
+def _settings_of(agent: Agent) -> tuple[object, ...]:
+    """Return what a person has set for an agent besides its name."""
+    return agent.paused, agent.allowance, agent.ink

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from runner.audit.anchor import MISMATCH, Anchor, parsed
 from runner.audit.evidence import Evidence
+from runner.audit.outside import compare
 from runner.audit.seal import Seal, new_key
 from runner.audit.verify import Verification, verify
+from runner.identity.outside import outside_anchors
 from runner.identity.secrets import Secrets
 from runner.model.errors import KnownError
 from runner.settings.loading import load
@@ -17,6 +19,7 @@ from runner.settings.loading import load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from runner.audit.outside import OutsideVerdict
     from runner.system.places import Places
 
 NAME = "ledger-seal"
@@ -58,7 +61,8 @@ def vouching(places: Places) -> Vouching:
 def check_ledger(
     places: Places, known: Vouching, progress: Callable[[int], None] = lambda entries: None
 ) -> Verification:
-    """Verify the ledger of this installation and the files of its runs, with what is `known` from outside.
+    """Verify the ledger of this installation and the files of its runs, with what is `known` from outside, and what
+    was noted in the places that the settings name.
 
     Raises KnownError where it cannot be read.
     """
@@ -66,7 +70,22 @@ def check_ledger(
         raise KnownError(
             f"The history {places.ledger} was removed: entries up to {known.anchor.seq:,} were signed.", MISMATCH
         )
-    return verify(places.ledger, known.public_key, progress, anchor=known.anchor, evidence=Evidence(places))
+    verdict = verify(places.ledger, known.public_key, progress, anchor=known.anchor, evidence=Evidence(places))
+    anchors = outside_anchors(load(places, os.environ).settings, places)
+    return _with_outside(verdict, compare(places.ledger, anchors, known.public_key)) if anchors else verdict
+
+
+def _with_outside(verdict: Verification, compared: list[OutsideVerdict]) -> Verification:
+    """Return the verdict with what places outside of the ledger say; the first one that contradicts it decides."""
+    if verdict.first_broken is not None:
+        return verdict
+    for one in compared:
+        if one.broken is not None:
+            good = min(verdict.entries, one.broken - 1)
+            return replace(verdict, ok=False, first_broken=one.broken, entries=good, what=one.words, unsure="")
+    doubts = " ".join(filter(None, (verdict.unsure, *(one.what for one in compared))))
+    agreed = tuple(one.words for one in compared if not one.what)
+    return replace(verdict, unsure=doubts, outside=agreed)
 
 
 def anchor(secrets: Secrets) -> Anchor | None:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Self
 
+from runner.model.span import WHOLE, Span
+from runner.model.verdict import RiskVerdict
+
 
 class Level(IntEnum):
     """Risk levels of spec R1, in rising order, so that `max()` picks the worst."""
@@ -38,20 +41,6 @@ class Capability(StrEnum):
     PACKAGES = "packages"
     HIDDEN_TEXT = "hidden text"
     UNREADABLE = "unreadable"
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A range in the code. Lines count from 1, columns from 0 in characters; the end is exclusive."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-
-WHOLE = Span(1, 0, 1, 0)
-"""Of what belongs to no line of the code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +81,16 @@ class Assessment:
     findings: tuple[Finding, ...] = ()
     """The findings in order of place."""
     touch: Touch = field(default_factory=Touch)
+    verdict: RiskVerdict = field(default_factory=RiskVerdict)
+
+    @property
+    def attention(self) -> Level | None:
+        """The level of the worst finding; None where nothing stands out.
+
+        It says what is worth a look, while `level` says which rules and windows apply: any code is at least HIGH.
+        """
+        worst = max((finding.level for finding in self.findings), default=Level.LOW)
+        return None if worst is Level.LOW else worst
+
+
+__all__ = ["WHOLE", "Assessment", "Capability", "Finding", "Level", "Span", "Touch"]

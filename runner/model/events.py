@@ -57,6 +57,14 @@ class QuestionPaused:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionsMoved:
+    """Open questions expire at another time than before; not a step in the ledger."""
+
+    ends: tuple[tuple[str, float, float], ...]
+    """Of each the request, its deadline on the clock of `since_boot`, and the seconds from question to deadline."""
+
+
+@dataclass(frozen=True, slots=True)
 class RequestEdited:
     """A person approved their own version of a request; the decision follows."""
 
@@ -164,6 +172,13 @@ class ModeChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class AwayChanged:
+    """The person is away, and questions wait for them; or is back."""
+
+    away: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SandboxesChanged:
     """A sandbox that an agent keeps was made, used or removed."""
 
@@ -217,6 +232,7 @@ Event = (
     | RequestAssessed
     | QuestionAsked
     | QuestionPaused
+    | QuestionsMoved
     | RequestEdited
     | RequestDecided
     | ApprovalArmed
@@ -231,6 +247,7 @@ Event = (
     | AgentsChanged
     | GrantsChanged
     | ModeChanged
+    | AwayChanged
     | SandboxesChanged
     | SandboxChosen
     | GatewayOpened

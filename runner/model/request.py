@@ -138,13 +138,30 @@ class ClientTool:
     """The rest of what the tool is called with, as JSON."""
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What an agent says about why it asks, each in one short line. It is not verified and decides nothing."""
+
+    reason: str = ""
+    project: str = ""
+    """Which project it works on."""
+    task: str = ""
+    """What it was told to do there."""
+
+    @property
+    def said(self) -> tuple[tuple[str, str], ...]:
+        """What it says, by name; nothing for what it leaves open."""
+        named = (("Reason", self.reason), ("Project", self.project), ("Task", self.task))
+        return tuple((name, text) for name, text in named if text)
+
+
 REPLACED, MORE = "Replaces", "Also given"
 CODE, VARIABLES, INPUT, PACKAGES, HOSTS = "Code", "Variables", "Input", "Packages", "Hosts"
 """Names of the parts."""
 MOST_HOSTS_BESIDE = 8
 """Hosts that are shown beside the parts; more of them are a part, so that none goes unseen."""
 
-BESIDE_THE_DIGEST = ("id", "received_at", "title", "program", "session")
+BESIDE_THE_DIGEST = ("id", "received_at", "title", "program", "session", "claim")
 """Fields of a request that the digest does not cover."""
 # Left out where they say nothing, so that requests of before these fields keep their digests.
 ONLY_WHERE_SET = frozenset(
@@ -213,6 +230,8 @@ class Request:
     program: str = ""
     """What the agent's program says that it is, its own claim; '' for nothing. Neither this nor `session` decides."""
     session: int = 0
+    claim: Claim = field(default_factory=Claim)
+    """What the agent says about why it asks. It does not decide."""
     """Which session of the agent sent it, counted since the start of the console; 0 where that is not known."""
 
     @cached_property

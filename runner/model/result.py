@@ -39,6 +39,9 @@ class Usage:
     """Bytes received from other hosts so far."""
     connections: int | None = None
     """Connections to other hosts that are open."""
+    stdout_bytes: int | None = None
+    """Bytes of standard output so far; None where nobody noted it."""
+    stderr_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from runner.model.request import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,5 +51,7 @@ class Submission:
     """Whether it may wait for the answer of an identical request that is open; so with calls over MCP."""
     program: str = ""
     """What the agent's program says that it is."""
+    claim: Claim = field(default_factory=Claim)
+    """What the agent says about why it asks."""
     session: int = 0
     """Which session of the agent it comes from; 0 where that is not known."""

@@ -147,6 +147,11 @@ class Gate:
             self._book.add(Contact(ALL_HOSTS, 0, None, why), always=True)
 
     @property
+    def destinations(self) -> tuple[Destination, ...]:
+        """What is allowed now. May be called on any thread."""
+        return self._permissions.destinations
+
+    @property
     def ports(self) -> tuple[int, ...]:
         """The ports of what is allowed now."""
         return self._permissions.ports

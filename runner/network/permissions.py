@@ -62,6 +62,12 @@ class Permissions:
             self._reach.pop(destination, None)
 
     @property
+    def destinations(self) -> tuple[Destination, ...]:
+        """What is allowed now, in the order in which it was."""
+        with self._lock:
+            return tuple(self._reach)
+
+    @property
     def ports(self) -> tuple[int, ...]:
         """The ports of all destinations, in order."""
         with self._lock:

@@ -237,7 +237,7 @@ def make(
     )
     if choice.subject is Subject.SHAPE and not grant.digest:
         raise KnownError(
-            "No text or number of this code can be left open: it has none, or it runs text or starts programs.",
+            "Not available: this code starts programs or has nothing that could vary.",
             "Choose the same program.",
         )
     if why := forbidden(grant):

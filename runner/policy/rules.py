@@ -91,6 +91,15 @@ class Rules:
             return first
         return next((rule for rule in matching if rule.action is Action.DENY), first)
 
+    def naming(self, agent: str) -> tuple[str, ...]:
+        """Return the names of the rules that are about `agent` by its name."""
+        named = {"agent": agent}
+        return tuple(
+            rule.name
+            for rule in self.rules
+            if agent in rule.agents or any(one.parameter == "agent" and one.holds(named) for one in rule.conditions)
+        )
+
 
 def _equal(written: str, value: object) -> bool:
     match value:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level
 from runner.model.request import Language, Request
+from runner.model.verdict import RiskVerdict
 from runner.risk.handed import Handed, assess_handed, read_as, size, variables
 from runner.risk.kept import unread
 from runner.risk.known_files import Use, used
@@ -19,6 +20,7 @@ from runner.risk.text import tricks
 from runner.risk.touch import touched
 from runner.risk.trace.machine import TooDeep
 from runner.risk.trace.nested import ESCAPED, Nested
+from runner.risk.verdict.code import Judged, verdict_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -77,12 +79,14 @@ class Classifier:
             findings.append(_unread(TOO_DEEP, "risk.too-deep"))
         except Unparsed:
             findings.append(_unread(NOT_PARSED, "risk.unparsed"))
-        findings += self._judged(trail, lines)
+        judged: dict[int, Judged] = {}
+        findings += self._judged(trail, lines, judged)
         ordered = in_order(findings)
         level = max((finding.level for finding in ordered), default=Level.HIGH)
-        return Assessment(
-            max(level, Level.HIGH), _reasons(ordered), ordered, touched(request, trail, self._knowledge.targets)
-        )
+        targets = self._knowledge.targets
+        touch = touched(request, trail, targets)
+        verdict = verdict_on(request, trail, lines, ordered, judged, targets)
+        return Assessment(max(level, Level.HIGH), _reasons(ordered), ordered, touch, verdict)
 
     def _follow(self, request: Request, nested: Nested, rest: str) -> None:
         """Follow `rest`, which is the code of `request` without what runs files that are followed by themselves."""
@@ -101,8 +105,11 @@ class Classifier:
             case _:
                 assert_never(request.language)
 
-    def _judged(self, trail: Trail, lines: Lines) -> Iterator[Finding]:
+    def _judged(self, trail: Trail, lines: Lines, judged: dict[int, Judged]) -> Iterator[Finding]:
+        """Yield what the rules find; note the worst that they say of each act, by its order."""
         for rule, act in self._knowledge.rules.judge(trail):
+            if act.order not in judged or rule.level > judged[act.order].level:
+                judged[act.order] = Judged(rule.level, rule.reason)
             span = lines.place(act.place)
             evidence = shorten(act.evidence) if act.evidence else lines.evidence(span)
             yield Finding(rule.id, rule.level, rule.capability, span, evidence, rule.reason, rule.reference)
@@ -118,7 +125,8 @@ def _tricks(use: Use) -> Iterator[Finding]:
 
 def unreadable(reason: str) -> Assessment:
     """Return the assessment of code that was not read."""
-    return Assessment(Level.CRITICAL, (reason,), (_unread(reason, "risk.too-large"),))
+    verdict = RiskVerdict(reason)
+    return Assessment(Level.CRITICAL, (reason,), (_unread(reason, "risk.too-large"),), verdict=verdict)
 
 
 def _unread(reason: str, id: str) -> Finding:
@@ -134,7 +142,7 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _reasons(findings: Iterable[Finding]) -> tuple[str, ...]:
     worst = sorted(findings, key=lambda finding: -finding.level)
     reasons = tuple(dict.fromkeys(finding.reason for finding in worst))
-    return reasons or ("Runs code; nothing in it stands out.",)
+    return reasons or ("Every program asks.",)
 
 
 __all__ = ["Act", "Classifier", "assess", "in_order", "unreadable"]

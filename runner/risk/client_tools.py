@@ -11,15 +11,20 @@ from urllib.parse import urlsplit
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
 from runner.model.request import Request, Tool
+from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.risk.assess import in_order
 from runner.risk.model.lines import Lines
+from runner.risk.model.value import Value
 from runner.risk.rules.knowledge import bundled
+from runner.risk.rules.starting import started_by
 from runner.risk.surroundings import domains
 from runner.risk.text import tricks
+from runner.risk.verdict.code import plain_verdict
+from runner.risk.verdict.naming import file_name, host_of, listed, quoted
 from runner.risk.writes import assess_content
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 UNKNOWN = "Assent does not know what this tool does; its input is all there is to see."
 FETCHES = "The agent's program gets this address from your machine and reads what comes back."
@@ -55,7 +60,9 @@ def assess_client(request: Request, classify: Callable[[Request], Assessment]) -
         case Tool.CLIENT_FETCH:
             return _fetch(request)
         case _:
-            return _concluded(Level.HIGH, tricks(Lines(request.code)), UNKNOWN, Touch())
+            name = "" if request.client is None else request.client.name
+            verdict = plain_verdict([f"uses the tool {quoted(name)}, which Assent does not know"])
+            return _concluded(Level.HIGH, tricks(Lines(request.code)), UNKNOWN, Touch(), verdict)
 
 
 def patched(patch: str) -> tuple[Patched, ...]:
@@ -92,6 +99,7 @@ def _edit(request: Request, classify: Callable[[Request], Assessment]) -> Assess
     if not parts:
         parts = tuple(Patched("Update File", path, request.code) for path in request.files)
     findings: list[Finding] = []
+    inner = ""
     level, touch = Level.MEDIUM, Touch(files=request.files)
     for part in parts:
         findings += _place(part, folder)
@@ -101,9 +109,36 @@ def _edit(request: Request, classify: Callable[[Request], Assessment]) -> Assess
         whole = len(parts) > 1 or bool(patched(request.code))
         findings += (replace(one, span=WHOLE) if whole else one for one in found.findings)
         touch = _both(touch, found.touch)
+        inner = inner or (found.verdict.sentence.partition("; if run: ")[2] if len(parts) == 1 else "")
     if not parts:
         findings.append(_finding("edit.unread", Level.CRITICAL, "", "It cannot be read which files would change."))
-    return _concluded(level, findings, CHANGES, touch)
+    return _concluded(level, findings, CHANGES, touch, _changed(parts, folder, findings, inner))
+
+
+VERBS = {"Add File": "writes", "Delete File": "deletes", "Move to": "moves something to"}
+
+
+def _changed(parts: Sequence[Patched], folder: str, findings: Sequence[Finding], inner: str) -> RiskVerdict:
+    """Return what happens to which files of the machine."""
+    if not parts:
+        return RiskVerdict("Changes files; it cannot be read which.")
+    named: dict[str, list[str]] = {}
+    acts = []
+    for part in parts:
+        path = part.path.removeprefix(f"{folder.rstrip('/')}/") if folder else part.path
+        verb = VERBS.get(part.action, "changes")
+        by = started_by(path) if bundled().targets.of(path) & {"startup", "hook"} else ""
+        named.setdefault(verb, []).append(f"{file_name(path)} ({by})" if by else file_name(path))
+        deletes = part.action == "Delete File"
+        acts.append(
+            VerdictAct(Verb.DELETES if deletes else Verb.REWRITES, file_name(path), place=path[:LONGEST_TARGET])
+        )
+    clauses = [f"{verb} {listed(named[verb])}" for verb in sorted(named, key=lambda verb: verb != "deletes")]
+    worst = max(findings, key=lambda one: one.level, default=None)
+    place = worst is not None and worst.level >= Level.HIGH and worst.id.startswith("edit.")
+    span = worst.span if worst is not None and worst.level >= Level.MEDIUM and worst.span != WHOLE else None
+    told = worst.reason if worst is not None and place and worst.id != "edit.deletes" else ""
+    return plain_verdict([f"{clauses[0]} on your machine", *clauses[1:]], *acts, look_at=span, inner=inner, more=told)
 
 
 def _complete(part: Patched, classify: Callable[[Request], Assessment]) -> str:
@@ -158,15 +193,22 @@ def _fetch(request: Request) -> Assessment:
             findings.append(_network("fetch.data", "The address is long enough to carry data out.", address))
         if "@" in urlsplit(address).netloc:
             findings.append(_network("fetch.login", "The address has a name or a password in it.", address))
-    return _concluded(Level.HIGH, findings, FETCHES, Touch(hosts=request.domains))
+    hosts = [host_of(Value((address,))) for address in found] or [host_of(Value((one,))) for one in request.domains]
+    acts = [VerdictAct(Verb.FETCHES, one.words[:LONGEST_TARGET], one.computed, place=one.place) for one in hosts]
+    names = listed([one.words for one in hosts]) or "an address that cannot be read"
+    told = next((one.reason for one in findings if one.id in ("fetch.data", "fetch.login")), "")
+    verdict = plain_verdict([f"reads {names} from your machine"], *acts, more=told)
+    return _concluded(Level.HIGH, findings, FETCHES, Touch(hosts=request.domains), verdict)
 
 
-def _concluded(least: Level, findings: Iterator[Finding] | list[Finding], reason: str, touch: Touch) -> Assessment:
+def _concluded(
+    least: Level, findings: Iterator[Finding] | list[Finding], reason: str, touch: Touch, verdict: RiskVerdict
+) -> Assessment:
     ordered = in_order(findings)
     level = max((least, *(finding.level for finding in ordered)))
     worst = sorted(ordered, key=lambda finding: -finding.level)
     reasons = tuple(dict.fromkeys((*(finding.reason for finding in worst), reason)))
-    return Assessment(level, reasons, ordered, touch)
+    return Assessment(level, reasons, ordered, touch, verdict)
 
 
 def _both(one: Touch, other: Touch) -> Touch:

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
 from runner.model.plan import Oddity, Registry
 from runner.model.request import NetworkMode
+from runner.model.verdict import MOST_ACTS, RiskVerdict, Verb, VerdictAct
 from runner.risk.touch import MOST
+from runner.risk.verdict.code import plain_verdict
+from runner.risk.verdict.naming import listed, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from runner.model.plan import Plan, PlannedPackage
     from runner.model.request import Request
@@ -32,12 +35,43 @@ def assess_installing(request: Request) -> Assessment:
     """Return what installing the packages of `request` would do. Pure; never raises."""
     plan = request.plan
     if plan is None:
-        return Assessment(Level.CRITICAL, ("What would be installed is not known.",), touch=Touch(request.packages))
+        reason = "What would be installed is not known."
+        shown = ", ".join(request.packages)[:200]
+        found = Finding("package.unknown", Level.CRITICAL, Capability.PACKAGES, WHOLE, shown, reason, "T1195.001")
+        touch = Touch(packages=request.packages)
+        return Assessment(Level.CRITICAL, (reason,), (found,), touch, RiskVerdict(reason))
     findings = (*planned(plan, request.received_at), *_reached(request))
     level = max((finding.level for finding in findings), default=Level.HIGH)
     reasons = tuple(dict.fromkeys(one.reason for one in sorted(findings, key=lambda one: -one.level)))
     named = tuple(package.title for package in plan.packages[:MOST])
-    return Assessment(max(level, Level.HIGH), reasons or (INSTALLS,), findings, Touch(packages=named))
+    verdict = _verdict(plan, findings)
+    return Assessment(max(level, Level.HIGH), reasons or (INSTALLS,), findings, Touch(packages=named), verdict)
+
+
+SAYS = {
+    "package.look-alike": "has a name like another package",
+    "package.yanked": "was withdrawn by its authors",
+    "package.deprecated": "is deprecated",
+    "package.scripts": "has scripts for installing",
+    "package.young": "is less than a week old",
+    "package.undated": "has no date of release",
+}
+"""What the sentence says of a package; the words of its authors are for the list of findings."""
+
+
+def _verdict(plan: Plan, findings: Sequence[Finding]) -> RiskVerdict:
+    """Return what is installed, those first that were asked for, and the gravest of what is known of it."""
+    ordered = sorted(plan.packages, key=lambda package: bool(package.wanted_by))
+    source = "PyPI" if plan.registry is Registry.PYPI else "npm"
+    clauses = [f"installs {listed([quoted(one.title) for one in ordered])} from {source}"]
+    builds = [quoted(package.name) for package in ordered if package.builds]
+    if builds:
+        clauses.append(f"runs programs of {listed(builds)} while installing")
+    worst = max((one for one in findings if one.id != "package.builds"), key=lambda one: one.level, default=None)
+    acts = [VerdictAct(Verb.INSTALLS, quoted(one.title), place=one.name[:80]) for one in ordered[:MOST_ACTS]]
+    known = None if worst is None or worst.level < Level.HIGH else SAYS.get(worst.id)
+    told = f"{quoted(worst.evidence)} {known}." if worst is not None and known else ""
+    return plain_verdict(clauses, *acts, more=told)
 
 
 def planned(plan: Plan, now: float) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LONGEST = 200
 NUMBER = re.compile(r"^(?:0x[0-9a-f]+|\d+)$")
+OWN_NETWORK = "Reaches your local network or this computer."
 LOCAL = (".local", ".internal", ".lan", ".localhost", ".home.arpa")
 
 
@@ -58,16 +59,12 @@ def _of_host(host_only: str) -> str | None:
     address = _address(host_only)
     if address is not None:
         if address.is_loopback or address.is_private or address.is_link_local:
-            return "This address is inside the own network or this machine, which the code could look around in."
+            return OWN_NETWORK
         return "This is a numeric network address: nobody can tell whose it is."
     if NUMBER.match(host_only):
         return "Writes a network address as one number, so that it cannot be recognised."
     if host_only == "localhost" or host_only.endswith(LOCAL) or "." not in host_only.strip("*."):
-        return (
-            "Opens every address below a top-level domain."
-            if "*" in host_only
-            else "This name is inside the own network or this machine, which the code could look around in."
-        )
+        return "Opens every address below a top-level domain." if "*" in host_only else OWN_NETWORK
     if any(part.startswith("xn--") for part in host_only.split(".")) or not host_only.isascii():
         alike = any(character in LOOK_ALIKE for character in host_only)
         return (

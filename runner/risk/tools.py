@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.model.assessment import Assessment, Level, Touch
 from runner.model.request import Request, Tool
+from runner.model.verdict import RiskVerdict, Verb, VerdictAct
 from runner.risk.assess import assess
 from runner.risk.client_tools import assess_client
 from runner.risk.planned import assess_installing
 from runner.risk.programs import with_programs
+from runner.risk.verdict.code import plain_verdict
+from runner.risk.verdict.naming import file_name
 from runner.risk.writes import assess_write
 
 if TYPE_CHECKING:
@@ -25,24 +28,31 @@ def weigh(request: Request, classify: Callable[[Request], Assessment] = assess) 
             path = "".join(request.files)
             return assess_write(path, request.code, executable=request.executable, classify=classify)
         case Tool.CODE_READ_FILE:
-            return _looks(request, "Hands the content of a file in its sandbox to the agent.")
+            return _looks(request, "Hands the content of a file in its sandbox to the agent.", Verb.READS)
         case Tool.CODE_LIST_FILES:
-            return _looks(request, "Tells the agent which files are in its sandbox.")
+            return _looks(request, "Tells the agent which files are in its sandbox.", Verb.LISTS)
         case Tool.CODE_CREATE_SANDBOX if request.builds:
             return with_programs(assess_installing(request), request, classify)
         case Tool.CODE_CREATE_SANDBOX:
-            return Assessment(Level.LOW, ("Makes an empty sandbox without network; what runs in it is asked for.",))
+            return _plain("Makes an empty sandbox without network; what runs in it is asked for.")
         case Tool.CODE_DESTROY_SANDBOX:
-            return Assessment(Level.LOW, ("Removes the agent's own sandbox with everything in it.",))
+            return _plain("Removes the agent's own sandbox with everything in it.")
         case Tool.CODE_INSTALL_PACKAGE:
             return with_programs(assess_installing(request), request, classify)
         case Tool.CLIENT_SHELL | Tool.CLIENT_EDIT | Tool.CLIENT_FETCH | Tool.CLIENT_TOOL:
             return assess_client(request, classify)
         case Tool.CODE_SANDBOX_INFO:
-            return Assessment(Level.LOW, ("Only reads what the sandbox says about itself.",))
+            return _plain("Only reads what the sandbox says about itself.")
         case _:
             assert_never(request.tool)
 
 
-def _looks(request: Request, reason: str) -> Assessment:
-    return Assessment(Level.MEDIUM, (reason,), touch=Touch(files=request.files))
+def _plain(reason: str) -> Assessment:
+    return Assessment(Level.LOW, (reason,), verdict=RiskVerdict(reason))
+
+
+def _looks(request: Request, reason: str, verb: Verb) -> Assessment:
+    name = file_name("".join(request.files)) if request.files else "its sandbox"
+    clause = f"hands {name} to the agent" if verb is Verb.READS else f"tells the agent what is in {name}"
+    verdict = plain_verdict([clause], VerdictAct(verb, name))
+    return Assessment(Level.MEDIUM, (reason,), touch=Touch(files=request.files), verdict=verdict)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.model.assessment import Touch
-from runner.risk.model.value import HOLE, Value
+from runner.risk.model.value import HOLE, UNKNOWN, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +72,7 @@ def touched(request: Request, trail: Trail, targets: Targets) -> Touch:
                 if "secret" in targets.of(known):
                     credentials[known] = None
         elif act.kind in NETWORK:
-            for known in _known(act.get("url"), act.get("host")):
+            for known in _known(*_addresses(act.get("url")), act.get("host")):
                 if (host := HOST.match(known) or DEVICE.match(known)) is not None:
                     hosts[host[1]] = None
         elif act.kind == "command" and act.name and act.name not in SHELL_WORDS:
@@ -84,6 +84,13 @@ def touched(request: Request, trail: Trail, targets: Targets) -> Touch:
         elif act.kind == "variable" and TOKEN.search(act.get("key").text):
             credentials[f"${act.get('key').text}"] = None
     return Touch(*map(_bounded, (files, hosts, processes, credentials, packages)))
+
+
+def _addresses(url: Value) -> Iterable[Value]:
+    """Yield an address, or the parts of one that is given as options: `{hostname: ...}`."""
+    yield url
+    for name in ("url", "hostname", "host") if url.fields else ():
+        yield (url.fields or {}).get(name, UNKNOWN)
 
 
 def _known(*values: Value) -> Iterable[str]:

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 
 from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Touch
 from runner.model.request import Language, Request, Tool
+from runner.model.verdict import LONGEST_TARGET, RiskVerdict, Verb, VerdictAct
 from runner.model.workspace import WORKSPACE
 from runner.risk.assess import assess, in_order
 from runner.risk.model.lines import Lines
 from runner.risk.rules.knowledge import bundled
+from runner.risk.rules.starting import started_by
 from runner.risk.text import tricks
 from runner.risk.tool_files import MAKEFILE, PROGRAMS, recipes
+from runner.risk.verdict.code import plain_verdict
+from runner.risk.verdict.naming import file_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 LANGUAGES = {
     ".py": Language.PYTHON,
@@ -65,13 +69,15 @@ def assess_content(
         language = Language.SHELL  # what a shell takes it for
     touch = Touch(files=(path,))
     level = Level.MEDIUM
+    inner = ""
     if language is not None or executable or content.startswith("#!") or PROGRAMS.match(path):
         level = Level.HIGH
         reason = "This file can be started as a program."
-        findings.append(Finding("write.program", Level.HIGH, Capability.FILES, WHOLE, path[:200], reason, "T1059"))
+        findings.append(Finding("write.program", Level.LOW, Capability.FILES, WHOLE, path[:200], reason, "T1059"))
     if language is not None:
         inside = classify(Request("", "", Tool.CODE_EXECUTE, 0.0, language, code))
         findings += inside.findings
+        inner = inside.verdict.sentence
         found = inside.touch
         touch = Touch((path, *found.files), found.hosts, found.processes, found.credentials, found.packages)
     else:
@@ -81,7 +87,19 @@ def assess_content(
     level = max((level, *(finding.level for finding in ordered)))
     worst = sorted(ordered, key=lambda finding: -finding.level)
     reasons = tuple(dict.fromkeys(finding.reason for finding in worst)) or ("Writes an ordinary file.",)
-    return Assessment(level, reasons, ordered, touch)
+    return Assessment(level, reasons, ordered, touch, on_file("writes", path, ordered, inner))
+
+
+def on_file(verb: str, path: str, findings: Sequence[Finding], inner: str = "") -> RiskVerdict:
+    """Return the verdict on a file that comes into being or is changed; `inner` says what it does as a program."""
+    kinds = bundled().targets.of(path)
+    starts = bool(kinds & {"startup", "hook"})
+    name = file_name(path)
+    words = f"{name} ({started_by(path) or 'runs by itself'})" if starts else name
+    line = next((one.span for one in sorted(findings, key=lambda one: -one.level) if one.span != WHOLE), None)
+    act = VerdictAct(Verb.RUNS_ON_START if starts else Verb.WRITES, words[:LONGEST_TARGET], place=path[:LONGEST_TARGET])
+    worst = max((one.level for one in findings), default=Level.LOW)
+    return plain_verdict([f"{verb} {words}"], act, look_at=line if worst > Level.LOW else None, inner=inner)
 
 
 def language_of(path: str, content: str) -> Language | None:
@@ -103,7 +121,8 @@ def _place(path: str) -> Iterator[Finding]:
         yield _finding("write.name", path, "The name of the file holds characters that cannot be shown.", "CWE-22")
     kinds = bundled().targets.of(whole.removeprefix(WORKSPACE + "/"))
     if "startup" in kinds:
-        reason = "What stands in this place runs by itself, at start-up, log-in or in a tool."
+        by = started_by(path)
+        reason = f"Files here run automatically ({by})." if by else "Files here run automatically."
         yield _finding("write.startup", path, reason, "T1547")
     elif "secret" in kinds or "key-file" in kinds:
         yield _finding("write.credentials", path, "This is a place for keys or passwords.", "T1098")

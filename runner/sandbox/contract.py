@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from runner.risk.imported import Import
     from runner.sandbox.output import OutputBudget, Transcript
 
+TEMPORARY_MB = 64
+"""Most that /tmp and /dev/shm hold each, beside the workspace and within its limit; what is large belongs in there."""
+
 
 @dataclass(frozen=True, slots=True)
 class ImportRule:
@@ -67,6 +70,8 @@ class Job:
     context: str = "{}"
     """JSON object: variables for the code."""
     stdin: str = ""
+    tables: bool = False
+    """Whether the context holds tables of pandas for Python code, as the Python API hands them in; never an agent's."""
     imports: ImportRule = field(default_factory=ImportRule)
     imported: tuple[Import, ...] | None = None
     """The imports of the code, where they are known; with None the sandbox finds them."""

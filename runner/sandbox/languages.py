@@ -161,6 +161,7 @@ def _orders(job: Job, tool: Interpreter, view: View, report: int, identity: int 
         "prefix": tool.prefix,
         "executable": tool.executable,
         "context": context(job),
+        "tables": job.tables,
         "allowed": None if allowed is None else list(allowed),
         "blocked": list(job.imports.blocked),
         "hint": hint(job.imports),

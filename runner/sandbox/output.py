@@ -74,6 +74,7 @@ class Transcript:
         self._live: deque[_Block] = deque()
         self._live_bytes = 0
         self._total = 0
+        self._totals = [0, 0]
         self._ended = False
         self._kept = {stream: _Kept(limit, budget) for stream in Stream}
 
@@ -85,6 +86,7 @@ class Transcript:
             else:
                 self._live.append(_Block(self._total, stream, bytearray(data)))
             self._total += len(data)
+            self._totals[stream is Stream.ERR] += len(data)
             self._live_bytes += len(data)
             while self._live_bytes > self._window and len(self._live) > 1:
                 self._live_bytes -= len(self._live.popleft().data)
@@ -113,6 +115,12 @@ class Transcript:
     def total(self) -> int:
         """Bytes written so far, both streams."""
         return self._total
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """Bytes of standard output and of standard error written so far."""
+        with self._lock:
+            return self._totals[0], self._totals[1]
 
     def text(self, stream: Stream) -> tuple[str, int]:
         """Return what is kept of `stream`, with a visible mark where bytes are missing, and how many are missing."""

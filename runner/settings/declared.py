@@ -8,15 +8,8 @@ from functools import cache
 from runner.settings.declaration import Declared, draft_of, setting
 
 NETWORK = "network access"
-
-RUN = "Where code runs"
-LIMITS = "Limits of a run"
-CODE = "Code"
-APPROVAL = "Approval"
-AGENTS = "Agents"
-WINDOW = "Window"
-SECRETS = "Secrets"
-CONTAINER = "Containers"
+RUN, LIMITS, CODE, APPROVAL, AGENTS = "Where code runs", "Limits of a run", "Code", "Approval", "Agents"
+HISTORY, WINDOW, SECRETS, CONTAINER = "History", "Window", "Secrets", "Containers"
 PACKAGES = "Network and packages"
 
 _ISOLATIONS = "process local docker gvisor cloud"
@@ -56,8 +49,7 @@ class Settings:
         choices="python javascript shell", synonyms=(("bash", "shell"), ("node", "javascript")),
     )
     python: str = setting(
-        "", "Path of the Python (3.11 or later) that runs code in the local sandbox, with its packages; empty finds "
-        "one.",
+        "", "Path of the Python (3.11 or later) that runs code in the local sandbox; empty finds one.",
         group=RUN, yaml="security.sandbox.languages.python.interpreter", restart=True,
     )
     node: str = setting(
@@ -84,7 +76,7 @@ class Settings:
         group=LIMITS, yaml="security.sandbox.limits.max_cpu_cores", unit="cores", at_least=0.05, at_most=1024,
     )
     disk_mb: int = setting(
-        1024, "Disk space of a run unless the agent asks for another amount. In containers no more than memory.",
+        1024, "Disk space of a run's workspace (/tmp, /dev/shm: at most 64 MB each); in containers at most its memory.",
         group=LIMITS, yaml="security.sandbox.limits.max_disk_mb", unit="MB", at_least=1, at_most=1_048_576,
     )
     processes: int = setting(
@@ -243,7 +235,31 @@ class Settings:
         28_800.0, "How long a sandbox is kept at the most, used or not.",
         group=AGENTS, yaml="security.sandbox.kept.lifetime_seconds", unit="s", at_least=1, at_most=2_592_000,
     )
-
+    # ---- history ----
+    history_keep_days: int = setting(
+        0, "Code, output and files of older requests are removed, once a day or so; entries stay. 0 removes nothing.",
+        group=HISTORY, yaml="history.keep_days", unit="days", at_least=0, at_most=36_500,
+    )
+    history_keep_mb: int = setting(
+        0, "Content beyond this size is removed, the oldest first, and none of the last 7 days. 0 removes nothing.",
+        group=HISTORY, yaml="history.keep_mb", unit="MB", at_least=0, at_most=1_048_576,
+    )
+    history_anchor_file: str = setting(
+        "", "File, best on another disk, that gets each signed head of the history as a line; Verify compares with it.",
+        group=HISTORY, yaml="history.anchor.file", restart=True,
+    )
+    history_anchor_git: str = setting(
+        "", "Folder of a git repository that gets a commit for each signed head. Verify compares with it.",
+        group=HISTORY, yaml="history.anchor.git", restart=True,
+    )
+    history_anchor_tsa: str = setting(
+        "", "Address of a time stamping service (RFC 3161) that gets the hash of a signed head, at most once an hour.",
+        group=HISTORY, yaml="history.anchor.tsa", restart=True,
+    )
+    history_anchor_tsa_ca: str = setting(
+        "", "File of certificates (PEM) by which Verify trusts them.", group=HISTORY, yaml="history.anchor.tsa_ca",
+        restart=True,
+    )
     # ---- window and secrets ----
     theme: str = setting(
         "system", "Colors of the window.", group=WINDOW, yaml="window.theme", choices="system light dark",
@@ -256,6 +272,10 @@ class Settings:
         "system", "Whether things move; reduced draws countdowns in steps, opens menus at once and stops the cursor's "
         "blinking.",
         group=WINDOW, yaml="window.motion", choices="system reduced",
+    )
+    compact_prompt: bool = setting(
+        True, "Whether a request comes up as a small card above all windows while Assent is not in front.",
+        group=WINDOW, yaml="window.compact_prompt",
     )
     notice_sound: bool = setting(
         False, "Whether there is a sound when half of the time to answer has passed and the window is not in front.",
@@ -270,11 +290,14 @@ class Settings:
     start_at_login: bool = setting(
         False, "Whether your desktop starts Assent when you log in.", group=WINDOW, yaml="window.start_at_login",
     )
+    start_minimized: bool = setting(
+        False, "Whether the window starts minimized when your desktop starts Assent.",
+        group=WINDOW, yaml="window.start_minimized",
+    )
     secrets_file: bool = setting(
         False, "Whether secrets go to a file that only you can read where this system has no keyring.",
         group=SECRETS, yaml="secrets.file",
     )
-
     # ---- containers ----
     docker_image: str = setting(
         "", "Image that runs code in containers; empty takes Assent's own.",

@@ -76,6 +76,8 @@ PAGES = (
     Page("Security", "security.md"),
     Page("Settings", "settings.md"),
     Page("Network and packages", "network.md"),
+    Page("History and Today", "history.md"),
+    Page("Python", "python.md"),
 )
 
 
@@ -84,14 +86,7 @@ def settings_page() -> str:
     working = [one for one in declared() if not one.later]
     groups = groupby(working, key=lambda one: one.group)
     parts = [HEAD, *(f"\n## {group}\n{''.join(map(_entry, found))}" for group, found in groups), _levels(), LATER]
-    return "".join([*parts, *map(_entry, (one for one in declared() if one.later)), _later_choices()])
-
-
-def _later_choices() -> str:
-    """Return values that are understood and have no effect yet."""
-    found = [one for one in declared() if one.later_choice]
-    lines = "\n".join(f"- `{one.later_choice}` as `{one.yaml[0]}`" for one in found)
-    return f"\n### Cloud sandboxes\n\nThere is none yet; what needs one is refused.\n\n{lines}\n"
+    return "".join([*parts, *map(_entry, (one for one in declared() if one.later))])
 
 
 def _entry(one: Declared) -> str:

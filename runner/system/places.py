@@ -67,9 +67,19 @@ class Places:
         return self.state / "agents-seen.json"
 
     @property
+    def away(self) -> Path:
+        """Whether the person is away."""
+        return self.state / "away.json"
+
+    @property
     def last_isolation(self) -> Path:
         """File with the kind of sandbox that was used last."""
         return self.state / "isolation.json"
+
+    @property
+    def verified(self) -> Path:
+        """File with the time at which the whole ledger was last found unbroken."""
+        return self.state / "verified.json"
 
     @property
     def searches(self) -> Path:

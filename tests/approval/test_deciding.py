@@ -12,13 +12,14 @@ import pytest
 
 from app.history import words
 from runner.approval.editing import CHANGED
-from runner.approval.late_approval import ARMED_SECONDS
+from runner.approval.late_approval import ARMED_SECONDS, NOT_IN_FORCE
 from runner.approval.modes import LOCKED, Mode
 from runner.audit.search import History
 from runner.model.answer import EDITED, LIMITED
 from runner.model.decision import Decider, Verdict
 from runner.model.errors import KnownError
 from runner.model.events import ApprovalArmed, ApprovalSpent, ModeChanged, QuestionPaused, RequestDecided, RequestEdited
+from runner.model.lifecycle import Phase
 from runner.model.request import Language
 from tests.engine.test_engine import HELLO, Stage
 from tests.recorded import record_in
@@ -229,6 +230,22 @@ async def test_stop_all_takes_late_approvals_back(stage: Stage) -> None:
     stage.engine.stop_all()
     await stage.asked()
     assert stage.sandbox.runs == []
+
+
+async def test_a_late_approval_is_taken_back_at_once_and_can_be_given_again(stage: Stage) -> None:
+    request = (await missed(stage)).case.request
+    assert await stage.engine.late.take_back(request.id), "there was none"
+    await stage.engine.late.arm(request.id, request.digest)
+    assert await stage.engine.late.take_back("another") == NOT_IN_FORCE
+    assert await stage.engine.late.take_back(request.id) == ""
+    assert await stage.engine.late.take_back(request.id) == NOT_IN_FORCE
+    await stage.until(lambda: "armed-dropped" in kinds(stage))
+    assert heard(stage, ApprovalSpent) == [ApprovalSpent(request.id, used=False)]
+    asked = await stage.asked()
+    assert stage.sandbox.runs == []
+    stage.engine.desk._expire(asked.request_id)
+    await stage.until(lambda: asked.phase is Phase.CLOSED)
+    assert await stage.engine.late.arm(request.id, request.digest) == ""
 
 
 # ---- modes ----

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.approval.desk import Desk, Taken
+from runner.approval.desk import ATTENDED_SECONDS, LONGEST_PAUSE, Desk, Taken
 from runner.model.decision import Ask, Decider, Verdict
 
 pytestmark = pytest.mark.asyncio
@@ -70,3 +70,21 @@ async def test_the_waiting_time_is_reported() -> None:
     assert desk.seconds_left("r1") == 55.5
     desk.answer("r1", "d1", Verdict.APPROVED, "")
     assert (await question.future).after_seconds == 4.5
+
+
+async def test_countdowns_stand_while_somebody_is_active_and_no_longer_than_the_cap() -> None:
+    now = 1000.0
+    desk = Desk(lambda: now)
+    question = desk.put("r1", "d1", Ask(60))
+    for _ in range(30):
+        desk.attend()
+        now += 1
+    assert question.deadline == 1000 + 60 + 29 + ATTENDED_SECONDS, "each second of thirty counted once"
+    now += 60
+    assert desk.attend() == (question,)
+    for _ in range(2000):
+        desk.attend()
+        now += 0.5
+    assert question.window == LONGEST_PAUSE
+    assert desk.attend() == ()
+    desk.clear("over")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.approval.door import REVOKED
-from runner.approval.late_approval import ARMED, ARMED_SECONDS, DROPPED, USED
+from runner.approval.late_approval import ARMED, ARMED_SECONDS, DROPPED, NOT_IN_FORCE, TAKEN_BACK, USED
 from runner.approval.modes import LOCKED, Mode
 from runner.audit.ledger import Ledger, LedgerFailed
 from runner.audit.verify import verify
@@ -339,6 +339,30 @@ async def test_a_late_approval_that_ends_while_its_use_is_written_approves_nothi
     pen.go()
     await stage.until(lambda: stage.engine.desk.position(again.request_id))
     assert stage.sandbox.runs == []
+
+
+async def test_a_late_approval_that_is_taken_back_while_its_use_is_written_approves_nothing(
+    stage: Stage, pen: Pen
+) -> None:
+    ticket = await missed(stage)
+    assert await arm(stage, ticket) == ""
+    pen.held.add(USED)
+    again = await stage.engine.submit(HELLO)
+    await stage.until(lambda: pen.waiting[USED])
+    assert await stage.engine.late.take_back(ticket.request_id) == ""
+    pen.go()
+    await stage.until(lambda: stage.engine.desk.position(again.request_id))
+    assert stage.sandbox.runs == []
+    assert [body["why"] for _, body in entries(stage, DROPPED)] == [TAKEN_BACK]
+
+
+async def test_a_late_approval_that_was_used_is_not_taken_back(stage: Stage) -> None:
+    ticket = await missed(stage)
+    assert await arm(stage, ticket) == ""
+    await stage.engine.submit(HELLO)
+    await stage.until(lambda: stage.sandbox.runs)
+    assert await stage.engine.late.take_back(ticket.request_id) == NOT_IN_FORCE
+    assert [kind for kind, _ in entries(stage, ARMED, USED, DROPPED)] == [ARMED, USED]
 
 
 async def test_a_late_approval_is_used_once_however_many_ask_at_once(stage: Stage, pen: Pen) -> None:

@@ -118,7 +118,7 @@ async def test_other_values_that_reach_further_are_asked(stage: Stage, what: str
 async def test_code_that_runs_text_cannot_be_left_open(stage: Stage) -> None:
     for code, language in (("exec('print(1)')", Language.PYTHON), ("bash -c 'ls'", Language.SHELL)):
         ticket = await denied(stage, replace(HELLO, code=code, language=language))
-        with pytest.raises(KnownError, match=r"runs text or starts programs|CRITICAL"):
+        with pytest.raises(KnownError, match=r"starts programs|CRITICAL"):
             await remember(stage, ticket, SHAPE)
 
 

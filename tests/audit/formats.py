@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from runner.audit import formats
-from tests.audit.story import KEY, approved, denied, opening, request, write
+from tests.audit.story import KEY, approved, denied, opening, remove, request, write
 
 FOLDER = Path(__file__).parent / "ledgers"
 TOLD = [
@@ -47,6 +47,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.sqlite3"
         write(path, TOLD, KEY)
+        remove(path, "r2")
         file_of(formats.NEWEST).write_text(dump(path), "utf-8")
 
 

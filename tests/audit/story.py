@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runner.audit.ledger import Ledger
+from runner.audit.retention import Pruned, Pruning, chosen
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.codec import encode
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.request import Language, Request, Tool
 from runner.model.result import Meta, Outcome, Result, Usage
+from runner.system.places import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 KEY = bytes(range(32))
@@ -77,15 +80,40 @@ async def tell(ledger: Ledger, told: Iterable[Told]) -> list[int]:
     return [await ledger.append(*one) for one in told]
 
 
-def write(path: Path, told: Iterable[Told], key: bytes | None = None) -> list[int]:
+def write(
+    path: Path, told: Iterable[Told], key: bytes | None = None, clock: Callable[[], float] = time.time
+) -> list[int]:
     """A ledger with these entries, closed again."""
 
     async def work() -> list[int]:
-        ledger = Ledger.open(path)
+        ledger = Ledger.open(path, clock)
         try:
             if key is not None:
                 await ledger.seal_with(key)
             return await tell(ledger, told)
+        finally:
+            await ledger.close()
+
+    return asyncio.run(work())
+
+
+def remove(path: Path, *names: str, key: bytes = KEY, meanwhile: tuple[str, ...] = ()) -> Pruned:
+    """Remove the content of these requests in a session of its own; `meanwhile` somebody tampers with the file."""
+
+    async def work() -> Pruned:
+        ledger = Ledger.open(path)
+        try:
+            await ledger.append("opened", "", {"process": 2})
+            await ledger.seal_with(key)
+            if meanwhile:
+                tamper(path, *meanwhile)
+            pruned = Pruned()
+            for name in names:
+                found = await Pruning(ledger, Places.under(path.parent.parent)).remove(chosen(path, name))
+                pruned.requests += found.requests
+                pruned.refused += found.refused
+                pruned.unfinished = pruned.unfinished or found.unfinished
+            return pruned
         finally:
             await ledger.close()
 

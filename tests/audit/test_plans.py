@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,22 @@ import pytest
 
 from runner.audit import anchor, finding, formats
 from runner.audit.changes import read_changes
+from runner.audit.counting import Unit
 from runner.audit.indexing import Indexing
 from runner.audit.ledger import Ledger
-from runner.audit.search import Filter, History
+from runner.audit.retention import Pruning, RetentionRule, chosen, planned
+from runner.audit.search import ContentRemoved, Filter, History
 from runner.audit.tables import connect_to_read
 from runner.audit.verify import broken_tail, verify
 from runner.model.assessment import Level
+from runner.model.codec import encode
 from runner.model.decision import Verdict
+from runner.model.network import Contact
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
+from runner.system.places import Places
 from tests.audit.formats import restore
-from tests.audit.story import KEY, approved, denied, opening, request, tamper, tell
+from tests.audit.story import KEY, RESULT, approved, denied, opening, request, tamper, tell
 
 AUDIT = Path(formats.__file__).parent
 VERBS = ("SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE")
@@ -36,6 +42,10 @@ WHOLE = {
     "FROM state": "it has one row",
     "FROM pending ORDER BY": "it holds open requests only",
     "SELECT id FROM requests WHERE NOT EXISTS": "only where verify counted too many, and it has read everything",
+    "FROM removed ORDER BY first": "it has few rows: one for each stretch of requests",
+    "FROM requests WHERE arrived_at < ?": "the figures of a rule need every request",
+    "FROM leftovers ORDER BY": "it is empty but for moments",
+    "FROM requests JOIN bodies ON bodies.seq = finished_seq": "only where a removed run left files",
     "FROM sqlite_schema": "the tables themselves, which are few",
     "SELECT seq, hash, key, signature FROM head": "it has one row",
     "SELECT key FROM head": "it has one row",
@@ -107,6 +117,14 @@ async def session(path: Path) -> None:
     try:
         await ledger.seal_with(KEY)
         await tell(ledger, [*approved(request("r7")), *denied(request("r8")), *opening(request("r9"))])
+        finished = {**encode(RESULT), "files": [{"path": "a", "size": 1, "sha256": "0" * 64}]}
+        story = approved(request("r10"))
+        await tell(ledger, [(kind, name, finished if kind == "finished" else body) for kind, name, body in story])
+        places = Places.under(path.parent)
+        assert planned(path, RetentionRule(1.0, 10**6), places, now=2e9).count
+        await Pruning(ledger, places).remove(chosen(path, "r10"))
+        refused = replace(RESULT, contacts=(Contact("stats.example.net", 443, False),))
+        await tell(ledger, approved(request("r11"), refused))
     finally:
         await ledger.close()
 
@@ -134,7 +152,11 @@ def read(path: Path) -> None:
         assert history.fitting(Filter(text="hello"), ["r7", "r8", "r10"])
         history.choices("finding")
         history.indexed()
+        for unit in Unit:
+            history.figures(unit, 0, 4_000_000)
         assert history.case("r7") is not None
+        with pytest.raises(ContentRemoved):
+            history.case("r10")
         assert history.open_cases().cases
     read_changes(path)
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
 import shutil
 import sqlite3
+import threading
+import time
 import tracemalloc
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Self
 
 import pytest
 
+from runner.audit import verify as verify_module
+from runner.audit import walk as walk_module
 from runner.audit.entry import fingerprint
 from runner.audit.formats import lay_out
 from runner.audit.ledger import Ledger
@@ -21,6 +27,7 @@ from runner.audit.search import History, UnreadableRow
 from runner.audit.verify import verify
 from runner.model.errors import KnownError
 from tests.audit.story import KEY, approved, denied, entries, opening, request, tamper, write
+from tests.patience import HANGS
 
 PUBLIC = Seal(KEY).public
 TOLD = [
@@ -433,7 +440,7 @@ def test_every_table_and_trigger_is_covered_by_the_check() -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         lay_out(connection)
         (triggers,) = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'").fetchone()
-    assert triggers == 6
+    assert triggers == 9
 
 
 # ---- cells of another type than was written ----
@@ -513,3 +520,62 @@ def test_the_history_of_damaged_entries_cannot_be_shown_and_says_so(path: Path, 
         assert [left.id for left in history.open_cases().unreadable] == ["r3"]
     finally:
         history.close()
+
+
+LARGE = 100_000
+"""Characters of an entry that is written meanwhile."""
+
+
+class Busy:
+    """A ledger that is written to, on a thread of its own, for as long as this is entered."""
+
+    def __init__(self, path: Path) -> None:
+        self.written = 0
+        self._path = path
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._write()))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    async def _write(self) -> None:
+        ledger = Ledger.open(self._path)
+        while not self._over.is_set():
+            await ledger.append("refused", "", {"reason": "x" * LARGE})
+            self.written += 1
+        await ledger.close()
+
+    def wait(self, more: int) -> None:
+        """Return once so many more entries are written."""
+        goal, end = self.written + more, time.monotonic() + HANGS
+        while self.written < goal:
+            assert time.monotonic() < end and self._thread.is_alive()
+            time.sleep(0.001)
+
+
+def test_the_journal_does_not_grow_for_as_long_as_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    write(path, [("refused", "", {"reason": "x"})] * 1200)
+    monkeypatch.setattr(verify_module, "PROGRESS_EVERY", 100)
+    monkeypatch.setattr(verify_module, "READ_SECONDS", 0.0)
+    with Busy(path) as busy:
+        monkeypatch.setattr(verify_module, "sleep", lambda _seconds: busy.wait(3))
+        busy.wait(1)
+        found = verify(path, progress=lambda entries: busy.wait(10) if entries <= 1200 else None)
+        journal = path.with_name(f"{path.name}-wal").stat().st_size
+    # SQLite begins its journal again at 4 MB; twelve looks of ten large entries each are 12 MB.
+    assert journal < 8 << 20
+    assert found.ok and found.entries > 1300, "what came meanwhile is checked too"
+
+
+def test_what_is_wrong_is_found_in_whichever_look(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("READ_SECONDS", 0.0), ("PAUSE_SECONDS", 0.0), ("LOOK_EVERY", 1)):
+        monkeypatch.setattr(walk_module if name == "LOOK_EVERY" else verify_module, name, value)
+    assert verify(path, PUBLIC) == replace(verify(path, PUBLIC), entries=LAST, ok=True)
+    tamper(path, f"UPDATE bodies SET data = replace(data, '}}', ' }}') WHERE seq = {LAST}")
+    assert verify(path).first_broken == LAST

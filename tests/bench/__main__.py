@@ -31,14 +31,16 @@ MODULES = (
     "bombs",
     "hostile",
     "bridge_start",
+    "call_overhead",
     "first_window",
     "window",
     "review",
+    "prompt",
     "idle",
     "package",
     "history",
 )
-WINDOWS = {"first_window", "window", "review", "idle"}
+WINDOWS = {"first_window", "window", "review", "prompt", "idle"}
 """Those that need a display."""
 RESULT = Path("build/bench.json")
 

@@ -1,4 +1,4 @@
-"""The history: search, first page, append beside indexing, size of the index, and verify.
+"""The history: search, first page, append beside indexing, size of the index, verify, export, and removing content.
 
 A ledger of `ASSENT_BENCH_ENTRIES` entries (100,000; a million takes some minutes to make) is written once into
 `build/bench-history` and used again.
@@ -13,26 +13,36 @@ import sqlite3
 import tempfile
 import time
 from contextlib import closing
+from datetime import date
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.today.reading import read_day, read_news
+from app.today.spans import CURVE_DAYS, TimeSpan
+from runner.audit.export.bundle import EntryBundle
+from runner.audit.export.lines import json_lines
+from runner.audit.export.source import ExportedRequests
 from runner.audit.index import path_of
 from runner.audit.indexing import Indexer, Indexing
 from runner.audit.ledger import Ledger
+from runner.audit.retention import DAY, Pruning, RetentionRule, planned
 from runner.audit.seal import Seal
 from runner.audit.search import Filter, History
 from runner.audit.verify import verify
 from runner.model.assessment import Level
 from runner.model.request import Isolation, Language
 from runner.model.result import Outcome
+from runner.system.places import Places
 from tests.audit.story import approved, request, tell
 from tests.bench.long_history import KEY, RARE, write
 from tests.bench.row import Row, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from runner.audit.retention import RetentionPlan
 
 ENTRIES = int(os.environ.get("ASSENT_BENCH_ENTRIES", "100000"))
 FOLDER = Path("build/bench-history")
@@ -45,6 +55,7 @@ SEARCHES = (
     Filter(finding="python.delete", sandbox=Isolation.GVISOR),
     Filter(language=Language.SHELL, level=Level.HIGH, text="import"),
 )
+_COUNTERS = "SELECT * FROM counts WHERE unit = ? AND start >= ? AND start <= ?"
 _BARE = "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY rowid DESC LIMIT 100"
 
 
@@ -64,8 +75,11 @@ def rows() -> Iterator[Row]:
         "size of the index", path_of(path).stat().st_size / 1e6, "MB", path.stat().st_size / 1e6, at_most=1.0, note=note
     )
     yield from _reading(path, note)
+    yield from _counting(path, note)
     yield from _appending(path, note)
     yield from _verifying(path, note)
+    yield from _exporting(path, note)
+    yield from _removing(path, note)
 
 
 def _reading(path: Path, note: str) -> Iterator[Row]:
@@ -78,6 +92,32 @@ def _reading(path: Path, note: str) -> Iterator[Row]:
     slowest = percentile(times, 0.95) * 1e3
     yield Row("search of the history", slowest, "ms p95", at_most=100.0, note=note)
     yield Row("the same, to a query of the bare index", slowest, "ms p95", percentile(floor, 0.5) * 1e3, note=note)
+
+
+def _counting(path: Path, note: str) -> Iterator[Row]:
+    """Opening the page Today, and one update of it, as of the last day of this history.
+
+    The floor is the same rows of the counters, fetched by a query and nothing else.
+    """
+    with closing(History(path)) as history:
+        (newest,) = history.page(limit=1)
+        today = date.fromtimestamp(newest.arrived_at).toordinal()
+        nowhere = path.with_name("verified.json")
+        opened = [_seconds(partial(read_day, history, TimeSpan.TODAY, today, nowhere)) for _ in range(ROUNDS * 4)]
+        update = partial(read_news, history, TimeSpan.TODAY, today, [newest.id], nowhere)
+        updated = [_seconds(update) for _ in range(ROUNDS * 4)]
+        whole = [_seconds(partial(read_day, history, TimeSpan.ALL, today, nowhere)) for _ in range(ROUNDS * 2)]
+    with closing(sqlite3.connect(path_of(path))) as bare:
+        span = (0, today - CURVE_DAYS + 1, today)
+        floor = [_seconds(lambda: bare.execute(_COUNTERS, span).fetchall()) for _ in range(ROUNDS * 4)]
+    bottom = percentile(floor, 0.5) * 1e3
+    yield Row("opening Today", percentile(opened, 0.95) * 1e3, "ms p95", at_most=100.0, note=note)
+    yield Row("the same, to a query of the counters", percentile(opened, 0.5) * 1e3, "ms", bottom, note=note)
+    yield Row("one update of Today", percentile(updated, 0.95) * 1e3, "ms p95", at_most=50.0, note=note)
+    yield Row(
+        "one update of Today, to a query of the counters", percentile(updated, 0.5) * 1e3, "ms", bottom, note=note
+    )
+    yield Row("all of the history in Today", percentile(whole, 0.95) * 1e3, "ms p95", at_most=300.0, note=note)
 
 
 def _appending(path: Path, note: str) -> Iterator[Row]:
@@ -121,6 +161,72 @@ def _verifying(path: Path, note: str) -> Iterator[Row]:
     floor = count / (time.process_time() - began)
     yield Row("verify", speed, "entries/s", at_least=50_000, note=f"{note}, of processor time")
     yield Row("verify, to reading and hashing alone", speed, "entries/s", floor, note=note)
+
+
+def _exporting(path: Path, note: str) -> Iterator[Row]:
+    """The floor is the same as for verifying: reading every entry, and hashing it."""
+    began = time.process_time()
+    floor = _bare_reading(path) / (time.process_time() - began)
+    for what, lines, entries in (
+        ("export of all entries", EntryBundle(path).lines(), 1.0),
+        ("export as JSON Lines", json_lines(ExportedRequests(path).each()), _entries_of_a_request(path)),
+    ):
+        began, count = time.process_time(), 0
+        for _ in lines:
+            count += 1
+        speed = count * entries / (time.process_time() - began)
+        yield Row(what, speed, "entries/s", at_least=50_000, note=f"{note}, of processor time")
+        yield Row(f"{what}, to reading and hashing alone", speed, "entries/s", floor, note=note)
+
+
+def _entries_of_a_request(path: Path) -> float:
+    with closing(sqlite3.connect(path)) as connection:
+        (entries,) = connection.execute("SELECT count(*) FROM entries WHERE request_id <> ''").fetchone()
+        (requests,) = connection.execute("SELECT count(*) FROM requests").fetchone()
+    return float(entries / requests)
+
+
+def _removing(path: Path, note: str) -> Iterator[Row]:
+    """Removes the older half of a copy. The floor deletes the same bodies in one transaction, unchecked."""
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        places = Places.under(Path(folder))
+        places.make()
+        shutil.copy(path, places.ledger)
+        with closing(sqlite3.connect(path)) as connection:
+            (last,) = connection.execute("SELECT max(arrived_at) FROM requests").fetchone()
+            middle = "SELECT arrived_at FROM requests WHERE seq >= ? ORDER BY seq LIMIT 1"
+            (half,) = connection.execute(middle, (ENTRIES // 2,)).fetchone()
+        began = time.perf_counter()
+        plan = planned(places.ledger, RetentionRule((last - half) / DAY), places, now=last)
+        yield Row("figures of what would be removed", time.perf_counter() - began, "s", note=note)
+        began = time.perf_counter()
+        asyncio.run(_remove(places, plan))
+        removing = time.perf_counter() - began
+        bare = Path(folder) / "bare.sqlite3"
+        shutil.copy(path, bare)
+        floor = _bare_deleting(bare)
+        yield Row("remove the older half", removing, "s", floor, at_most=60.0 * ENTRIES / 1_000_000, note=note)
+
+
+async def _remove(places: Places, plan: RetentionPlan) -> None:
+    ledger = Ledger.open(places.ledger)
+    try:
+        await ledger.seal_with(KEY)
+        await Pruning(ledger, places).remove(plan)
+    finally:
+        await ledger.close()
+
+
+def _bare_deleting(path: Path) -> float:
+    """Return seconds."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for name in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
+            connection.execute(f"PRAGMA {name}")
+        connection.execute("DROP TRIGGER bodies_remain")
+        began = time.perf_counter()
+        connection.execute("DELETE FROM bodies WHERE seq < ?", (ENTRIES // 2,))
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return time.perf_counter() - began
 
 
 def _bare_reading(path: Path) -> int:

@@ -44,7 +44,9 @@ def test_harmless_code_exits_0_and_says_that_nothing_was_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert assessing.main([written(tmp_path, "a.py", "print(1)\n")]) == 0
-    assert "No findings." in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "No findings." in told
+    assert "  Computes and prints; touches no files, no network.\n" in told
 
 
 def test_what_the_code_says_cannot_move_the_cursor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,6 +60,8 @@ def test_json_is_the_same_for_programs(tmp_path: Path, capsys: pytest.CaptureFix
     worst = next(finding for finding in told["findings"] if finding["level"] == "CRITICAL")
     assert (worst["id"], worst["line"], worst["column"], worst["end_column"]) == ("files.destroy-root", 2, 1, 9)
     assert told["language"] == "shell"
+    assert told["attention"] == "CRITICAL"
+    assert told["verdict"] == "Deletes a whole system or home folder (the home folder)."
     assert told["touch"]["files"] == ["~"]
 
 

@@ -20,8 +20,10 @@ import pytest_asyncio
 from runner.clients.client import Setup
 from runner.clients.connection import ClientConnections
 from runner.clients.known import BY_ID
+from runner.commands import hook
 from runner.engine.path import OUTCOME_UNKNOWN
 from runner.gateway import door
+from runner.gateway.bridge import LOST
 from runner.identity.agents import Agents
 from runner.model.assessment import Level
 from runner.model.decision import Verdict
@@ -114,7 +116,9 @@ async def test_a_shell_command_is_asked_as_one_and_the_answer_reaches_the_client
         assert (process.returncode, err) == (0, b"")
         match client:
             case "claude-code":
-                assert json.loads(out)["hookSpecificOutput"]["permissionDecision"] == "allow"
+                said = json.loads(out)["hookSpecificOutput"]
+                assert said["permissionDecision"] == "allow"
+                assert said["updatedInput"] == json.loads(data)["tool_input"], "a project's hook may have changed it"
             case "codex":
                 assert out == b""
             case _:
@@ -278,6 +282,12 @@ def test_a_file_of_the_project_cannot_name_another_console(account: Home, tmp_pa
         with pytest.raises(BlockingIOError):
             listener.accept()
     assert is_no("claude-code", done.stdout, done.returncode, done.stderr)
+
+
+def test_a_connection_that_breaks_says_that_nothing_was_run() -> None:
+    """The bridge says that it may have been, and a client runs its tool only after a yes."""
+    allow, why = hook._verdict({"result": {"content": [{"type": "text", "text": LOST}], "isError": True}})
+    assert not allow and "Nothing was run" in why and "not known" not in why
 
 
 def test_a_permission_request_is_answered_in_its_own_form() -> None:

@@ -66,7 +66,10 @@ def test_a_step_that_raises_is_bad_and_the_others_are_tried(
 
 @pytest.mark.parametrize(
     ("program", "problem"),
-    [("import sys; sys.stdin.read()", "it did not name"), ("print('hello', flush=True)", "JSONDecodeError")],
+    [
+        ("import sys; sys.stdin.read()", "it did not name"),
+        ("import sys; print('hello', flush=True); sys.stdin.read()", "JSONDecodeError"),
+    ],
 )
 def test_a_gateway_that_does_not_answer_is_bad(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, problem: str

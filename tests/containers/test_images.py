@@ -163,6 +163,7 @@ def test_the_command_lists_what_is_in_which_image(capsys: pytest.CaptureFixture[
     assert main(["--list", "none"]) == 1
 
 
+@pytest.mark.timeout(400)  # the first time the stand-in is built too, from packages that are fetched
 def test_an_image_is_the_same_from_a_registry_and_from_a_mirror(command: _Command, room: Path) -> None:
     """The registry's Debian is built here as well: what matters is that another Debian does the work."""
     here = engine.builder(command.at)

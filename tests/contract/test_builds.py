@@ -55,7 +55,7 @@ def built(lab: Lab, folder: Path, plan: Plan, files: tuple[bytes, ...]) -> tuple
         async def nothing(*_given: object) -> tuple[()]:
             return ()
 
-        async def run(job: Job) -> Result:
+        async def run(_title: str, job: Job) -> Result:
             results.append(await (await lab.sandbox.start(job, lambda _usage: None)).finished())
             return results[-1]
 

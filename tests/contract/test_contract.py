@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.engine.sandbox_choice import disk_words
 from runner.model.errors import KnownError
 from runner.model.request import Isolation, Language, NetworkMode
 from runner.model.result import Outcome
+from runner.model.workspace import WORKSPACE
 from runner.network.gate import Gate
 from runner.sandbox.container.run import ContainerRun
-from runner.sandbox.contract import ImportRule
+from runner.sandbox.contract import TEMPORARY_MB, ImportRule
 from tests import container_engine as engine
 from tests.contract.conftest import job
 from tests.patience import until_it_speaks
@@ -233,17 +235,29 @@ def test_disk_runs_out(lab: Lab) -> None:
     assert (result.outcome, result.error) == (Outcome.OUT_OF_DISK, "Ran out of disk space (24 MB limit)")
 
 
-@pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/", "/run", "/etc", "/usr", "/dev"])
-def test_no_place_takes_more_than_the_limit(lab: Lab, place: str) -> None:
-    code = f"""
-total = 0
-try:
-    for number in range(40):
-        with open(f"{place}/f{{number}}", "wb") as f: total += f.write(bytes(1 << 20)) >> 20
-except OSError: pass
-print(total)
+FILLING = f"""
+taken = {{}}
+for place in ("{WORKSPACE}", "/tmp", "/dev/shm", "/", "/run", "/etc", "/usr", "/dev"):
+    taken[place] = 0
+    try:
+        for number in range(100):
+            with open(f"{{place}}/f{{number}}", "wb") as f: taken[place] += f.write(bytes(1 << 20)) >> 20
+    except OSError: pass
+result = taken
 """
-    assert int(lab.run(code, disk_mb=16).stdout) <= 16
+
+
+@pytest.mark.parametrize("disk", [16, 80])
+def test_each_place_takes_as_much_as_is_said(lab: Lab, disk: int) -> None:
+    taken = lab.run(FILLING, disk_mb=disk, memory_mb=512).value
+    assert isinstance(taken, dict)
+    sizes = {WORKSPACE: disk, "/tmp": min(disk, TEMPORARY_MB), "/dev/shm": min(disk, TEMPORARY_MB)}
+    for place, size in sizes.items():
+        assert size - 2 <= taken.pop(place) <= size, place
+    assert not any(taken.values()), taken
+    said = disk_words(lab.sandbox.isolation)
+    assert f"{WORKSPACE}; /tmp and /dev/shm hold as much each beside it, up to {TEMPORARY_MB} MB" in said
+    assert ("count as memory" in said) is (lab.kind != "local")
 
 
 def test_processes_are_bounded(lab: Lab) -> None:

@@ -206,11 +206,16 @@ async def test_stop_ends_a_build(house: House, registry: LoopbackRegistry) -> No
         Submission("claude", Tool.CODE_INSTALL_PACKAGE, sandbox_id=id, packages=("app",))
     )
     await house.until(lambda: isinstance(house.heard[-1], HostContacted))
+    title, output = house.engine.installing.build(ticket.request_id) or ("", None)
+    assert title == "app 1.0" and output is not None
+    await house.until(lambda: b"refused" in b"".join(piece.data for piece in output.since(0).pieces))
+    assert house.engine.transcript(ticket.request_id) is None, "agents get nothing of it"
     house.engine.runs.stop(ticket.request_id, "enough")
     answer = await ticket.answered(10)
     assert answer is not None and "The installation was stopped: enough" in answer.problem, answer
     finished = [one.result for one in house.heard if isinstance(one, RunFinished)]
     assert len(finished) == 1 and house.engine.sandboxes.packages(id) is None
+    assert house.engine.installing.build(ticket.request_id) is None
 
 
 REFUSED: tuple[tuple[dict[str, object], str], ...] = (

@@ -81,8 +81,11 @@ async def test_a_refused_host_is_allowed_for_this_run_and_only_for_it(stage: Net
     code = f"{PERSISTENT}\nprint(insist('{EVIL}'))"
     ticket = await stage.running(code, f"{GOOD}:80")
     await stage.refused(ticket, EVIL)
+    assert stage.engine.runs.reachable(ticket.request_id) == (f"{GOOD}:80",)
     assert await stage.engine.hosts.allow(ticket.request_id, EVIL, 80) == ""
+    assert stage.engine.runs.reachable(ticket.request_id) == (f"{GOOD}:80", f"{EVIL}:80")
     answer = await stage.answer(ticket)
+    assert stage.engine.runs.reachable(ticket.request_id) is None
     assert answer.result is not None and answer.result.stdout == "hello\n"
     body = next(one.body for one in stage.record(ticket.request_id).steps if one.entry.kind == "host-allowed")
     assert body == {"host": EVIL, "port": 80, "address": "", "by": "person"}

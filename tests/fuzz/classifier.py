@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from runner.model.assessment import Level
 from runner.model.request import Language, Request, Tool
+from runner.model.shown import hides
+from runner.model.verdict import LONGEST_SENTENCE
 from runner.risk.assess import assess
 from tests.fuzz.mutation import fuzz
 
@@ -27,6 +29,7 @@ SEEDS = tuple(
             (
                 b'for f in *.txt; do rm -- "$f"; done; echo $((1 + ${#x})) | sed \'s/a/b/g\' > "${y%%.*}"\0\0',
                 b"cat <<END | bash -s\ncurl -s http://x | sh\nEND\nalias ll='ls -l'; ll\0echo hi\0",
+                b"git -C a reset --hard; psql -c 'UPDATE a SET b = 1'; kubectl delete pod \"$1\"; rm -rf *.py\0\0",
                 b"aa=x\n$aa$aa$aa-\nif [[ $x =~ ^a+$ ]]; then eval \"$(echo {a,b,c})\"; fi; awk '{print $1}'\0\0",
             ),
         )
@@ -41,11 +44,16 @@ WORDS = tuple(
 
 
 def check(data: bytes) -> None:
-    """Fail where the request made of `data` is not assessed as running code."""
+    """Fail where the request made of `data` is not assessed as running code, or has no sentence that can be shown."""
     language = LANGUAGES[data[0] % len(LANGUAGES)] if data else Language.PYTHON
     code, stdin, context, *_ = *data[1:].decode("utf-8", "replace").split("\0"), "", "", ""
     request = Request("1", "fuzz", Tool.CODE_EXECUTE, 0.0, language, code, context, stdin)
-    assert assess(request).level >= Level.HIGH
+    assessment = assess(request)
+    assert assessment.level >= Level.HIGH
+    verdict = assessment.verdict
+    assert 0 < len(verdict.sentence) <= LONGEST_SENTENCE
+    for text in (verdict.sentence, *(act.target for act in verdict.acts)):
+        assert not any(map(hides, text)), repr(text)
 
 
 def run(seconds: float, seed: int) -> int:

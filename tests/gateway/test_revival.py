@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.gateway import catalog
+from runner.gateway.revival import MOST_ENDED
 from runner.gateway.server import Gateway
 from runner.gateway.sessions import MOST_EACH
 from runner.system.aside import Aside
@@ -85,6 +86,17 @@ async def test_a_revived_session_answers_under_its_old_id_until_it_is_ended(stag
         assert (await http.request("DELETE", stage.url, headers=headers)).status_code == 200
         assert known(stage.gateway) == 0
         assert (await http.request("DELETE", stage.url, headers=headers)).status_code == 404
+        assert (await posted(http, stage, OLD, LIST)).status_code == 404, "the client itself has ended it"
+    assert known(stage.gateway) == 0
+
+
+async def test_sessions_that_clients_end_are_remembered_within_a_bound(stage: Stage) -> None:
+    assert stage.gateway._guard is not None
+    revival = stage.gateway._guard._revival
+    for number in range(MOST_ENDED + 5):
+        revival.end(AGENT, str(number))
+    assert revival.may(AGENT, "0") and not revival.may(AGENT, "5") and revival.may("other", "5")
+    assert len(revival._ended[AGENT]) == MOST_ENDED
 
 
 async def test_a_session_of_another_agent_is_not_taken_up(stage: Stage) -> None:

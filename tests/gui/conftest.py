@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 
 HERE = Path(__file__).parent
-NO_MATTER = "This plugin does not support propagateSizeHints"
-"""What Qt's screenless platform says of every dialog."""
+NO_MATTER = "This plugin does not support"
+"""What Qt's screenless platform says of every dialog and popup."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

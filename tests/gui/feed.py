@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.bridge import EngineLink
 from runner.approval.deliberate import ApproveBy
+from runner.identity.allowance import most_of
 from runner.model.assessment import Assessment, Capability, Finding, Level, Span, Touch
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.events import (
@@ -118,12 +119,15 @@ class RecordingBridge(EngineLink):
         self.open: list[tuple[str, Future[Any]]] = []
         """Names and futures of the calls that have not been answered, in the order in which they came."""
         self.transcripts: dict[str, Transcript] = {}
+        self.builds: dict[str, tuple[str, Transcript]] = {}
+        self.reachable: dict[str, tuple[str, ...]] = {}
         self.known: tuple[Agent, ...] = ()
         self.written: Rules | None = None
         self.kept: tuple[Grant, ...] = ()
         self.unreadable = ""
         self.approve_by = ApproveBy.KEY
         self.closes = True
+        self.prompting = False
         for part in PARTS:
             setattr(self, part, _recording(cast("Any", type(getattr(self, part))))(self))
 
@@ -165,13 +169,16 @@ class RecordingBridge(EngineLink):
     def sounds(self) -> bool:
         return False
 
+    def prompts(self) -> bool:
+        return self.prompting
+
     def close(self, why: str, timeout: float = 2.0) -> bool:
         self.calls.append(("close", why))
         return self.closes
 
 
-PARTS = ("decisions", "pin", "runs", "memory", "agents")
-ASIDES = {"earlier", "look_at", "state"}
+PARTS = ("decisions", "pin", "runs", "memory", "agents", "upkeep")
+ASIDES = {"attend", "earlier", "look_at", "state"}
 NOT_ASKED = {"call", "post", "hear"}
 """Public methods of the link that pages do not use."""
 
@@ -183,9 +190,12 @@ def given_at_once(bridge: RecordingBridge) -> dict[str, Callable[..., object]]:
         "grants": lambda: bridge.kept,
         "grants_problem": lambda: bridge.unreadable,
         "all": lambda: bridge.known,
+        "most": lambda: most_of(Settings()),
         "approve_by": lambda: bridge.approve_by,
         "bounds": lambda request: bounds(request, Settings()),
         "transcript": bridge.transcripts.get,
+        "build": bridge.builds.get,
+        "reachable": bridge.reachable.get,
     }
 
 

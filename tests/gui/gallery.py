@@ -15,14 +15,21 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.chrome.palette import Palette
+from app.history.compare import CompareDialog
 from app.history.panel import HistoryPanel
 from app.parts.notice import Tone
 from app.remembering.dialog import RememberDialog
 from app.settings.pin import PinDialog
+from app.today.panel import TodayPanel
+from app.today.spans import TimeSpan
 from runner.approval.deliberate import ApproveBy
+from runner.audit.indexing import Indexing
+from runner.audit.row import Row
 from runner.engine import history_opening, sandbox_watch
 from runner.identity.agents import Agent
 from runner.identity.pin import PinRefused, PinState
@@ -37,7 +44,7 @@ from runner.sandbox.output import Stream, Transcript
 from runner.system.clock import since_boot
 from runner.system.places import Places
 from tests.audit import story
-from tests.gui import feed, network_scenes, record
+from tests.gui import answered_scenes, decision_scenes, feed, long_day, network_scenes, record
 from tests.gui.loop import in_loop
 from tests.gui.shots import (
     SCENES,
@@ -148,12 +155,26 @@ def history_none(scene: Scene) -> None:
     panel.filters.text.setText("nothing has this in it")
 
 
-def history_of(scene: Scene, name: str, fill: Callable[[Places], object]) -> HistoryPanel:
-    """Show a page of the history that reads a ledger of its own, which `fill` writes once."""
+def ledger_of(scene: Scene, name: str, fill: Callable[[Places], object]) -> Places:
+    """Return the places of a ledger that `fill` writes once."""
     places = Places.under(scene.window._places.state / name)
     if not places.state.exists():
         places.make()
         fill(places)
+    return places
+
+
+def fill_long(places: Places) -> None:
+    """Write weeks of several agents at work, and count them."""
+    long_day.write(places.ledger, days=30, a_day=40)
+    with closing(Indexing(places.ledger)) as indexing:
+        while indexing.advance():
+            pass
+
+
+def history_of(scene: Scene, name: str, fill: Callable[[Places], object]) -> HistoryPanel:
+    """Show a page of the history that reads a ledger of its own, which `fill` writes once."""
+    places = ledger_of(scene, name, fill)
     panel = HistoryPanel(scene.cases, scene.window._look, places)
     scene.window.pages.add("History", panel)
     scene.window.show_page("History")
@@ -396,6 +417,47 @@ def history_in_part(scene: Scene) -> None:
     panel.detail.tabs.setCurrentIndex(3)
 
 
+def today_of(
+    span: TimeSpan, name: str = "long", fill: Callable[[Places], object] = fill_long
+) -> Callable[[Scene], None]:
+    """Show the page Today over a ledger of its own."""
+
+    def show(scene: Scene) -> None:
+        places = ledger_of(scene, name, fill)
+        bridge: Any = scene.bridge
+        panel = TodayPanel(scene.cases, bridge, scene.window._look, places)
+        scene.window.pages.add("Today", panel)
+        scene.window.show_page("Today")
+        panel.heading.buttons[span].click()
+        until(lambda: panel._read is not None or panel._pages.currentIndex() > 0)
+
+    return show
+
+
+def history_run(scene: Scene) -> None:
+    """A run on its axis of time, with the cursor in the middle of it."""
+    panel = history_of(scene, "long", fill_long)
+    until(lambda: panel.list.model.rowCount() > 0)
+    rows = enumerate(panel.list.model.lines)
+    place = next(n for n, line in rows if isinstance(line.row, Row) and line.row.outcome is Outcome.TIMED_OUT)
+    panel.list.view.setCurrentIndex(panel.list.model.index(place, 0))
+    until(lambda: panel.detail.timeline.isVisible())
+    panel.detail.timeline.setFocus()
+    for _ in range(20):
+        QTest.keyClick(panel.detail.timeline, Qt.Key.Key_Right)
+
+
+def history_compare(scene: Scene) -> None:
+    panel = history_of(scene, "varied", lambda places: record.ledger(places.ledger, record.varied()))
+    until(lambda: panel.list.model.rowCount() > 1)
+    panel.list.view.selectAll()
+    chosen = panel.list.view.selectionModel()
+    for place in range(2, panel.list.model.rowCount()):
+        chosen.select(panel.list.model.index(place, 0), QItemSelectionModel.SelectionFlag.Deselect)
+    panel.actions_of_list.compare()
+    until(lambda: bool(panel.findChildren(CompareDialog)))
+
+
 def setting_of(name: str) -> Callable[[Scene], None]:
     def show(scene: Scene) -> None:
         scene.window.show_page("Settings")
@@ -435,6 +497,13 @@ MORE: dict[str, Callable[[Scene], None]] = {
     "history-broken": history_broken,
     "history-damaged": history_damaged,
     "history-in-part": history_in_part,
+    "history-run": history_run,
+    "history-compare": history_compare,
+    "today": today_of(TimeSpan.TODAY),
+    "today-week": today_of(TimeSpan.WEEK),
+    "today-month": today_of(TimeSpan.MONTH),
+    "today-all": today_of(TimeSpan.ALL),
+    "today-none": today_of(TimeSpan.TODAY, "none", lambda _places: None),
     "banner-weaker": troubled(WEAKER),
     "banner-history-busy": troubled(BUSY),
     "banner-history-damaged": troubled(BROKEN),
@@ -465,6 +534,8 @@ MORE: dict[str, Callable[[Scene], None]] = {
     "remember-refused": refused,
     "help": help_page,
     **network_scenes.SCENES,
+    **decision_scenes.SCENES,
+    **answered_scenes.ANSWERED,
 }
 _STYLE = """
 body { font: 14px sans-serif; margin: 24px; background: #f6f7f9; color: #1d2129; }

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.cards import Cards
 from app.chrome.frame import Frame
@@ -27,6 +27,7 @@ from runner.approval.draft import Draft
 from runner.approval.editing import Earlier
 from runner.approval.hindsight import Past, Preview, Suggestion
 from runner.identity.agents import Agent
+from runner.identity.allowance import Allowance
 from runner.model.assessment import Capability, Level, Touch
 from runner.model.decision import Decider, Verdict
 from runner.model.difference import difference
@@ -85,8 +86,8 @@ class Scene:
         self.bridge = feed.RecordingBridge()
         self.bridge.known = (
             Agent("claude-code", "0" * 64, time.time() - 9000, time.time() - 4),
-            Agent("codex", "0" * 64, time.time() - 900_000, time.time() - 400),
-            Agent("cursor", "0" * 64, time.time() - 5_000_000, 0.0, time.time()),
+            Agent("codex", "1" * 64, time.time() - 900_000, time.time() - 400, ink=1),
+            Agent("cursor", "2" * 64, time.time() - 5_000_000, 0.0, time.time(), ink=2),
         )
         self.bridge.happened.connect(self.cases.take)
         bridge: Any = self.bridge
@@ -94,6 +95,8 @@ class Scene:
         self.cases.address = "http://127.0.0.1:17317/mcp"
         self.cases.know_sandbox(SANDBOX)
         self.cases.know_agents(self.bridge.known)
+        self.over: list[QWidget] = []
+        """Windows of their own, drawn into the lower right corner."""
 
     def hear(self, *batches: tuple[Any, ...]) -> None:
         for batch in batches:
@@ -234,6 +237,28 @@ def own_shell(scene: Scene) -> None:
     one = feed.request(code, language=Language.SHELL, client=tool, isolation=Isolation.PROCESS, title="Publish")
     one = replace(one, tool=Tool.CLIENT_SHELL)
     scene.bridge.happened.emit(feed.asked(one, weigh(one)))
+
+
+def agent_settings(scene: Scene) -> None:
+    waiting(scene)
+    one = replace(
+        scene.bridge.known[0],
+        paused_at=time.time() - 60,
+        allowance=Allowance(rate_per_minute=20, seconds=10, languages=("python", "shell"), network=False),
+    )
+    scene.bridge.known = (one, *scene.bridge.known[1:])
+    scene.cases.know_agents(scene.bridge.known)
+    scene.window.show_page("Agents")
+    panel: Any = scene.window.page("Agents")
+    panel.view.setCurrentIndex(panel.model.index(0, 0))
+    panel.open_settings()
+
+
+def agent_renamed(scene: Scene) -> None:
+    agent_settings(scene)
+    panel: Any = scene.window.page("Agents")
+    panel.form.name.setText("claude-work")
+    panel.form.rename.click()
 
 
 def wrong_name(scene: Scene) -> None:
@@ -694,6 +719,8 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "own-shell": own_shell,
     "agents-welcome": welcome,
     "agents-wrong": wrong_name,
+    "agents-settings": agent_settings,
+    "agents-rename": agent_renamed,
     "settings": page("Settings"),
     "settings-changed": settings_changed,
     "settings-searched": settings_searched,
@@ -771,6 +798,9 @@ def _picture(look: Look, places: Places, play: Callable[[Scene], None], size: tu
     for dialog in scene.window.window().findChildren(QDialog):
         if dialog.isVisible():
             dialog.render(picture, QPoint((size[0] - dialog.width()) // 2, (size[1] - dialog.height()) // 2))
+    for widget in scene.over:
+        widget.render(picture, QPoint(picture.width() - widget.width() - 20, picture.height() - widget.height() - 20))
+        widget.close()
     scene.window.frame._may_close = True
     scene.window.frame.close()
     scene.window.frame.deleteLater()

@@ -220,7 +220,7 @@ def test_what_paints_itself_says_what_it_shows(stage: Stage) -> None:
     assert said(review.page.header.badge) == ("Risk CRITICAL", Role.StaticText)
     ring, role = said(review.page.header.ring)
     assert ring.endswith(" s left") and role == Role.StaticText
-    assert said(review.page.reading.code) == ("Code, shell, 2 lines, 1 finding", Role.Document)
+    assert said(review.page.reading.code) == ("Code, shell, 1 line, 1 finding", Role.Document)
     assert "rm -rf" in QAccessible.queryAccessibleInterface(review.page.reading.code).text(QAccessible.Text.Description)
     name, role = said(review.page.foot.approve)
     assert name and role == Role.Button
@@ -294,8 +294,9 @@ def test_tab_goes_as_one_reads_and_back_again(stage: Stage, name: str) -> None:
 def columns(page: Any, inside: list[QWidget]) -> list[list[QWidget]]:
     """What stands below each other: parts that stand side by side are read one after the other."""
     if hasattr(page, "queue"):
-        parts = [page.queue, page.review.page.facts]
-        assert inside.index(page.review.page.facts.findings) > inside.index(page.review.page.reading.code)
+        parts = [page.queue]
+        reading = page.review.page.reading
+        assert inside.index(reading.tabs) < inside.index(reading.code) < inside.index(page.review.page.foot.edit)
     elif hasattr(page, "detail"):
         parts = [page.list, page.detail]
     else:
@@ -428,6 +429,7 @@ def test_large_text_leaves_the_decision_within_reach(large: Stage) -> None:
     large.qtbot.waitUntil(lambda: in_sight(deciding.review.page.foot.approve))
     assert approved(large) == []
     reveal(code)
+    code.verticalScrollBar().setValue(code.verticalScrollBar().maximum())
     large.qtbot.waitUntil(lambda: code.is_seen_to_end)
     reveal(deciding.review.page.foot)
     large.qtbot.waitUntil(deciding.review.page.foot.approve.isEnabled)

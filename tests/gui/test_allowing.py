@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +19,7 @@ from app.running.panel import RunningPanel
 from runner.approval.deliberate import ApproveBy
 from runner.approval.hosts import PrivateAddress
 from runner.model.errors import KnownError
+from runner.model.events import RunFinished
 from runner.model.network import Contact, Destination
 from tests.gui import feed
 from tests.gui.network_scenes import REACHED, contacted, networked, refused
@@ -127,6 +129,24 @@ def test_a_click_allows_for_this_run(run: Run) -> None:
     run.desk.give("allow_host", "")
     assert run.rows[0].became.text() == "allowed for this run"
     assert not run.rows[0].allow.isVisible()
+
+
+def test_the_hosts_that_may_be_reached_are_those_of_now(run: Run) -> None:
+    run.contacted(REACHED, refused("blocked.example"))
+    assert run.hosts.strip.said.text() == "1 host refused. May reach api.example.com."
+    run.desk.bridge.reachable[run.request.id] = ("blocked.example", "api.example.com")
+    run.desk.qtbot.mouseClick(run.rows[0].allow, LEFT)
+    run.desk.give("allow_host", "")
+    assert run.hosts.strip.said.text().endswith("May reach api.example.com, blocked.example.")
+    run.desk.bridge.reachable[run.request.id] = ("api.example.com",)
+    run.page._tick()
+    assert run.hosts.strip.said.text().endswith("May reach api.example.com."), "it was withdrawn"
+    # What the run reached is known afterwards, too.
+    del run.desk.bridge.reachable[run.request.id]
+    later = Contact("blocked.example", 443, allowed=True)
+    ended = replace(feed.result(), contacts=(refused("blocked.example"), REACHED, later))
+    run.desk.hear((RunFinished(run.request.id, ended),))
+    assert run.hosts.strip.said.text().endswith("May reach api.example.com, blocked.example.")
 
 
 def test_a_click_for_what_was_there_before_allows_nothing(run: Run) -> None:

@@ -14,6 +14,7 @@ from runner.engine.membership import Membership
 from runner.identity.agents import Agents
 from runner.model.decision import Decider, Verdict
 from runner.model.events import AgentsChanged, ApprovalArmed, ApprovalSpent
+from runner.settings.loading import Settings
 from runner.system.clock import since_boot
 from tests.doubles import SilentRecord
 from tests.gui import feed
@@ -54,7 +55,7 @@ class Published(SilentRecord):
         self.events.append(event)
 
 
-async def _nothing(_agent: str) -> None:
+async def _nothing(_agent: str, _how: str) -> None:
     pass
 
 
@@ -66,7 +67,7 @@ def test_the_first_call_ever_is_told_from_the_first_since_the_start(
     for connected in ("codex", ""):
         record = Published()
         agents = Agents(places)
-        Membership(agents, record, lambda *_: None, _nothing)
+        Membership(agents, record, Settings, lambda *_: None, _nothing, lambda _agent: None)
         agents.recognize(token)
         agents.recognize(token)
         assert record.events == [AgentsChanged(connected)]
@@ -77,7 +78,7 @@ def test_the_window_says_that_an_agent_has_connected_and_then_no_longer(
 ) -> None:
     monkeypatch.setattr("app.chrome.banners.CONNECTED_MS", 1)
     banners, heard = desk.window.banners, Heard()
-    monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda _: False)
+    monkeypatch.setattr("app.notify.notices.in_front", lambda: False)
     notices = Notices(desk.cases, desk.window, heard, lambda: False)  # type: ignore[arg-type]
     desk.hear((AgentsChanged(),))
     assert not heard.said
@@ -95,6 +96,7 @@ def expire(desk: Desk, one: Request) -> None:
 def test_what_was_approved_for_later_and_used_is_not_offered_again(desk: Desk) -> None:
     one = desk.ask()
     desk.rested()
+    desk.window.deciding._giving_way.touch()
     expire(desk, one)
     other = desk.ask(replace(feed.request(), code="print(3)"))
     expire(desk, other)

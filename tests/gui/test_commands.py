@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import Qt
 
 from app.chrome.keys import KEYS, KeySheet
 from app.chrome.palette import Palette
 from app.parts.confirm import ConfirmDialog
+from runner.approval.modes import Mode
 from runner.model.events import ModeChanged
 from runner.system.clock import since_boot
 from tests.gui import feed
@@ -91,13 +93,17 @@ def test_lockdown_asks_first_and_is_visible(desk: Desk) -> None:
     assert desk.bridge.calls[-1] == ("guard",)
 
 
+@pytest.mark.qt_log_ignore("does not support grabbing|does not support raise|propagateSizeHints")
 def test_trust_names_one_agent_asks_first_and_shows_a_clock(desk: Desk) -> None:
     mode = desk.window.toolbar.mode
-    mode.fill()
-    (trusted,) = [action.menu() for action in mode.choices.actions() if action.menu() is not None]
-    (agent,) = [action.menu() for action in trusted.actions()]
-    assert agent.title() == "claude-code"
-    agent.actions()[1].trigger()
+    mode.open()
+    choices = mode.choices
+    assert choices.isVisible() and choices.rows[Mode.GUARDED].isChecked()
+    assert [choices.agent.itemText(row) for row in range(choices.agent.count())] == ["claude-code"]
+    desk.qtbot.mouseClick(choices.rows[Mode.TRUST], Qt.MouseButton.LeftButton)
+    assert choices.isVisible() and choices.rows[Mode.GUARDED].isChecked(), "the row alone chose something"
+    desk.qtbot.mouseClick(choices.minutes[1], Qt.MouseButton.LeftButton)
+    assert not choices.isVisible() and not mode.isDown()
     confirm(desk, yes=True)
     assert desk.bridge.calls == [("trust", "claude-code", 900.0)]
     desk.hear((ModeChanged("trust", "claude-code", since_boot() + 900),))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TEXT, SHAPE = 4.5, 3.0
-LEVELS = ("low", "medium", "high", "critical")
+LEVELS = ("neutral", "low", "medium", "high", "critical")
 TINTS = tuple(f"{level}_tint" for level in LEVELS)
 GROUNDS = ("background", "surface")
 ROWS = ("surface", "hover", "selection")
@@ -35,12 +35,15 @@ PAINTED: dict[str, tuple[tuple[str, ...], tuple[str, ...], float]] = {
     "remarks below": (LEVELS, ("code",), TEXT),
     "escapes": (("surface",), ("critical",), TEXT),
     "changes": (("muted", "text", "high", "low"), ("code", "surface"), TEXT),
+    "chips and the link of the verdict": (("low", "medium", "muted", "accent_ink"), TINTS, TEXT),
+    "counts on the rail": (("on_accent",), ("accent", *LEVELS), TEXT),
+    "terminal colors": (("teal",), ("code",), TEXT),
     "output": (("text", "muted"), ("code", "selection", "medium_tint"), TEXT),
     "bar of standard error": (("high",), ("code",), SHAPE),
     "curves": (("accent", "medium", "high"), ("surface",), SHAPE),
     "ring of the focus": (("accent",), ("background", "surface", "code", "gutter"), SHAPE),
     "icons": (("muted", "high", "accent_ink"), (*GROUNDS, "hover", "selection"), SHAPE),
-    "bar of the held button": (("on_accent",), ("accent",), SHAPE),
+    "words of the held button": (("on_accent",), ("accent", "critical"), TEXT),
 }
 """Inks, grounds and the least contrast, by what paints them."""
 

@@ -10,10 +10,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 
+from app.cards import Card
 from app.history.detail import VERSION, Detail
 from app.review.answering import LATER_WORDS
 from app.review.batch import Batch
+from app.review.deciding import OVER
 from app.review.editor import can_edit
+from app.review.giving_way import TOUCHED_SECONDS
+from app.review.joined import differing, joined
+from runner.approval.deliberate import ApproveBy
 from runner.approval.draft import Draft
 from runner.approval.editing import Earlier, Version
 from runner.model.assessment import Level
@@ -230,6 +235,43 @@ def test_the_whole_code_has_to_be_seen_even_where_only_little_changed(desk: Desk
     assert not desk.page.foot.approve.isEnabled()
 
 
+def test_after_an_edit_the_changes_are_ones_own(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)\nprint(2)"))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    desk.page.reading.editor.setPlainText("print(1)\nprint(3)")
+    assessed(desk, one)
+    desk.page.foot.done.click()
+    tabs, changes = desk.page.reading.tabs, desk.page.reading.changes
+    desk.qtbot.waitUntil(lambda: tabs.tabText(1) == "Changes +1 \N{MINUS SIGN}1")
+    assert changes.toPlainText().startswith("What you changed:") and "+    2  print(3)" in changes.toPlainText()
+    if desk.bridge.waits("earlier"):
+        desk.give("earlier", Earlier(time.time(), difference("a", "b")))
+    assert changes.toPlainText().startswith("What you changed:"), "it was asked for before the edit"
+    key(desk, Qt.Key.Key_E)
+    desk.page.foot.discard.click()
+    desk.qtbot.waitUntil(lambda: desk.bridge.waits("earlier"))
+    desk.give("earlier", Earlier(time.time(), ()))
+    assert changes.toPlainText().startswith("The same code was approved")
+
+
+def test_the_editor_has_the_colors_of_code_and_leaves_its_text_alone(desk: Desk) -> None:
+    code = "# \U0001f600 note\nprint('a')"
+    desk.ask(feed.request(code))
+    desk.rested()
+    key(desk, Qt.Key.Key_E)
+    editor = desk.page.reading.editor
+    told: list[str] = []
+    editor.changed.connect(told.append)
+
+    def colors(line: int) -> list[tuple[int, int]]:
+        layout = editor.document().findBlockByNumber(line).layout()
+        return [(one.start, one.length) for one in layout.formats()]
+
+    desk.qtbot.waitUntil(lambda: colors(0) == [(0, 9)] and (6, 3) in colors(1))
+    assert editor.code == code and told == [] and not drafts(desk), "colors are no change"
+
+
 # ---- pauses ----
 
 
@@ -246,7 +288,7 @@ def test_that_a_request_came_on_screen_pauses_nothing_and_the_first_touch_does_o
 def test_a_pause_is_shown(desk: Desk) -> None:
     one = desk.ask()
     desk.hear((QuestionPaused(one.id, since_boot() + 540, 600),))
-    assert "countdown paused" in desk.page.header.below.text()
+    assert "Paused, asks until " in desk.page.header.below.text()
     assert desk.page.header.ring.left > 500
 
 
@@ -262,20 +304,108 @@ def missed(desk: Desk) -> Request:
 
 def test_what_expired_can_be_approved_for_later_and_that_runs_nothing(desk: Desk) -> None:
     one = missed(desk)
+    later = desk.page.foot.later
     assert desk.page.foot.sentence.text() in ("", LATER_WORDS)
-    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
+    desk.qtbot.mouseClick(later, LEFT)
     assert desk.bridge.calls == [], "a click meant for the question was taken for its late approval"
     desk.rest_passes()
-    assert desk.page.foot.approve.isEnabled()
+    assert later.isEnabled() and not desk.page.foot.approve.isVisible()
     assert desk.page.foot.sentence.text() == LATER_WORDS
-    assert desk.page.foot.approve.text() == "Approve for later  A"
-    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
+    assert later.text() == "Approve for later"
+    desk.qtbot.mouseClick(later, LEFT)
     assert desk.bridge.calls == [("arm", one.id, one.digest)]
     desk.hear((ApprovalArmed(one.id, since_boot() + 600, 600.0),))
-    assert not desk.page.foot.approve.isVisible()
+    assert not later.isVisible()
     assert desk.page.foot.sentence.text().startswith("Approved for later: it runs once")
     desk.hear((ApprovalSpent(one.id, used=False),))
-    assert desk.page.foot.approve.isVisible()
+    assert later.isVisible()
+
+
+HELD = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.mark.parametrize("level", [Level.HIGH, Level.CRITICAL])
+def test_no_key_approves_what_is_over(desk: Desk, level: Level) -> None:
+    """A letter that was meant for the request that waits armed the one that had expired (verdict.md, 1.2)."""
+    one = desk.ask(None, feed.assessment(level))
+    desk.rested()
+    desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
+    desk.rest_passes()
+    desk.review.focus_neutral()
+    for which in (Qt.Key.Key_A, Qt.Key.Key_Return, Qt.Key.Key_Space, Qt.Key.Key_D, Qt.Key.Key_E):
+        key(desk, which)
+    desk.page.foot.approve.press_key()
+    desk.page.foot.approve.decided.emit()
+    desk.qtbot.keyPress(desk.page.reading.code, Qt.Key.Key_A, HELD)
+    assert not desk.page.foot.later._frames.isActive() and not desk.page.foot.approve._frames.isActive()
+    assert desk.bridge.calls == []
+
+
+def test_a_for_what_is_over_only_brings_the_next_question_on_screen(desk: Desk) -> None:
+    gone = desk.ask(feed.request("print(1)"))
+    desk.rested()
+    desk.window.deciding._giving_way.touch()
+    desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
+    other = desk.ask(feed.request("print(2)"))
+    assert desk.review.card is not None and desk.review.card.id == gone.id
+    desk.rest_passes()
+    desk.review.focus_neutral()
+    key(desk, Qt.Key.Key_A)
+    assert desk.review.card is not None and desk.review.card.id == other.id
+    assert desk.bridge.calls == []
+
+
+def test_a_pin_that_was_asked_for_in_time_arms_nothing_after_the_time(desk: Desk) -> None:
+    desk.bridge.approve_by = ApproveBy.PIN
+    one = desk.ask()
+    desk.rested()
+    desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
+    desk.page.foot.pin.field.insert("4711")
+    desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
+    desk.page.foot.pin.approved.emit("4711")
+    desk.rest_passes()
+    desk.page.foot.pin.approved.emit("4711")
+    assert desk.bridge.calls == []
+
+
+def test_an_approval_for_later_can_be_taken_back(desk: Desk) -> None:
+    one = missed(desk)
+    assert not desk.page.foot.take_back.isVisible()
+    desk.hear((ApprovalArmed(one.id, since_boot() + 600, 600.0),))
+    desk.qtbot.mouseClick(desk.page.foot.take_back, LEFT)
+    desk.qtbot.mouseClick(desk.page.foot.take_back, LEFT)
+    assert desk.bridge.calls == [("take_back", one.id)]
+    desk.give("take_back", "There is nothing to take back.")
+    assert desk.page.notice.text == "There is nothing to take back." and desk.page.foot.take_back.isEnabled()
+    desk.qtbot.mouseClick(desk.page.foot.take_back, LEFT)
+    desk.hear((ApprovalSpent(one.id, used=False),))
+    assert not desk.page.foot.take_back.isVisible() and desk.page.foot.later.isVisible()
+
+
+def test_what_is_over_gives_way_once_nobody_touches_it(desk: Desk) -> None:
+    now = 1000.0
+    giving_way = desk.window.deciding._giving_way
+    giving_way._clock = lambda: now
+    gone = desk.ask(feed.request("print(1)"))
+    late, soon = (desk.ask(feed.request(f"print({left})"), left=left) for left in (50.0, 20.0))
+    giving_way.touch()
+    desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
+    now += TOUCHED_SECONDS - 1
+    giving_way.look()
+    assert desk.review.card is not None and desk.review.card.id == gone.id
+    now += 1
+    giving_way.look()
+    assert desk.review.card.id == soon.id != late.id
+    assert desk.page.foot.sentence.text().startswith(OVER) and not desk.page.foot.approve.isEnabled()
+    key(desk, Qt.Key.Key_A)
+    assert desk.answers == []
+
+
+def test_a_question_gives_way_to_nothing(desk: Desk) -> None:
+    one = desk.ask(feed.request("print(1)"), left=50.0)
+    desk.ask(feed.request("print(2)"), feed.assessment(Level.CRITICAL), left=5.0)
+    desk.window.deciding._giving_way.look()
+    assert desk.review.card is not None and desk.review.card.id == one.id
 
 
 def test_missed_requests_are_listed_until_dismissed(desk: Desk) -> None:
@@ -292,7 +422,7 @@ def test_missed_requests_are_listed_until_dismissed(desk: Desk) -> None:
 def test_denying_is_not_offered_for_what_is_over(desk: Desk) -> None:
     missed(desk)
     desk.rest_passes()
-    assert desk.page.foot.approve.isEnabled()
+    assert desk.page.foot.later.isEnabled()
     assert not desk.page.foot.deny.isVisible() and not desk.page.foot.edit.isVisible()
 
 
@@ -417,6 +547,25 @@ def test_what_changes_while_the_batch_is_open_leaves_it(desk: Desk) -> None:
     assert desk.answers == [("approve", second.id, second.digest)]
 
 
+def test_a_batch_denies_everything_that_was_selected_with_its_reason(desk: Desk) -> None:
+    requests = alike(desk, 2)
+    worst = desk.ask(feed.request("rm()"), feed.assessment(Level.CRITICAL))
+    desk.window.deciding.queue.bar.mark.click()
+    desk.window.deciding.queue.model.marked.add(worst.id)
+    found = batch(desk)
+    found.reason.setText("  not\u202e now ")
+    for which in (Qt.Key.Key_Return, Qt.Key.Key_Space):
+        desk.qtbot.keyClick(found.reason, which)
+    desk.qtbot.mouseClick(found.deny, LEFT)
+    assert desk.answers == [], "a click at once was taken"
+    gone = requests.pop()
+    desk.hear(feed.decided(gone, Verdict.WITHDRAWN, Decider.AGENT))
+    rest_passes(desk, found)
+    assert found.deny.text() == "Deny 2"
+    desk.qtbot.mouseClick(found.deny, LEFT)
+    assert desk.answers == [("deny", one.id, one.digest, "not now") for one in (*requests, worst)]
+
+
 def test_a_batch_shows_all_of_the_code_before_it_approves(desk: Desk) -> None:
     for number in range(2):
         desk.ask(feed.request("\n".join(f"step_{step}({number})" for step in range(200))))
@@ -444,3 +593,50 @@ def test_the_history_shows_both_versions(look: Look, places: Places, qtbot: QtBo
     assert detail.code.selected_text() == "print(1)"
     assert detail.extras[VERSION].selected_text() == "print(2)"
     assert "see Your version" in detail.outcome.text()
+
+
+# ---- a batch of what is alike ----
+
+TEN = """\
+import csv
+rows = list(csv.reader(open('part-{n}.csv')))
+total = 0
+for row in rows:
+    total += 1
+print(total)"""
+
+
+def card_of(code: str, *findings: Any, **others: Any) -> Card:
+    one = feed.request(code, **others)
+    return Card(one, 0.0, one.digest, feed.assessment(Level.HIGH, *findings))
+
+
+def test_what_is_alike_stands_in_a_batch_once_with_the_lines_that_differ() -> None:
+    found = feed.finding(2, "Reads a file.")
+    text, findings = joined([card_of(TEN.format(n=n), found) for n in (0, 3, 6)])
+    assert text.count("total += 1") == 1
+    for n in (0, 3, 6):
+        assert f"open('part-{n}.csv')" in text
+    lines = text.split("\n")
+    assert [lines[one.span.line - 1].strip().removeprefix("2: ") for one in findings] == [
+        f"rows = list(csv.reader(open('part-{n}.csv')))" for n in (0, 3, 6)
+    ]
+    assert "The same as 1 but for 1 line:" in lines
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        card_of(TEN.format(n=1), stdin="yes"),
+        card_of(TEN.format(n=1) + "\nprint(2)"),
+        card_of(TEN.format(n=1), feed.finding(4, "Something else.")),
+        card_of("\n".join(f"other_{n}()" for n in range(6))),
+        card_of(TEN.format(n=1), language=None),
+    ],
+    ids=["input", "more lines", "a finding in a line that is the same", "most lines differ", "language"],
+)
+def test_what_differs_in_anything_else_is_shown_whole(other: Card) -> None:
+    first = card_of(TEN.format(n=0))
+    assert differing(first, other) is None
+    text, _ = joined([first, other])
+    assert other.request.code in text

@@ -96,7 +96,7 @@ def test_tasks_of_a_page_end_with_it(desk: Desk) -> None:
 
     desk.ask()
     desk.rested()
-    desk.page.foot.remember.click()
+    desk.review.answering.press_remember()
     desk.qtbot.waitUntil(lambda: desk.bridge.waits("preview"))
     # It was asked before the task that awaits it has begun.
     feed.turn()

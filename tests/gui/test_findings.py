@@ -8,7 +8,8 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication
 
-from runner.model.assessment import Assessment, Capability, Finding, Level, Span
+from app.review import findings
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Span
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -113,3 +114,17 @@ def test_a_tip_tells_evidence_and_reference_as_plain_text(desk: Desk) -> None:
     assert "MITRE ATT&amp;CK technique T1485" in tips[0]
     assert "Common weakness CWE-78" in tips[2]
     assert "&lt;b&gt;step_199()&lt;/b&gt;" in tips[0]
+
+
+def test_what_belongs_to_no_line_names_none(desk: Desk) -> None:
+    reason = "It runs programs of its own while it is installed."
+    whole = Finding("package.builds", Level.CRITICAL, Capability.PACKAGES, WHOLE, "one 1.0", reason, "T1195.001")
+    here = finding(1, Capability.NETWORK)
+    desk.ask(feed.request(code=CODE), Assessment(Level.CRITICAL, (reason,), (whole, here)))
+    model = desk.page.facts.findings.model()
+    spoken = [model.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole) for row in range(2)]
+    assert spoken == [f"CRITICAL: {reason}", "HIGH, line 1: Reason 1."]
+    assert [findings._below(one) for one in (whole, here)] == [
+        "CRITICAL \N{MIDDLE DOT} packages",
+        "HIGH \N{MIDDLE DOT} line 1 \N{MIDDLE DOT} network",
+    ]

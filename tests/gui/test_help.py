@@ -72,11 +72,11 @@ def test_what_the_help_names_is_in_the_window(desk: Desk) -> None:
     for name in ("Queue", "Running", "History", "Agents", "Rules", "Doctor"):
         assert f"*{name}*" in text and name in {page.name for page in KNOWN}
     shown = " ".join(button.text() for button in desk.window.findChildren(QAbstractButton))
-    for name in ("Approve once", "Deny", "Edit", "Remember", "Stop all"):
+    for name in ("Approve once", "Deny", "Edit", "More choices", "Approve for later", "Take back", "Stop all"):
         assert f"**{name}**" in text and name in shown
     for name in ("Guarded", "Lockdown", "Trust"):
-        desk.window.toolbar.mode.fill()
-        assert f"*{name}*" in text and any(name in one.text() for one in desk.window.toolbar.mode.choices.actions())
+        rows = desk.window.toolbar.mode.choices.rows.values()
+        assert f"*{name}*" in text and any(name in one.text() for one in rows)
 
 
 def test_its_keys_are_those_of_the_window() -> None:

@@ -50,7 +50,7 @@ def over(desk: Desk, panel: HistoryPanel) -> str:
 def test_what_is_listed_and_what_is_shown_are_written(
     desk: Desk, panel: HistoryPanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jsonl, csv, _ = FILTERS
+    jsonl, csv, *_ = FILTERS
     panel.filters.verdict.setCurrentIndex(panel.filters.verdict.findData(Verdict.DENIED))
     answer(monkeypatch, tmp_path / "listed", jsonl)
     panel.exporting.listed.trigger()

@@ -71,6 +71,13 @@ def test_a_call_without_a_session_is_not_another_one(desk: Desk) -> None:
     assert below(desk)[0] == "claude-code"
 
 
+def test_programs_of_other_names_are_told_apart_where_no_call_names_a_session(desk: Desk) -> None:
+    desk.ask(by(0))
+    assert below(desk)[0] == "claude-code"
+    desk.ask(replace(by(0, "cursor 1"), code="print(9)"))
+    assert below(desk)[0] == 'claude-code as "codex 0.91"'
+
+
 def test_sessions_of_two_agents_are_not_mixed_up(desk: Desk) -> None:
     desk.ask(by(1))
     desk.ask(replace(by(2), agent="cursor"))

@@ -18,7 +18,7 @@ from tests.gui import feed
 if TYPE_CHECKING:
     from tests.gui.conftest import Desk
 
-READY = ("Queue", "Agents", "Settings", "Doctor", "Help")
+READY = ("Today", "Queue", "Agents", "Settings", "Doctor", "Help")
 CONTROLS = (QAbstractButton, QComboBox, QLineEdit)
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
@@ -77,7 +77,7 @@ def test_coming_back_to_the_queue_rests_again(desk: Desk) -> None:
 
 @pytest.mark.parametrize("name", READY)
 def test_pages_have_keys(desk: Desk, name: str) -> None:
-    number = [page.name for page in PAGES].index(name) + 1
+    (number,) = [page.number for page in PAGES if page.name == name]
     desk.window.show_page("Agents" if name == "Queue" else "Queue")
     key(desk, Qt.Key(Qt.Key.Key_0 + number), CONTROL)
     assert desk.window.shown_page == name
@@ -99,7 +99,7 @@ def test_pause_all_becomes_resume_all_and_says_what_continues(desk: Desk) -> Non
     desk.hear((RunHeld(inside[1].id, True),))
     assert hold.text().strip() == "Resume all" and desk.window.toolbar.state.text().startswith("2 runs paused")
     desk.give("hold_all", (local.id,))
-    assert "1 run cannot be paused: claude-code's in the local sandbox" in desk.window.toolbar.state.text()
+    assert "1 run in the local sandbox can't be paused. Stop instead?" in desk.window.toolbar.state.text()
     hold.click()
     assert desk.bridge.calls == [("hold_all", True), ("hold_all", False)]
 

@@ -125,6 +125,8 @@ def test_a_text_typed_for_a_request_that_only_came_on_screen_does_nothing(desk: 
     first, _ = desk.ask(feed.request("print(1)")), desk.ask(feed.request("print(2)"))
     desk.rested()
     hands = Hands(desk)
+    # Somebody is busy with it, so that it stays when it is over.
+    desk.window.deciding._giving_way.touch()
     desk.hear(feed.decided(first))
     hands.press("d", after=10.0)
     hands.type("delete it")

@@ -78,3 +78,10 @@ def test_with_a_folder_of_its_own_no_desktop_is_touched(tmp_path: Path, monkeypa
 
 def test_the_command_is_quoted_as_desktops_read_it() -> None:
     assert login.quoted('/a folder/100%/it"s $HOME\\x') == '"/a folder/100%%/it\\\\"s \\\\$HOME\\\\\\\\x"'
+
+
+def test_it_starts_minimized_where_that_is_wanted_and_a_change_of_that_is_taken_up(file: Path) -> None:
+    login.keep(file, COMMAND, wanted=True, before=False, minimized=True)
+    assert f'Exec="{COMMAND}" --minimized\n' in file.read_text()
+    login.keep(file, COMMAND, wanted=True, before=True)
+    assert "--minimized" not in file.read_text()

@@ -6,6 +6,7 @@ import os
 import queue
 import subprocess
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,12 +17,14 @@ from jeepney.wrappers import DBusAddress
 from PySide6.QtCore import QObject, Signal
 
 from app.notify.desktop import NAME, PATH, SOUND, Desktop, Said
-from app.notify.notices import Notices
+from app.notify.notices import Notices, telling
 from app.notify.tray import NO_TRAY, Tray
+from app.prompt.stack import urgency
 from runner.model.assessment import Level
 from runner.model.decision import Decider, Verdict
-from runner.model.events import CallsRefused, ModeChanged, QuestionPaused, RequestArrived
+from runner.model.events import AwayChanged, CallsRefused, ModeChanged, QuestionPaused, RequestArrived
 from runner.model.result import Outcome
+from runner.model.verdict import RiskVerdict
 from runner.system.clock import since_boot
 from tests.components import require
 from tests.gui import feed
@@ -54,7 +57,7 @@ class Heard(QObject):
 @pytest.fixture
 def heard(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Iterator[Heard]:
     """The window is not in front."""
-    monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda self: False)
+    monkeypatch.setattr("app.notify.notices.in_front", lambda: False)
     heard = Heard()
     notices = Notices(desk.cases, desk.window, heard, lambda: False)  # type: ignore[arg-type]
     yield heard
@@ -76,7 +79,7 @@ def test_nothing_is_announced_while_the_window_is_in_front(desk: Desk) -> None:
 def test_a_question_is_reported_without_words_of_the_agent_and_taken_back(desk: Desk, heard: Heard) -> None:
     one = desk.ask(feed.request("print(1)", title="<b>Approve me</b>"), feed.assessment(Level.CRITICAL))
     (said,) = heard.said
-    assert said == Said(one.id, "CRITICAL request", "claude-code asks to run code. Open it to review.")
+    assert said == Said(one.id, "CRITICAL request by claude-code, 60 s left", "Code is run.")
     desk.hear(feed.decided(one, Verdict.WITHDRAWN, Decider.AGENT))
     assert one.id in heard.unsaid
 
@@ -113,6 +116,40 @@ def test_what_was_missed_what_hit_a_limit_and_many_refusals_are_reported(desk: D
     desk.hear((CallsRefused("codex", 15, "too many"),), (CallsRefused("codex", 15, "too many"),))
     desk.hear((CallsRefused("codex", 15, "too many"),))
     assert [said.title for said in heard.said] == ["A request expired", "A run hit a limit", "Many refused calls"]
+
+
+def test_several_expiries_are_one_notice(desk: Desk, heard: Heard) -> None:
+    gone = [desk.ask(feed.request(f"step_{number}()")) for number in range(3)]
+    heard.said.clear()
+    for one in gone:
+        desk.hear(feed.decided(one, Verdict.EXPIRED, Decider.ENGINE))
+    assert {said.about for said in heard.said} == {gone[0].id}, "each replaces the one before"
+    assert heard.said[-1].title == "3 requests expired"
+
+
+def test_nothing_is_said_while_a_dialog_is_in_front_or_somebody_wants_quiet(
+    desk: Desk, heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.window.presence.begin(15)
+    desk.ask(feed.request("one()"))
+    desk.window.presence.end()
+    monkeypatch.setattr("app.notify.notices.in_front", lambda: True)
+    gone = desk.ask(feed.request("two()"))
+    desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
+    desk.hear((AwayChanged(True),))
+    monkeypatch.setattr("app.notify.notices.in_front", lambda: False)
+    desk.ask(feed.request("three()"))
+    assert heard.said == []
+
+
+def test_a_notice_says_what_would_happen_but_nothing_that_could_be_markup(desk: Desk, heard: Heard) -> None:
+    told = RiskVerdict("Sends data to stats.example.")
+    desk.ask(None, replace(feed.assessment(Level.HIGH, feed.finding(1, "Sends data.")), verdict=told), left=30.0)
+    assert heard.said[0].title == "HIGH request by claude-code, 30 s left"
+    assert heard.said[0].text == "Sends data to stats.example."
+    hostile = replace(feed.assessment(), verdict=RiskVerdict("Writes <a href='x'>here</a>."))
+    card = desk.cases.card(desk.ask(feed.request("two()"), hostile).id)
+    assert card is not None and telling(card) == "Open it to review."
 
 
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
@@ -258,7 +295,7 @@ def notified(bus: Bus) -> dict[str, Any]:
 @pytest.fixture
 def told(desk: Desk, bus: Bus, desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Notices on a real bus, with sounds; the window is not in front. What rang here."""
-    monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda self: False)
+    monkeypatch.setattr("app.notify.notices.in_front", lambda: False)
     monkeypatch.setattr("app.notify.notices.LONG_RUN_MS", 20)
     rang: list[str] = []
     notices = Notices(desk.cases, desk.window, desktop, lambda: True, lambda: rang.append("rang"))
@@ -271,7 +308,7 @@ def test_a_question_is_shown_and_stays_and_sounds_when_half_of_its_time_has_pass
 ) -> None:
     desk.ask(window=0.4)
     first = notified(bus)
-    assert (first["title"], first["lasting"]) == ("HIGH request", 8000)
+    assert (first["title"], first["lasting"]) == ("A request by claude-code, 1 s left", 8000)
     assert first["hints"]["suppress-sound"] == ("b", True) and "sound-name" not in first["hints"]
     desk.qtbot.waitUntil(lambda: not bus.calls.empty())
     again = notified(bus)
@@ -310,4 +347,21 @@ def test_without_a_tray_it_is_said_once_and_everything_continues(desk: Desk) -> 
     tray.say("title", "text")
     desk.hear((ModeChanged("lockdown"),))
     assert tray.words() == "Assent, Lockdown: 1 waiting"
+    desk.window.presence.begin(15)
+    assert tray.words().startswith("Assent, Lockdown, quiet until ")
+    tray.deleteLater()
+
+
+def test_the_tray_lists_what_waits_the_worst_first_and_leads_there(desk: Desk) -> None:
+    desk.ask(feed.request("one()", title="Tom & Jerry\tCtrl+X"))
+    worst = desk.ask(feed.request("two()", title="x" * 200), feed.assessment(Level.CRITICAL))
+    tray = Tray(desk.cases, desk.window._look, desk.window)
+    tray.fill(sorted(desk.cases.waiting(), key=urgency))
+    first, second, *_ = tray._menu.actions()
+    assert first.text().startswith("CRITICAL: xxx") and len(first.text()) < 100
+    assert second.text().startswith("Tom && Jerry Ctrl+X"), "an ampersand or a tab would be taken for a key"
+    desk.window.show_page("Help")
+    first.trigger()
+    assert desk.window.shown_page == "Queue" and desk.answers == []
+    assert desk.review.card is not None and desk.review.card.id == worst.id
     tray.deleteLater()

@@ -127,7 +127,7 @@ def test_a_plan_beside_code_has_its_own_tab(desk: Desk) -> None:
     desk.ask(feed.request("import requests", packages=("requests",), plan=plan(), title="Fetch"))
     reading = desk.page.reading
     tabs = [reading.tabs.tabText(number) for number in range(reading.tabs.count())]
-    assert tabs == ["Code", "Changes", "Packages (end not seen)"]
+    assert tabs == ["Code", "Changes", "Packages (end not seen)", "Details"]
     reading.tabs.setCurrentIndex(2)
     desk.qtbot.waitUntil(lambda: reading.tabs.tabText(2) == "Packages")
 

@@ -111,7 +111,7 @@ def test_a_missed_request_and_an_edited_one_need_it(desk: Desk) -> None:
     one = desk.ask()
     desk.hear(feed.decided(one, Verdict.EXPIRED))
     desk.rest_passes()
-    desk.review.answering.press_approve()
+    QTest.mouseClick(desk.page.foot.later, Qt.MouseButton.LeftButton)
     QTest.keyClicks(desk.page.foot.pin.field, PIN)
     QTest.keyClick(desk.page.foot.pin.field, Qt.Key.Key_Return, CTRL)
     assert ("arm", one.id, one.digest, PIN) in desk.bridge.calls

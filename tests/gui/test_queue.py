@@ -23,6 +23,7 @@ from runner.system.clock import since_boot
 from tests.gui import feed
 
 if TYPE_CHECKING:
+    from runner.model.assessment import Assessment
     from runner.model.events import Event
     from runner.model.request import Request
     from tests.gui.conftest import Desk
@@ -94,11 +95,27 @@ def test_nothing_moves_while_the_order_is_held(model: QueueModel) -> None:
 
 def test_rows_say_in_words_what_they_show(model: QueueModel) -> None:
     one = feed.request("print(1)", "codex", title="Print <b>one</b>\u202e")
-    take(model, feed.asked(one, feed.assessment(Level.HIGH), left=24.0))
+    found = feed.finding(1, "Reads a secret.", Level.HIGH)
+    take(model, feed.asked(one, feed.assessment(Level.HIGH, found), left=24.0))
     assert model.text(0) == "Agent codex"
     assert model.text(1).startswith("codex, Python, HIGH, Print <b>one</b>")
     assert model.text(1).endswith(", 24 s left")
     assert "\u202e" not in model.text(1)
+    take(model, feed.asked(feed.request("print(2)", "cursor"), feed.assessment(Level.HIGH)))
+    assert model.text(3).startswith("cursor, Python, No findings, "), "the class alone is nothing to look at"
+
+
+def test_what_is_worth_a_look_comes_first(model: QueueModel) -> None:
+    def found(level: Level) -> Assessment:
+        return feed.assessment(Level.HIGH, feed.finding(1, "Something.", level))
+
+    take(model, asked("calm", left=5), asked("calm too", "two", left=1))
+    take(model, feed.asked(feed.request("amber", "two"), found(Level.MEDIUM), left=90))
+    take(model, feed.asked(feed.request("red", "one"), found(Level.HIGH), left=80))
+    take(model, feed.asked(feed.request("red soon", "one"), found(Level.HIGH), left=10))
+    assert rows(model) == ["[one]", "red soon", "red", "calm", "[two]", "amber", "calm too"]
+    take(model, feed.asked(feed.request("network", "two"), feed.assessment(Level.CRITICAL), left=99))
+    assert rows(model)[:2] == ["[two]", "network"], "what is approved by a deliberate act alone never looks calm"
 
 
 def test_headings_cannot_be_chosen(model: QueueModel) -> None:
@@ -174,13 +191,14 @@ def test_what_was_denied_elsewhere_does_not_bring_up_the_next(desk: Desk) -> Non
     first = desk.ask(feed.request("first"))
     desk.ask(feed.request("second"))
     desk.rested()
+    desk.window.deciding._giving_way.touch()
     desk.hear(feed.decided(first, Verdict.EXPIRED, Decider.ENGINE))
-    assert shown(desk) == "first"
+    assert shown(desk) == "first", "somebody is busy with it"
 
 
 def test_a_new_assessment_is_shown_in_its_row(desk: Desk) -> None:
     one = desk.ask(None, feed.assessment(Level.LOW))
-    desk.hear((RequestAssessed(one.id, feed.assessment(Level.HIGH)),))
+    desk.hear((RequestAssessed(one.id, feed.assessment(Level.HIGH, feed.finding(1, "Sends it.", Level.HIGH))),))
     assert desk.window.deciding.queue.model.text(1).startswith("claude-code, Python, HIGH, ")
 
 

@@ -90,6 +90,7 @@ def test_the_review_shows_hosts_and_what_may_leave(desk: Desk) -> None:
     desk.hear((SandboxesChanged((network_scenes.keep(),)),))
     desk.ask(network_scenes.networked(sandbox=network_scenes.KEPT), feed.assessment(Level.CRITICAL))
     reach = desk.page.facts.reach
+    desk.page.reading.show_details()
     assert reach.isVisibleTo(desk.page)
     assert reach.lines[2] == "api.example.com"
     assert reach.lines[4] == f"stats.example.net: {words.BY_GRANT}"
@@ -97,6 +98,7 @@ def test_the_review_shows_hosts_and_what_may_leave(desk: Desk) -> None:
     assert reach.keeps.text() == words.ONLY_THIS
     desk.ask(feed.request("print(2)"), feed.assessment())
     desk.review.show_card(desk.cases.waiting()[-1])
+    desk.page.reading.show_details()
     assert not reach.isVisibleTo(desk.page)
 
 
@@ -107,7 +109,7 @@ def test_many_hosts_are_a_part_that_must_be_seen(desk: Desk) -> None:
     assert [part.name for part in one.parts] == ["Code", HOSTS]
     assert HOSTS in reading.unseen
     assert "And 1 more" in desk.page.facts.reach.none.text()
-    reading.tabs.setCurrentIndex(reading.tabs.count() - 1)
+    reading.tabs.setCurrentIndex(reading.tabs.count() - 2)
     desk.qtbot.waitUntil(lambda: HOSTS not in reading.unseen)
 
 

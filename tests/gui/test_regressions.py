@@ -73,14 +73,19 @@ def test_03_shift_tab_in_the_reason_field_approves_nothing(desk: Desk) -> None:
     assert decided(desk) == []
 
 
-def test_04_getting_rid_of_one_request_does_not_answer_the_next(desk: Desk) -> None:
+@pytest.mark.parametrize("touched", [True, False], ids=["by Next", "it gives way by itself"])
+def test_04_getting_rid_of_one_request_does_not_answer_the_next(desk: Desk, touched: bool) -> None:
     gone = desk.ask(feed.request("one()"))
     desk.ask(feed.request("two()"))
     desk.rested()
-    desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
     now = time.monotonic() + 10
     desk.review.guard._clock = lambda: now  # it stands still: what comes below comes at once
-    desk.page.foot.next.click()
+    if touched:
+        desk.window.deciding._giving_way.touch()
+    desk.hear(feed.decided(gone, Verdict.EXPIRED, Decider.ENGINE))
+    if touched:
+        assert desk.review.card is not None and desk.review.card.id == gone.id, "somebody is busy with it"
+        desk.page.foot.next.click()
     desk.qtbot.waitUntil(desk.page.foot.approve.isEnabled)
     assert desk.review.card is not None and desk.review.card.id != gone.id
     desk.qtbot.mouseClick(desk.page.foot.approve, LEFT)
@@ -133,7 +138,7 @@ def test_06_nothing_is_masked_where_a_person_decides(desk: Desk) -> None:
 
 
 def test_10_a_notice_or_a_message_is_no_approval(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(type(desk.window), "isActiveWindow", lambda self: False)
+    monkeypatch.setattr("app.notify.notices.in_front", lambda: False)
     monkeypatch.setattr(desk.window.frame, "bring_to_front", lambda: None)
     heard = Heard()
     notices = Notices(desk.cases, desk.window, heard, lambda: False)  # type: ignore[arg-type]
@@ -141,7 +146,7 @@ def test_10_a_notice_or_a_message_is_no_approval(desk: Desk, monkeypatch: pytest
     for about in (one.id, "approve", f"approve {one.id}"):
         heard.clicked.emit(about)
     assert decided(desk) == []
-    assert not any("approve" in said.text.lower() for said in heard.said)
+    assert heard.said and not any("approve" in said.text.lower() for said in heard.said)
     notices.deleteLater()
 
 

@@ -68,7 +68,7 @@ def opened(desk: Desk, level: Level = Level.HIGH) -> RememberDialog:
     """The dialog about a request under review."""
     desk.ask(feed.request(title="Say hello <b>x</b>"), feed.assessment(level))
     desk.rested()
-    desk.qtbot.mouseClick(desk.page.foot.remember, Qt.MouseButton.LeftButton)
+    desk.review.answering.press_remember()
     (dialog,) = desk.window.findChildren(RememberDialog)
     return dialog
 

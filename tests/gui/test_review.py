@@ -182,6 +182,8 @@ def test_released_beside_the_button_answers_nothing(desk: Desk) -> None:
 def test_common_keys_decide_nothing_wherever_the_focus_is(desk: Desk, key: Qt.Key) -> None:
     desk.ask()
     desk.rested()
+    # From the beginning: where the editor is opened on the way, Tab stays in it.
+    desk.window.toolbar.mode.setFocus(Qt.FocusReason.TabFocusReason)
     focused = set()
     for _ in range(40):
         target = QApplication.focusWidget()
@@ -452,7 +454,7 @@ def test_text_of_agents_is_shown_letter_by_letter(desk: Desk) -> None:
     desk.ask(one, feed.assessment(Level.HIGH, feed.finding(1, "<img src=x> is <i>named</i>.")))
     title = desk.page.header.title
     assert title.textFormat() is Qt.TextFormat.PlainText
-    assert title.text().startswith("<b>Bold</b> ")
+    assert title.text().startswith("\N{LEFT DOUBLE QUOTATION MARK}<b>Bold</b> "), "the agent's words are in quotes"
     assert "\u202e" not in title.text()
 
 
@@ -466,7 +468,7 @@ UNSEEN = "(end not seen)"
 def test_variables_and_input_have_tabs_that_say_what_has_not_been_seen(desk: Desk) -> None:
     desk.ask(feed.request("print(rows)", context='{"rows": 3}', stdin="yes"))
     desk.rested()
-    assert tabs(desk) == ["Code", "Changes", f"Variables {UNSEEN}", f"Input {UNSEEN}"]
+    assert tabs(desk) == ["Code", "Changes", f"Variables {UNSEEN}", f"Input {UNSEEN}", "Details"]
     assert desk.page.reading.tabs.isVisible()
 
 
@@ -474,7 +476,7 @@ def test_a_known_file_that_the_code_starts_is_a_part_to_be_seen(desk: Desk) -> N
     known = (KnownFile("main.py", LONG), KnownFile("helper.py", "value = 1"))
     desk.ask(feed.request("import main", sandbox="3f9c", known=known))
     desk.rested()
-    assert tabs(desk) == ["Code", "Changes", f"File main.py {UNSEEN}", f"File helper.py {UNSEEN}"]
+    assert tabs(desk) == ["Code", "Changes", f"File main.py {UNSEEN}", f"File helper.py {UNSEEN}", "Details"]
     assert desk.page.foot.sentence.text() == "Look at File main.py and File helper.py to the end to approve."
     assert not desk.page.foot.approve.isEnabled()
     desk.page.reading.tabs.setCurrentIndex(3)
@@ -502,7 +504,7 @@ def test_nothing_is_approved_before_variables_and_input_were_seen(desk: Desk) ->
     assert not review.page.foot.approve.isEnabled()
     bar.setValue(bar.maximum())
     desk.qtbot.waitUntil(review.page.foot.approve.isEnabled)
-    assert tabs(desk) == ["Code", "Changes", "Variables", "Input"]
+    assert tabs(desk) == ["Code", "Changes", "Variables", "Input", "Details"]
     review.page.reading.tabs.setCurrentIndex(2)
     assert review.page.foot.approve.isEnabled(), "what has been seen need not be seen again"
     click(desk, review.page.foot.approve)
@@ -533,7 +535,7 @@ def test_what_is_over_has_nothing_left_to_be_seen(desk: Desk) -> None:
     one = desk.ask(feed.request("print(1)", stdin="yes"))
     desk.rested()
     desk.hear(feed.decided(one, Verdict.WITHDRAWN, Decider.AGENT))
-    assert tabs(desk) == ["Code", "Changes", "Input"]
+    assert tabs(desk) == ["Code", "Changes", "Input", "Details"]
 
 
 def test_the_digest_can_be_copied_whole(desk: Desk) -> None:

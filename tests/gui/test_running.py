@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from app.parts.lines import SUMMARY
+from app.parts.output_painting import text_of
 from app.running.panel import RunningPanel
-from runner.model.events import RunHeld, SandboxesChanged
+from runner.model.events import RunFinished, RunHeld, SandboxesChanged
 from runner.model.kept_sandbox import Kept
 from runner.model.request import Isolation, Language
+from runner.sandbox.output import Stream, Transcript
 from tests.gui import feed
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def test_a_run_in_a_container_can_be_paused_and_continues(desk: Desk) -> None:
     page.hold.click()
     desk.hear((RunHeld(name, True),))
     assert page.hold.text() == "Resume"
-    assert page.state.text().split(": ")[1].startswith("paused, its time stands still")
+    assert page.state.text().split(": ")[1].startswith("Paused. The time limit is on hold.")
     assert page.model.index(0, 0).data(SUMMARY).spoken.count("paused 0:0") == 1
     page.view.setFocus()
     desk.qtbot.keyClick(page.view, Qt.Key.Key_P, CONTROL_SHIFT)
@@ -103,3 +105,39 @@ def test_the_question_goes_when_its_sandbox_does(desk: Desk) -> None:
     page.kept.remove.click()
     desk.hear(keeping("one"))
     assert not page.kept.sure.isVisible()
+
+
+def shown_output(page: RunningPanel) -> str:
+    page.output._read()
+    return "\n".join(text_of(line)[0] for line in page.output._lines.lines(0, 100))
+
+
+def written(text: bytes) -> Transcript:
+    transcript = Transcript(1 << 20)
+    transcript.append(Stream.OUT, text)
+    return transcript
+
+
+def test_what_a_build_writes_is_shown_until_the_code_writes(desk: Desk) -> None:
+    page, name = running(desk, Isolation.GVISOR)
+    desk.bridge.builds[name] = ("one 1.0", written(b"compiling one\n"))
+    page._tick()
+    assert "compiling one" in shown_output(page)
+    assert page.state.text().split(": ")[1].startswith("Building one 1.0")
+    desk.bridge.builds[name] = ("two\u202e 1.0", written(b"compiling two\n"))
+    page._tick()
+    assert "compiling two" in shown_output(page) and "\u202e" not in page.state.text()
+    del desk.bridge.builds[name]
+    desk.bridge.transcripts[name] = written(b"the code\n")
+    page._tick()
+    assert shown_output(page).strip() == "the code"
+    assert page.state.text().split(": ")[1].startswith("Running")
+
+
+def test_after_a_build_that_failed_its_result_is_shown(desk: Desk) -> None:
+    page, name = running(desk, Isolation.GVISOR)
+    desk.bridge.builds[name] = ("one 1.0", written(b"compiling one\n"))
+    page._tick()
+    desk.bridge.builds.clear()
+    desk.hear((RunFinished(name, feed.result(stdout="the end of the build\n")),))
+    assert shown_output(page).strip() == "the end of the build"

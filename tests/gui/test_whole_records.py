@@ -67,21 +67,21 @@ def test_a_record_that_cannot_be_shown_leaves_nothing_of_the_one_before(detail: 
         places, feed.result(stdout="harmless"), replace(feed.result(), peak_memory=FORGED_PEAK), feed.result()
     )
     detail.show_record(fine)
-    assert detail.title.isVisible() and detail.code.isVisible()
+    assert detail.title.isVisible() and detail.output.isVisible()
     with pytest.raises(OverflowError):
         detail.show_record(forged)
     assert not any(part.isVisible() for part in (detail.title, detail.code, detail.output, detail.facts, detail.copy))
     assert detail.nothing.isVisible() and detail.record is None
     assert detail.nothing.accessibleName().startswith(detail_module.NOT_SHOWN[0])
     detail.show_record(third)
-    assert detail.code.isVisible()
+    assert detail.output.isVisible()
     assert (detail.title.text(), detail.code.selected_text()) == ("Title 2", "print(2)")
     detail.show_record(fine)
     assert (detail.title.text(), detail.code.selected_text()) == ("Title 0", "print(0)")
 
 
 @pytest.mark.parametrize(
-    "part", ["title.setText", "outcome.setText", "code.set_code", "output.set_text", "meters.begin"]
+    "part", ["title.setText", "outcome.setText", "code.set_code", "output.set_text", "timeline.begin"]
 )
 def test_whichever_part_of_a_record_fails(
     detail: Detail, places: Places, monkeypatch: pytest.MonkeyPatch, part: str
@@ -93,7 +93,7 @@ def test_whichever_part_of_a_record_fails(
         patch.setattr(getattr(detail, widget), method, broken)
         with pytest.raises(OverflowError):
             detail.show_record(second)
-    assert detail.nothing.isVisible() and not detail.code.isVisible()
+    assert detail.nothing.isVisible() and not detail.output.isVisible()
     assert detail._stack.currentWidget() is detail.nothing
     detail.show_record(second)
     assert detail.code.selected_text() == "print(1)"

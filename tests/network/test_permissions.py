@@ -70,3 +70,13 @@ def test_after_the_end_nothing_can_be_allowed() -> None:
     assert permissions.closed
     assert permissions.find("a.example", 443) is None
     assert permissions.find("b.a.example", 443) is None
+
+
+def test_what_is_allowed_now_is_told() -> None:
+    permissions = Permissions([HERE])
+    permissions.allow(BELOW, Reach.PUBLIC)
+    assert permissions.destinations == (HERE, BELOW)
+    permissions.withdraw(HERE)
+    assert permissions.destinations == (BELOW,)
+    permissions.close()
+    assert permissions.destinations == ()

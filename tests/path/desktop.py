@@ -69,6 +69,8 @@ class Desktop:
         self._environment = os.environ | {
             "ASSENT_HOME": str(home),
             "ASSENT_PORT": "0",
+            # Nobody gives the window the focus on this screen: cards would lie over it.
+            "ASSENT_COMPACT_PROMPT": "false",
             "DISPLAY": display,
             "QT_QPA_PLATFORM": "xcb",
         }

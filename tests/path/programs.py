@@ -1,4 +1,4 @@
-"""Claude Code and Codex, each pointed at a model on loopback and at Assent alone."""
+"""Real agent programs, each pointed at a model on loopback and at Assent alone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import signal
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from runner.clients import known
 from tests.components import AGENTS
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.path.mock_model import Model
+    from tests.path.mock_model import Answering
 
 WAYS = {
     "claude-bridge": "Claude Code",
@@ -27,33 +28,52 @@ WAYS = {
 """Program and way -> the configuration that Assent hands out for it."""
 
 
-def claude(folder: Path, model: Model, configured: str, prompt: str) -> tuple[list[str], dict[str, str]]:
+PROVIDER = (
+    'model = "mock"\nmodel_provider = "mock"\n\n[model_providers.mock]\nname = "mock"\n'
+    'base_url = "{}/v1"\nwire_api = "responses"\nenv_key = "MOCK_KEY"\n\n'
+)
+"""How Codex finds a model, by the root of its interface."""
+
+
+def variables(client: str, model: Answering) -> dict[str, str]:
+    """Return what a client needs to reach `model` and nothing else."""
+    match client:
+        case known.CLAUDE:
+            return {
+                "ANTHROPIC_BASE_URL": model.address,
+                "ANTHROPIC_API_KEY": "none",
+                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+                "IS_SANDBOX": "1",
+            }
+        case known.CODEX:
+            return {"MOCK_KEY": "none"}
+        case _:
+            return {
+                "GOOGLE_GEMINI_BASE_URL": model.address,
+                "GEMINI_API_KEY": "none",
+                "GEMINI_CLI_TRUST_WORKSPACE": "true",
+                "GEMINI_CLI_NO_RELAUNCH": "true",
+            }
+
+
+def claude(folder: Path, model: Answering, configured: str, prompt: str) -> tuple[list[str], dict[str, str]]:
     """Command and environment of Claude Code, which knows nothing but its configuration."""
     file = folder / "mcp.json"
     file.write_text(configured)
     words = ["-p", prompt, "--mcp-config", str(file), "--strict-mcp-config"]
     command = [str(AGENTS / "claude"), *words, "--allowedTools", "mcp__assent"]
-    return command, {
-        "CLAUDE_CONFIG_DIR": str(folder),
-        "ANTHROPIC_BASE_URL": model.address,
-        "ANTHROPIC_API_KEY": "none",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-    }
+    return command, {"CLAUDE_CONFIG_DIR": str(folder), **variables(known.CLAUDE, model)}
 
 
-def codex(folder: Path, model: Model, configured: str, prompt: str) -> tuple[list[str], dict[str, str]]:
+def codex(folder: Path, model: Answering, configured: str, prompt: str) -> tuple[list[str], dict[str, str]]:
     """The same for Codex."""
-    provider = (
-        'model = "mock"\nmodel_provider = "mock"\n\n[model_providers.mock]\nname = "mock"\n'
-        f'base_url = "{model.address}/v1"\nwire_api = "responses"\nenv_key = "MOCK_KEY"\n\n'
-    )
-    (folder / "config.toml").write_text(provider + configured)
+    (folder / "config.toml").write_text(PROVIDER.format(model.address) + configured)
     command = [str(AGENTS / "codex"), "exec", "--skip-git-repo-check", prompt]
-    return command, {"CODEX_HOME": str(folder), "MOCK_KEY": "none"}
+    return command, {"CODEX_HOME": str(folder), **variables(known.CODEX, model)}
 
 
 @asynccontextmanager
-async def started(way: str, folder: Path, model: Model, configured: str, prompt: str) -> AsyncIterator[Process]:
+async def started(way: str, folder: Path, model: Answering, configured: str, prompt: str) -> AsyncIterator[Process]:
     """The program of `way`, with `folder` for its home; it and all that it started end with the context."""
     program = claude if way.startswith("claude") else codex
     command, environment = program(folder, model, configured, prompt)

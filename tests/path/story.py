@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 PROMPT = "Plot visitors.csv with pandas, then fetch the two pages."
 SETTINGS = {
     "ASSENT_PORT": "0",
+    "ASSENT_COMPACT_PROMPT": "false",
     "ASSENT_SECRETS_FILE": "true",
     "ASSENT_WEAKEST_ISOLATION_CRITICAL": "local",
     "ASSENT_WINDOW_CRITICAL": "400",

@@ -1,110 +1,179 @@
-"""Real Claude Code and real Codex, connected by `assent connect --hook`, ask before their own shell runs anything."""
+"""Real Claude Code, Codex and Gemini CLI, connected by `assent connect --hook`, ask before their own tools do anything.
+
+They are started so that they themselves ask nobody. Each goes through all cases in one session.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import shlex
-from dataclasses import dataclass
+import signal
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from runner.clients.connection import ClientConnections
 from runner.clients.known import BY_ID
+from runner.clients.settings_change import HOOK_FAILED
+from runner.gateway import door
+from runner.identity.agents import Agents
 from runner.model.decision import Verdict
 from runner.model.request import Tool
-from runner.system.places import Places
+from runner.system.tasks import spawn
 from tests.commands.test_cli import Desk
-from tests.components import AGENTS, require
-from tests.path.desktop import PATIENCE
-from tests.path.mock_model import SAID, serving
+from tests.components import require
+from tests.path.accounts import CLIENTS, EDITS, Account
+from tests.path.mock_model import conversing
 
 if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.path.mock_model import Model
+    from runner.system.places import Places
+    from tests.path.dialects import Brought
+    from tests.path.mock_model import Conversation
 
-pytestmark = pytest.mark.asyncio
-PROVIDER = (
-    'model = "mock"\nmodel_provider = "mock"\n\n[model_providers.mock]\nname = "mock"\n'
-    'base_url = "{}/v1"\nwire_api = "responses"\nenv_key = "MOCK_KEY"\n'
-)
-
-
-@dataclass
-class Session:
-    """What a client did with one shell command. `ran`: whether the command was carried out."""
-
-    out: str
-    ran: bool
-
-
-async def session(client: str, home: Path, desk: Desk, verdict: Verdict | None) -> Session:
-    """Let the client's model use its own shell, and answer the question; None where nobody is there to be asked."""
-    work = home / "wo rk"
-    work.mkdir()
-    marker = work / "ran"
-    command = f"touch {shlex.quote(str(marker))}; echo from-the-shell"
-    arguments, tool = ({"command": command}, "Bash") if client == "claude-code" else ({"cmd": command}, "exec_command")
-    environment = {"ASSENT_HOME": str(home / "assent")}
-    connections = ClientConnections(desk.engine.parts.places, desk.engine.parts.agents, environment, home)
-    with serving((tool, arguments)) as model:
-        if client == "codex":
-            (home / ".codex").mkdir()
-            (home / ".codex/config.toml").write_text(PROVIDER.format(model.address))
-        plan = connections.plan(BY_ID[client], connections.setup(hook=True))
-        connections.connect(plan, desk.engine.parts.agents.add)
-        words, more = started(client, model)
-        process = await asyncio.create_subprocess_exec(
-            *words,
-            env={"PATH": os.environ["PATH"], "HOME": str(home), **more},
-            cwd=work,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        try:
-            async with asyncio.timeout(2 * PATIENCE):
-                if verdict is not None:
-                    assert await desk.answer(verdict, "Not on a Friday.") == command
-                out, _ = await process.communicate()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-    return Session(out.decode(), marker.exists())
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(300)]
+PROGRAM = """\
+#!{python}
+import runpy, sys
+from runner.commands import hook
+try:
+    hook.DEADLINE = float(open({deadline!r}).read())
+except FileNotFoundError:
+    pass
+hook.main(sys.argv[2:]) if sys.argv[1] == "hook" else runpy.run_module("app", run_name="__main__")
+"""
+"""Stands for `assent`: the deadline of its hook, which is minutes, is what a file says."""
+SHORT = "3"
+"""Seconds."""
 
 
-def started(client: str, model: Model) -> tuple[list[str], dict[str, str]]:
-    """Command and environment of a client that itself would ask nobody."""
-    if client == "claude-code":
-        return [str(AGENTS / "claude"), "-p", "Do it.", "--dangerously-skip-permissions"], {
-            "ANTHROPIC_BASE_URL": model.address,
-            "ANTHROPIC_API_KEY": "none",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "IS_SANDBOX": "1",
-        }
-    unasked = "--dangerously-bypass-approvals-and-sandbox"
-    return [str(AGENTS / "codex"), "exec", "--skip-git-repo-check", unasked, "Do it."], {"MOCK_KEY": "none"}
+class Guarded:
+    """A session of a client whose own tools are asked about."""
+
+    def __init__(self, account: Account, model: Conversation, process: Process) -> None:
+        self.account = account
+        self.model = model
+        self.process = process
+        self._number = 0
+
+    def run(self) -> tuple[asyncio.Task[Brought], Path]:
+        """Have the client's shell make a file; return the call and the file."""
+        self._number += 1
+        file = self.account.work / f"made-{self._number}"
+        tool, arguments = self.account.shell(f"touch {shlex.quote(str(file))}; echo from-the-shell")
+        return spawn("shell", self.model.call(tool, arguments)), file
+
+    async def refused(self, says: str) -> None:
+        """Have the shell run something that must not be."""
+        calling, file = self.run()
+        assert says in (await calling).text
+        assert not file.exists()
 
 
-@pytest.mark.parametrize("client", ["claude-code", "codex"])
-@pytest.mark.parametrize("answer", ["yes", "no", "nobody"])
-async def test_the_clients_own_shell_runs_only_what_was_approved(tmp_path: Path, client: str, answer: str) -> None:
-    require("agents")
-    desk = Desk(Places.under(tmp_path / "assent"))
+def connect(account: Account, deadline: Path) -> None:
+    """As `assent connect --hook` does it, with `PROGRAM` for the program."""
+    program = account.home / "assent program"
+    program.write_text(PROGRAM.format(python=sys.executable, deadline=str(deadline)))
+    program.chmod(0o755)
+    agents = Agents(account.places)
+    connections = ClientConnections(account.places, agents, account.environment, account.home)
+    setup = replace(connections.setup(hook=True), program=str(program))
+    connections.connect(connections.plan(BY_ID[account.client], setup), agents.add)
+
+
+@asynccontextmanager
+async def console(places: Places) -> AsyncIterator[Desk]:
+    desk = Desk(places)
     await desk.engine.start()
     try:
-        if answer == "nobody":
-            await desk.engine.close("the test leaves nobody there")
-        verdict = {"yes": Verdict.APPROVED, "no": Verdict.DENIED, "nobody": None}[answer]
-        done = await session(client, tmp_path, desk, verdict)
+        yield desk
     finally:
-        await desk.engine.close("the test is over")
-    assert done.ran is (answer == "yes")
-    assert done.out.startswith(SAID)
-    said = {"yes": "from-the-shell", "no": "Not on a Friday.", "nobody": "not running"}[answer]
-    assert said in done.out
-    assert all(request.tool is Tool.CLIENT_SHELL for request in desk.requests.values())
-    assert desk.sandbox.runs == []
+        await desk.engine.close("the test closes it")
+
+
+@asynccontextmanager
+async def broken(places: Places, *, hangs: bool) -> AsyncIterator[None]:
+    """What is left of a console that hangs, or that is killed once it was asked."""
+    over = asyncio.Event()
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        if hangs:
+            await over.wait()
+        writer.transport.abort()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    door.write(places, door.ConsoleAddress("127.0.0.1", server.sockets[0].getsockname()[1], os.getpid(), 0.0))
+    try:
+        yield
+    finally:
+        over.set()
+        server.close()
+        await server.wait_closed()
+        door.remove(places, os.getpid())
+
+
+def hook_of(process: Process) -> psutil.Process:
+    """Return the hook that a client has started and waits for."""
+    below = psutil.Process(process.pid).children(recursive=True)
+    return next(one for one in below if "hook" in one.cmdline()[2:3] and one.name() != "sh")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_the_clients_own_tools_do_only_what_was_approved(client: str, tmp_path: Path) -> None:
+    require("agents")
+    account, deadline = Account(client, tmp_path, standard=False), tmp_path / "deadline"
+    with conversing() as model:
+        account.prepare(model)
+        connect(account, deadline)
+        async with account.started(model, unasked=True) as process:
+            guarded = Guarded(account, model, process)
+            async with console(account.places) as desk:
+                await _answered(guarded, desk)
+                await _killed(guarded, desk)
+            await guarded.refused("not running")
+            async with broken(account.places, hangs=False):
+                await guarded.refused("broke before the answer came. Nothing was run.")
+            deadline.write_text(SHORT)
+            async with broken(account.places, hangs=True):
+                await guarded.refused("has not answered in time")
+    assert {request.tool for request in desk.requests.values()} <= {Tool.CLIENT_SHELL, Tool.CLIENT_EDIT}
+    assert desk.sandbox.runs == [], "Assent ran it, too"
+
+
+async def _answered(guarded: Guarded, desk: Desk) -> None:
+    """Yes; no with a reason; and no to a file."""
+    calling, file = guarded.run()
+    assert str(file) in await desk.answer(Verdict.APPROVED)
+    assert "from-the-shell" in (await calling).text
+    assert file.exists()
+    calling, file = guarded.run()
+    await desk.answer(Verdict.DENIED, "Not on a Friday.")
+    assert "Not on a Friday." in (await calling).text
+    assert not file.exists()
+    if (tool := EDITS.get(guarded.account.client)) is not None:
+        file = guarded.account.work / "notes.txt"
+        arguments = {"file_path": str(file), "content": "by the agent\n"}
+        editing = spawn("edit", guarded.model.call(tool, arguments))
+        await desk.answer(Verdict.DENIED, "Not that file.")
+        assert "Not that file." in (await editing).text
+        assert not file.exists()
+
+
+async def _killed(guarded: Guarded, desk: Desk) -> None:
+    """kill -9 of the hook while a person looks at its question."""
+    calling, file = guarded.run()
+    await asyncio.wait_for(desk.questions.get(), 60)
+    hook_of(guarded.process).send_signal(signal.SIGKILL)
+    assert HOOK_FAILED in (await calling).text
+    assert not file.exists()
+    while await asyncio.wait_for(desk.decided.get(), 60) is not Verdict.WITHDRAWN:
+        pass

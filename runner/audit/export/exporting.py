@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from runner.audit.export.bundle import EntryBundle
 from runner.audit.export.lines import json_lines
+from runner.audit.export.ocsf import ocsf_events
 from runner.audit.export.report import report
 from runner.audit.export.shown import utc
 from runner.audit.export.source import ExportedRequests
@@ -28,6 +29,7 @@ class ExportFormat(StrEnum):
     JSON_LINES = "jsonl"
     CSV = "csv"
     HTML = "html"
+    OCSF = "ocsf"
     ENTRIES = "entries"
     """All entries as they are, for the verifier; no filter."""
 
@@ -114,6 +116,8 @@ class HistoryExport:
                 return table(self._counted(progress))
             case ExportFormat.HTML:
                 return report(self._counted(progress), self._what)
+            case ExportFormat.OCSF:
+                return ocsf_events(self._counted(progress))
             case ExportFormat.ENTRIES:
                 return self._bundle.lines(progress)
             case _:

@@ -82,7 +82,7 @@ def _facts(request: ExportedRequest, row: Row) -> list[tuple[str, str]]:
         ("Run", ran),
         ("Sandbox", sandbox(request)),
         ("Digest", row.digest),
-        ("Damaged", request.problem),
+        ("Removed" if request.removed is not None else "Damaged", request.problem),
     ]
 
 
@@ -92,7 +92,7 @@ def _texts(request: ExportedRequest) -> Iterator[tuple[str, str]]:
     reasons = [one for one in findings if isinstance(one, dict)] if isinstance(findings, list) else []
     yield "Findings", "\n".join(f"{one.get('level')}  {one.get('id')}  {one.get('reason')}" for one in reasons)
     yield "Code", _text(request.asked.get("code"))
-    yield "Code as approved", _text(request.bodies.get("edited", {}).get("code"))
+    yield "Code as approved", _text(request.body("edited").get("code"))
     for name, heading in (("stdout", "Output"), ("stderr", "Errors"), ("error", "End of the run")):
         yield heading, _text(request.result.get(name))
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from runner.audit.bodies import parsed
+from runner.audit.removal import removed_content
 from runner.audit.row import Row
 from runner.audit.search import ANYTHING, DECIDED, Filter, History, Interrupted
 from runner.audit.tables import DAMAGE, connect_to_read, explained
 from runner.model.lifecycle import Phase
+from runner.model.request import canonical
 
 if TYPE_CHECKING:
     import sqlite3
@@ -18,62 +23,78 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.audit.finding import Line
+    from runner.audit.removal import RemovedContent
 
+CACHE_KIB = 32 * 1024
+"""Memory for pages of the file: the entries of a request lie in many."""
 PAGE = 500
 """Requests of the list that are read together."""
 # The second condition lets SQLite use the index of a ledger of the first format as well.
 _STEPS = (
-    "SELECT seq, at, kind, data FROM entries LEFT JOIN bodies USING (seq)"
+    "SELECT seq, at, kind, body_sha256, data FROM entries LEFT JOIN bodies USING (seq)"
     " WHERE request_id = ? AND request_id <> '' ORDER BY seq"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedStep:
+class ExportedStep(NamedTuple):
     """One entry about a request; no body where that is missing or damaged."""
 
     seq: int
     at: int
     """Microseconds since the epoch."""
     kind: str
-    body: dict[str, Any] | None
+    text: str | None
+    """The body as canonical JSON."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExportedRequest:
     """A request as the ledger has it, with nothing added and nothing taken out."""
 
     line: Line
     steps: tuple[ExportedStep, ...]
-    bodies: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By kind of entry; the last one where there are several."""
+    removed: RemovedContent | None = None
+    """Set where the content was removed."""
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """Bodies as canonical JSON, by kind of entry; the last one where there are several."""
+        return {step.kind: step.text for step in self.steps if step.text is not None}
+
+    def body(self, kind: str) -> dict[str, Any]:
+        """Return the body of a kind, without the readings of a curve; empty where there is none."""
+        text = self.texts.get(kind)
+        found = {} if text is None else parsed(text)
+        return found if isinstance(found, dict) else {}
 
     @property
     def row(self) -> Row | None:
         return self.line if isinstance(self.line, Row) else None
 
-    @property
+    @cached_property
     def asked(self) -> dict[str, Any]:
-        return self.bodies.get(Phase.ARRIVED, {})
+        return self.body(Phase.ARRIVED)
 
-    @property
+    @cached_property
     def assessment(self) -> dict[str, Any]:
-        return self.bodies.get(Phase.ASSESSED, {})
+        return self.body(Phase.ASSESSED)
 
-    @property
+    @cached_property
     def decision(self) -> dict[str, Any]:
-        return next((self.bodies[phase] for phase in DECIDED if phase in self.bodies), {})
+        return next((self.body(phase) for phase in DECIDED if phase in self.texts), {})
 
-    @property
+    @cached_property
     def result(self) -> dict[str, Any]:
-        return self.bodies.get(Phase.FINISHED, {})
+        return self.body(Phase.FINISHED)
 
     @property
     def problem(self) -> str:
         """Why the request cannot be read whole, in a sentence; empty where it can."""
         if not isinstance(self.line, Row):
             return self.line.why
-        damaged = next((step.seq for step in self.steps if step.body is None), None)
+        if self.removed is not None:
+            return self.removed.words
+        damaged = next((step.seq for step in self.steps if step.text is None), None)
         return "" if damaged is None else f"The body of entry {damaged} is missing or damaged."
 
 
@@ -102,6 +123,7 @@ class ExportedRequests:
             contextlib.closing(connect_to_read(self._path)) as connection,
         ):
             self._history = history
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             try:
                 for count, line in enumerate(self._lines(history)):
                     self._continue()
@@ -130,18 +152,21 @@ class ExportedRequests:
 
 
 def _read(connection: sqlite3.Connection, line: Line) -> ExportedRequest:
-    steps = tuple(
-        ExportedStep(seq, at, kind, _body(data)) for seq, at, kind, data in connection.execute(_STEPS, (line.id,))
-    )
-    return ExportedRequest(line, steps, {step.kind: step.body for step in steps if step.body is not None})
+    found = connection.execute(_STEPS, (line.id,))
+    steps = tuple(ExportedStep(seq, at, kind, _text(data, digest)) for seq, at, kind, digest, data in found)
+    whole = all(step.text is not None for step in steps)
+    return ExportedRequest(line, steps, None if whole else removed_content(connection, line.seq))
 
 
-def _body(data: object) -> dict[str, Any] | None:
-    """Return a stored body; None where it is not what was written."""
-    if isinstance(data, str):
-        with contextlib.suppress(ValueError, RecursionError):
-            body = json.loads(data, parse_constant=_no_number)
-            return body if isinstance(body, dict) else None
+def _text(data: object, digest: str) -> str | None:
+    """Return a stored body; None where it is no object of JSON. One that was altered is read and written again."""
+    if not isinstance(data, str):
+        return None
+    if sha256(data.encode("utf-8", "replace")).hexdigest() == digest and data[:1] == "{":
+        return data
+    with contextlib.suppress(ValueError, RecursionError):
+        body = json.loads(data, parse_constant=_no_number)
+        return canonical(body).decode("ascii") if isinstance(body, dict) else None
     return None
 
 

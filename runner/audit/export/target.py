@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
+import re
 import secrets
 import stat
 from typing import TYPE_CHECKING
 
 from runner.model.errors import KnownError
 from runner.system.durable import flush_folder
+from runner.system.plain_file import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from typing import IO
 
 BUFFER = 1 << 20
+DRAFT = ".assent-export-"
+_OF_DRAFTS = re.compile(r"\.assent-export-[0-9a-f]{16}\.part")
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
@@ -29,10 +34,13 @@ def exported_file(path: Path, ledger: Path, *, replace: bool = False) -> Iterato
     is beside the ledger, and where it cannot be written.
     """
     path = path.absolute()
-    draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.part")
+    draft = path.with_name(f"{DRAFT}{secrets.token_hex(8)}.part")
     try:
         _check(path, ledger, replace=replace)
+        _sweep(path.parent)
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        # Held until it is closed, by this process alone: who cannot take it leaves the file where it is.
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         raise not_written(path, error) from error
     try:
@@ -46,6 +54,19 @@ def exported_file(path: Path, ledger: Path, *, replace: bool = False) -> Iterato
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what exports into this folder left that were killed. What cannot be removed stays."""
+    with contextlib.suppress(OSError):
+        for left in [file for file in folder.iterdir() if _OF_DRAFTS.fullmatch(file.name)]:
+            with contextlib.suppress(OSError):
+                descriptor = open_file(left, os.O_RDONLY | os.O_NOFOLLOW)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    left.unlink()
+                finally:
+                    os.close(descriptor)
 
 
 def not_written(path: Path, error: OSError) -> KnownError:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.methods import Args, first, mapped
 from runner.risk.model import fold
+from runner.risk.model.acts import Source
 from runner.risk.model.value import UNKNOWN, Value, concatenate, each, labels_of, reference, text
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ def assigned(machine: Machine, called: Value, args: Args, named: Named, place: P
 
 def keys(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     value = first(args)
+    if value.fields is None and value.name == "process.env":
+        return Value(labels=value.labels | {Source.ENVIRONMENT})
     if value.fields is None:
         return Value(labels=value.labels, name=value.name)
     names = list(value.fields.items())[:1000]

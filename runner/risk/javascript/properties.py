@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runner.risk.javascript.literals import unescaped
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
-from runner.risk.model.acts import Source
+from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Value, reference, text
 from runner.risk.rules.targets import VARIABLES, WHO
 
@@ -60,7 +60,9 @@ def _environment(walker: Walker, name: str) -> Value:
     folder = VARIABLES.get(name.lower())
     if folder is not None:
         return text(folder)
-    labels = {f"${name}", Source.HOST_INFO} if name in WHO else {f"${name}"}
+    labels = {f"${name}", f"{VALUE_OF}{name}"}
+    if name in WHO:
+        labels.add(Source.HOST_INFO)
     return Value(name=f"process.env.{name}", labels=frozenset(labels))
 
 

@@ -24,12 +24,14 @@ KINDS = frozenset(
         "archive",
         "assemble",
         "builtins-by-class",
+        "by-data",
         "capture",
         "chmod",
         "chown",
         "clipboard-write",
         "command",
         "compare",
+        "configure",
         "connect",
         "connect-shell",
         "console",
@@ -40,6 +42,8 @@ KINDS = frozenset(
         "decodes",
         "decrypt",
         "delete",
+        "destroy",
+        "discard",
         "encrypt",
         "environment-change",
         "escaped",
@@ -60,6 +64,7 @@ KINDS = frozenset(
         "listen",
         "listen-shell",
         "lookup",
+        "make",
         "mangled",
         "member",
         "mention",
@@ -72,6 +77,7 @@ KINDS = frozenset(
         "pipe-to",
         "probe",
         "processes",
+        "query",
         "quietly",
         "read",
         "receive",
@@ -175,6 +181,12 @@ class Source(StrEnum):
     ASSEMBLED = "assembled"
 
 
+VALUE_OF = "env:"
+"""Begins the label of the value of one environment variable; its name follows."""
+MOST_CALLED = 400
+"""Names of functions without a meaning here that are remembered."""
+
+
 @dataclass(slots=True)
 class Trail:
     """Everything done so far, in order, across nested languages."""
@@ -190,6 +202,8 @@ class Trail:
     evidence: str = ""
     depth: int = 0
     language: str = ""
+    called: set[str] = field(default_factory=set)
+    """Functions without a meaning here that were called, the first MOST_CALLED of them."""
     evaluated: int = 0
     """How many texts deep, run as code where they stand, the program is."""
 

@@ -19,6 +19,7 @@ from runner.risk.model.value import (
     reference,
     text,
 )
+from runner.risk.python.files import below
 from runner.risk.python.formatting import formatted, percent
 from runner.risk.python.names import BUILTINS, PythonNames
 from runner.risk.python.syntax import constant, place
@@ -145,6 +146,8 @@ class PythonExpressions(PythonNames):
         if called.attribute in ("format", "format_map") and called.owner is not None and called.owner.texts:
             mapping = args[0].fields if called.attribute == "format_map" and args else named
             return self.weighed(formatted(called.owner, args, dict(mapping or {})))
+        if called.name == "getattr()":
+            self.trail.add("by-data", "getattr", {"what": Value(labels=called.labels)}, place(node))
         if called.name in ("__import__", "importlib.import_module", "importlib.__import__") and args:
             return self._module(args[0], node, _hidden(node.args[0]))
         return self.call(called, args, named, place(node))
@@ -183,7 +186,7 @@ class PythonExpressions(PythonNames):
         if kind == "%" and left.texts:
             return percent(left, right)
         if kind == "/" and (left.name.startswith("pathlib") or right.name.startswith("pathlib")):
-            whole = concatenate((left, right), "/")
+            whole = concatenate((below(left), right), "/")
             return Value(whole.texts, left.name or right.name, whole.labels)
         return self.weighed(fold.added(left, right, kind))
 

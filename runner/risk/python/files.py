@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.risk.model.acts import Source
+from runner.risk.model.acts import VALUE_OF, Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
 from runner.risk.python.arguments import first
 from runner.risk.rules.targets import VARIABLES, WHO
@@ -26,7 +26,7 @@ def variable(machine: Machine, called: Value, args: Args, named: Named, place: P
         return put
     machine.trail.add("variable", called.name, {"key": key}, place, called.labels)
     default = args[1] if len(args) > 1 else UNKNOWN
-    labels = {f"${known}" if known else Source.ENVIRONMENT}
+    labels = {f"${known}", f"{VALUE_OF}{known}"} if known else {Source.ENVIRONMENT}
     if known in WHO:
         labels.add(Source.HOST_INFO)
     return Value(default.texts[:1] and (HOLE, *default.texts), f"os.environ[{known or ''}]", default.labels | labels)
@@ -38,9 +38,25 @@ def path_joined(machine: Machine, called: Value, args: Args, named: Named, place
         if parts[i].text.startswith(("/", "~")):
             parts = parts[i:]
             break
-    whole = concatenate(parts, "/")
+    whole = concatenate((below(parts[0]), *parts[1:]) if parts else (), "/")
     name = "pathlib.Path()" if called.name.startswith("pathlib") or called.attribute == "joinpath" else ""
     return Value(whole.texts, name, whole.labels)
+
+
+def below(folder: Value) -> Value:
+    """Return the first part of a path that is put together: an empty one is the folder of the program."""
+    if "" not in folder.texts:
+        return folder
+    return Value(tuple(known or "." for known in folder.texts), folder.name, folder.labels)
+
+
+def upper_folder(known: str) -> str:
+    """Return what `Path(known).parent` is."""
+    if known in ("", ".", HOLE) or known.endswith(".."):
+        return known or "."
+    plain = known.rstrip("/")
+    folder, slash, _ = plain.rpartition("/")
+    return folder or ("/" if slash or not plain else "/home" if plain == "~" else ".")
 
 
 def path(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:

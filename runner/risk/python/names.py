@@ -7,8 +7,9 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
-from runner.risk.model.value import NO_LABELS, Scope, Value, reference, text
+from runner.risk.model.value import NO_LABELS, Scope, Value, each, reference, text
 from runner.risk.python.builtin import SPECIALS
+from runner.risk.python.files import upper_folder
 from runner.risk.python.methods import METHODS
 from runner.risk.python.syntax import place
 from runner.risk.trace.machine import Machine
@@ -91,6 +92,9 @@ class PythonNames(Machine):
             return self.attribute(owner, name, fold.ASSEMBLED)
         if owner.name in ("io", "codecs") and name == "open":
             return reference("open", labels)
+        if name == "parent" and owner.texts and owner.name.startswith("pathlib."):
+            above = each(owner, upper_folder)
+            return Value(above.texts, owner.name, above.labels | labels)
         return self.attribute(owner, name, labels)
 
     def stored(self, name: str, value: Value, node: ast.expr) -> None:

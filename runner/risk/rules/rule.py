@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from runner.model.assessment import Capability, Level
 from runner.risk.model.acts import KINDS as ACTS
 from runner.risk.model.acts import Act, Trail
-from runner.risk.model.value import Value, labels_of, texts_of
+from runner.risk.model.value import UNKNOWN, Value, labels_of, texts_of
 from runner.system.pattern import Pattern
 
 if TYPE_CHECKING:
@@ -69,7 +69,10 @@ class Clause:
     def holds(self, act: Act) -> bool:
         if self.names is not None and act.name not in self.names:
             return False
-        return all(check(act) for check in self.checks)
+        for check in self.checks:  # noqa: SIM110 - a third of the time of `all`, and most of judging
+            if not check(act):
+                return False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,27 +183,36 @@ def _check(key: str, tokens: Sequence[str], targets: Targets, compile: Compile) 
     wanted = [_test(token, targets, compile) for token in tokens if not token.startswith("!")]
     unwanted = [_test(token[1:], targets, compile) for token in tokens if token.startswith("!")]
 
+    field = _field(key)
+    if len(wanted) == 1 and not unwanted:
+        only = wanted[0]
+        return lambda act: only(field(act))
+    if len(unwanted) == 1 and not wanted:
+        never = unwanted[0]
+        return lambda act: not never(field(act))
+
     def check(act: Act) -> bool:
-        value = _field(act, key)
+        value = field(act)
         return (not wanted or any(test(value) for test in wanted)) and not any(test(value) for test in unwanted)
 
     return check
 
 
-def _field(act: Act, key: str) -> Value:
+def _field(key: str) -> Callable[[Act], Value]:
+    """Return the function that gives the part of an act which a rule calls `key`."""
     # A part may be looked at twice: `path` and `path-also` must both hold.
     key = key.removesuffix("-also")
     match key:
         case "name":
-            return Value((act.name,))
+            return lambda act: Value((act.name,))
         case "called":
-            return Value((act.name,), labels=act.labels)
+            return lambda act: Value((act.name,), labels=act.labels)
         case "language":
-            return act.fields.get("language") or Value((act.language,))
+            return lambda act: act.fields.get("language") or Value((act.language,))
         case "outer":
-            return Value((act.language or "program",))
+            return lambda act: Value((act.language or "program",))
         case _:
-            return act.get(key)
+            return lambda act: act.fields.get(key, UNKNOWN)
 
 
 WORDS: dict[str, Test] = {
@@ -224,23 +236,33 @@ def _test(token: str, targets: Targets, compile: Compile) -> Test:
         return lambda value: named(value.name)
     if token.startswith("~"):
         pattern = compile(token[1:])
-        return lambda value: any(pattern(known[:LONGEST_MATCHED]) for known in texts_of(value))
+        return lambda value: any(pattern(known[:LONGEST_MATCHED]) for known in _texts(value))
     if token.startswith("="):
         return lambda value: token[1:] in value.texts
     if token in WORDS:
         return WORDS[token]
     if token in targets.names or token in PLACES:
-        return lambda value: any(token in targets.of(known) for known in texts_of(value, 1))
+        return lambda value: any(token in targets.of(known) for known in _texts(value, 1))
     raise ValueError(f"`{token}` is neither a kind of target nor a test")
+
+
+def _texts(value: Value, depth: int = 3) -> Sequence[str]:
+    """Return every text in the value; most values are one text, or nothing that is known."""
+    plain = value.items is None and value.fields is None and (value.texts or value.number is None)
+    return value.texts if plain else texts_of(value, depth)
+
+
+def _labels(value: Value) -> frozenset[str]:
+    return value.labels if value.items is None and value.fields is None else labels_of((value,))
 
 
 def _label_test(label: str, compile: Compile) -> Test:
     if label.startswith("~"):
         names = compile(label[1:])
-        return lambda value: any(names(known) for known in labels_of((value,)))
+        return lambda value: any(names(known) for known in _labels(value))
     if label.endswith("*"):
-        return lambda value: any(known.startswith(label[:-1]) for known in labels_of((value,)))
-    return lambda value: label in labels_of((value,))
+        return lambda value: any(known.startswith(label[:-1]) for known in _labels(value))
+    return lambda value: label in _labels(value)
 
 
 class DangerRules:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 LONGEST_SCRIPT = 60_000
 MOST_SCRIPTS = 20
+LONGEST_FOLDER = 120
+IN_MEMORY = "in-memory"
+"""The label of a database that is in no file."""
+FOUND_IN = "in:"
+"""Begins the label of what a walk finds; its folder follows."""
 KIND_LABELS = {
     "secret": Source.SECRET,
     "key-file": Source.SECRET,
@@ -46,6 +51,8 @@ class WrittenFiles:
             for kind in self.targets.of(known):
                 if kind in KIND_LABELS:
                     labels.add(KIND_LABELS[kind])
+        if path.exact == ":memory:":
+            labels.add(IN_MEMORY)
         if "found" in path.labels:
             labels.add("found")
         return frozenset(labels)
@@ -75,7 +82,11 @@ class WrittenFiles:
 
     def _walked(self, act: Act) -> frozenset[str]:
         names = act.get("names").exact
-        return frozenset({"narrowed"}) if names is not None and not set(names) <= set("*./") else NO_LABELS
+        labels = {"narrowed"} if names is not None and not set(names) <= set("*./") else set[str]()
+        folder = next((known for known in act.get("path").texts if known.strip(HOLE)), "")
+        if folder:
+            labels.add(f"{FOUND_IN}{folder[:LONGEST_FOLDER]}")
+        return frozenset(labels)
 
     def _made_ready(self, act: Act) -> frozenset[str]:
         """Follow up a file that is started or made executable; return labels for what it gives."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from runner.risk.model.acts import Place
+from runner.risk.model.acts import MOST_CALLED, Place
 from runner.risk.model.value import NO_LABELS, UNKNOWN, Function, Scope, Value, either, labels_of, reference
 from runner.risk.rules.vocabulary import picked
 from runner.risk.trace.values import Values
@@ -97,8 +97,11 @@ class Machine(Values):
         if named:
             labels |= labels_of(named.values())
         result = Value(name=f"{name}()" if name and len(name) < 110 else name, labels=labels)
-        for meaning in self.vocabulary.of(name):
+        meanings = self.vocabulary.of(name)
+        for meaning in meanings:
             result = self.apply(meaning.act, meaning, called, args, named, place, result)
+        if not meanings and len(self.trail.called) < MOST_CALLED:
+            self.trail.called.add(name)
         self.callbacks(called, args, named, result)
         return result
 

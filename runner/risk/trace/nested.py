@@ -12,6 +12,7 @@ from runner.risk.python.program import Python
 from runner.risk.python.syntax import Repair, Unparsed, parse, recoded
 from runner.risk.rules.packages import mistaken_for, name_of
 from runner.risk.shell.script import Shell
+from runner.risk.sql import Effect, changes
 from runner.risk.tool_files import MAKEFILE, recipes
 from runner.risk.trace.files import WrittenFiles, keys
 
@@ -121,6 +122,10 @@ class Nested:
                 return self._execute(act)
             case "package-setup":
                 _set_up(act)
+                return NO_LABELS
+            case "query":
+                self.trail.budget.spend(sum(map(len, act.get("sql").texts[:3])) >> 6)
+                _queried(act)
                 return NO_LABELS
             case _:
                 return self.files.done(act)
@@ -303,6 +308,17 @@ def _by_first_line(code: str) -> str:
     """Return the language of the interpreter that the first line of a script names; '' for none that is known."""
     first = code.partition("\n")[0] if code.startswith("#!") else ""
     return next((language for word, language in FIRST_LINES.items() if word in first), "")
+
+
+def _queried(act: Act) -> None:
+    """Note what the statements of SQL do to data, the gravest first."""
+    found = sorted(
+        (change for known in act.get("sql").texts[:3] for change in changes(known)), key=lambda one: -one.effect
+    )
+    if found:
+        act.fields["effect"] = text(found[0].effect.name)
+        act.fields["changes"] = Value(items=[text(one.words) for one in found[:5] if one.effect > Effect.ADDS])
+        act.fields["table"] = text(found[0].table)
 
 
 def _set_up(act: Act) -> None:

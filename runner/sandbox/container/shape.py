@@ -13,6 +13,7 @@ from runner.model.request import Isolation
 from runner.model.workspace import WORKSPACE
 from runner.sandbox import programs
 from runner.sandbox.container.starter import ENVIRONMENT, command, watched
+from runner.sandbox.contract import TEMPORARY_MB
 
 if TYPE_CHECKING:
     from runner.model.request import Language, Limits
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 NAMES = {Isolation.GVISOR: "runsc", Isolation.DOCKER: "runc"}
 """Runtimes, as engines usually call them."""
 USER = 1000
-TEMPORARY_MB = 64
-"""Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
 KEEPER_MB = 2
 """More for /tmp, where the keeper's own copy of bash takes some 1.3 until the run has ended."""
 OWN_PROCESSES = 2

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 START_PID = posix.getpid()
 LIMIT = 1 << 20
 """Bytes of a report: that of `runner.sandbox.report`."""
+FRAMES = "assent/frames"  # as `runner.library.frames` has it
 FULL = 3  # as `unpacking` has it
 NO_SPACE = (27, 28, 122)  # EFBIG, ENOSPC, EDQUOT
 
@@ -96,9 +97,31 @@ def _main_module(orders: "dict[str, Any]") -> "ModuleType":
         stream.reconfigure(line_buffering=True)
     _give_site_builtins()
     main = type(sys)("__main__")
+    if orders.get("tables"):
+        main.__dict__.update(_frames(orders["context"].pop(FRAMES)))
     main.__dict__.update(orders["context"], __builtins__=builtins, __file__=orders["main"])
     sys.modules["__main__"] = main
     return main
+
+
+def _frames(tables: "dict[str, Any]") -> "dict[str, Any]":
+    """Return the tables that the caller of the Python API hands in, as DataFrames."""
+    import io
+
+    pandas = __import__("pandas")  # which the caller has, and perhaps nobody else
+    found = {}
+    for name, table in tables.items():
+        types = {key: kind for key, kind in table["types"].items() if not kind.startswith("datetime64")}
+        frame = pandas.read_csv(io.StringIO(table["csv"]), keep_default_na=False, na_values=[""])
+        for key, kind in types.items():
+            if kind in ("object", "str", "string"):
+                frame[key] = frame[key].fillna("").astype(str)
+            elif kind in ("int64", "float64", "bool"):
+                frame[key] = frame[key].astype(kind)
+        for key in table["types"].keys() - types.keys():
+            frame[key] = pandas.to_datetime(frame[key])
+        found[name] = frame
+    return found
 
 
 class _Known:
@@ -215,7 +238,10 @@ def _hand_out(orders: "dict[str, Any]", namespace: "dict[str, Any]", report: "di
     """
     report["peak"] = _peak()
     if "result" in namespace:
-        _add_value(report, namespace["result"])
+        value = namespace["result"]
+        if orders.get("tables") and type(value).__name__ == "DataFrame":
+            value = _table(value)
+        _add_value(report, value)
     try:
         data = _encoded(report)
         if len(data) > LIMIT:
@@ -227,6 +253,15 @@ def _hand_out(orders: "dict[str, Any]", namespace: "dict[str, Any]", report: "di
             data = data[posix.write(orders["report"], data) :]
     except Exception:
         return
+
+
+def _table(frame: "Any") -> object:
+    """Return a DataFrame as text, for a caller that handed one in; what fails is handed out as it is."""
+    try:
+        types = {str(name): str(kind) for name, kind in frame.dtypes.items()}
+        return {"assent/frame": {"csv": frame.to_csv(index=False), "types": types}}
+    except Exception:
+        return frame
 
 
 def _encoded(report: "dict[str, Any]") -> bytes:

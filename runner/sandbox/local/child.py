@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model.errors import KnownError
+from runner.sandbox.contract import TEMPORARY_MB
 from runner.sandbox.local import tree, trusted
 
 if TYPE_CHECKING:
@@ -132,8 +133,7 @@ class Launcher(Protocol):
 FILES_LEAST = 16_384
 FILES_PER_MB = 64
 """Files per MB, about as many as file systems on disk have inodes for."""
-TEMPORARY_BYTES = 64 << 20
-"""Size of /tmp and of /dev/shm; what is large belongs in the workspace."""
+TEMPORARY_BYTES = TEMPORARY_MB << 20
 FIRST_IDENTITY = 700_000_000
 IDENTITIES = 10_000_000
 

@@ -191,6 +191,16 @@ def test_a_kill_in_the_middle_leaves_no_file_of_that_name(tmp_path: Path) -> Non
         assert process.stdout is not None and process.stdout.readline() == b"now\n"
         process.send_signal(signal.SIGKILL)
     assert not path.exists() and [one.suffix for one in tmp_path.iterdir()] == [".part"]
+    (tmp_path / "download.part").touch()
+    (tmp_path / ".assent-export-0123456789abcdef.part").mkdir()
+    with exported_file(tmp_path / "next.csv", tmp_path / "no/ledger"):
+        # The next export clears away what was left, and neither what is being written nor what is not ours.
+        drafts = [one for one in tmp_path.iterdir() if one.is_file() and one.name.startswith(".assent-export-")]
+        assert len(drafts) == 1
+        with exported_file(tmp_path / "another.csv", tmp_path / "no/ledger"):
+            assert drafts[0].exists()
+    left = {one.name for one in tmp_path.iterdir()}
+    assert left == {"next.csv", "another.csv", "download.part", ".assent-export-0123456789abcdef.part"}
 
 
 def test_memory_does_not_grow_with_the_history(tmp_path: Path) -> None:

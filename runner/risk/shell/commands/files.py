@@ -187,6 +187,21 @@ def _packer(command: Command) -> Packing:
     return Packing(options, target, operands[1:], creates)
 
 
+def make(command: Command) -> Value | None:
+    """mkdir, touch: folders and empty files."""
+    _, operands = command.parsed("-m --mode -t -d -r --date --reference")
+    for path in operands[:20]:
+        folder = text("yes") if command.name == "mkdir" else UNKNOWN
+        command.act("make", path=command.placed(path), folder=folder)
+    return None
+
+
+def temporary(command: Command) -> Value | None:
+    """mktemp: a name that is not known, but the same wherever it turns up."""
+    line, column = command.place[:2]
+    return Value((f"/tmp/{HOLE}",), labels=frozenset({f"$temporary{line}:{column}"}))
+
+
 def mkfifo(command: Command) -> Value | None:
     _, operands = command.parsed("-m --mode")
     for path in operands[:1]:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.risk.shell.commands import builtins, files, interpreters, network, packages, starters, system, texts
+from runner.risk.shell.commands import (
+    builtins,
+    databases,
+    files,
+    infrastructure,
+    interpreters,
+    network,
+    packages,
+    starters,
+    system,
+    texts,
+)
 
 if TYPE_CHECKING:
     from runner.risk.shell.command import Handler
@@ -85,13 +96,16 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("socat", network.socat),
     ("telnet", network.telnet),
     ("scp rsync sftp", network.remote_copy),
+    ("mkdir touch", files.make),
+    ("mktemp", files.temporary),
     ("mkfifo", files.mkfifo),
     ("mknod", files.make_node),
     ("kill pkill killall taskkill skill xkill", system.kill),
     ("pgrep pidof", system.find_process),
     ("crontab", system.crontab),
-    ("docker podman nerdctl", system.container),
-    ("git make gmake gdb", starters.settings_that_run),
+    ("docker podman nerdctl", infrastructure.container),
+    ("git", infrastructure.repository),
+    ("make gmake gdb", starters.settings_that_run),
     ("npx npm pnpm yarn", packages.script_runner),
     ("pip pip3 pipx uv", packages.python_packages),
     ("import xwd", system.recorder("screen", r"root|-w")),
@@ -102,7 +116,14 @@ ROWS: tuple[tuple[str, Handler], ...] = (
     ("logkeys keysniffer", system.recorder("keyboard")),
     ("ls dir gls", files.listing),
     ("cut", texts.cut),
-    ("kubectl oc", system.cluster),
+    ("kubectl oc", infrastructure.cluster),
+    ("helm", infrastructure.helm),
+    ("terraform tofu terragrunt pulumi cdk", infrastructure.terraform),
+    ("aws gcloud az gsutil rclone s3cmd mc doctl heroku flyctl", infrastructure.cloud),
+    ("psql", databases.client("-c --command", "-f --file", "-d --dbname -h --host -p -U --username -v --set")),
+    ("mysql mariadb", databases.client("-e --execute", "", "-h --host -u --user -P --port -D --database")),
+    ("sqlite3 duckdb", databases.client("-cmd", "-init", "-separator -nullvalue", operands=True)),
+    ("mongosh mongo redis-cli", databases.document_client),
     ("coproc", starters.wrapper("")),
     ("at batch", system.at_time),
     ("python python2 python3 pypy pypy3 ipython", interpreters.interpreter("python")),

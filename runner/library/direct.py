@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from runner.audit import artifacts
 from runner.engine.networking import gate_for
+from runner.library import frames
 from runner.model.answer import result_text
 from runner.model.decision import Decider, Decision, Verdict
 from runner.model.errors import KnownError, Refused
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 CALLER = "python-api"
+CONTAINERS = (Isolation.DOCKER, Isolation.GVISOR)
 
 
 def execute(
@@ -50,6 +52,11 @@ def execute(
     timeout: float | None = None,
     context: Mapping[str, object] | None = None,
     *,
+    stdin: str = "",
+    isolation: str = "",
+    max_memory_mb: int | None = None,
+    max_disk_mb: int | None = None,
+    max_output_bytes: int | None = None,
     network_enabled: bool = False,
     allowed_domains: Sequence[str] | None = None,
     fall_back: bool = False,
@@ -57,8 +64,12 @@ def execute(
     """Run `code` in the configured sandbox (`SANDBOX_TYPE`) and wait for its end.
 
     `timeout` is in seconds, by default `SANDBOX_TIMEOUT_SEC`. `context` becomes variables of the code;
-    the value of its variable `result` is returned as `Result.value`. `fall_back` allows the strongest sandbox that
-    works where the one that the settings name, or the level asks for, does not; so does the setting of that name.
+    the value of its variable `result` is returned as `Result.value`. A pandas DataFrame among them is one in the code,
+    too; then a DataFrame in `result` comes back as one. `stdin` is what the code reads from its standard input.
+
+    `isolation` names the sandbox for this run, as `SANDBOX_TYPE` does. The limits are at most those of the settings.
+    `fall_back` allows the strongest sandbox that works where the one that is named, or the level asks for, does not;
+    so does the setting of that name.
 
     With `network_enabled` the code reaches the hosts in `allowed_domains` (`name`, `name:port` or `*.name`), without
     these the package registries of this machine, and nothing else; `Result.contacts` has what it tried to reach.
@@ -72,11 +83,16 @@ def execute(
         language,
         timeout,
         context,
+        stdin=stdin,
+        isolation=isolation,
+        max_memory_mb=max_memory_mb,
+        max_disk_mb=max_disk_mb,
+        max_output_bytes=max_output_bytes,
         network_enabled=network_enabled,
         allowed_domains=allowed_domains,
         fall_back=fall_back,
     )
-    return _wait(work)
+    return waited(work)
 
 
 async def execute_async(
@@ -85,29 +101,60 @@ async def execute_async(
     timeout: float | None = None,
     context: Mapping[str, object] | None = None,
     *,
+    stdin: str = "",
+    isolation: str = "",
+    max_memory_mb: int | None = None,
+    max_disk_mb: int | None = None,
+    max_output_bytes: int | None = None,
     network_enabled: bool = False,
     allowed_domains: Sequence[str] | None = None,
     fall_back: bool = False,
 ) -> Result:
     """`execute` for callers with an event loop."""
+    if allowed_domains and not network_enabled:
+        raise Refused("allowed_domains is given without network_enabled.", "Set network_enabled to True as well.")
+    submission = Submission(
+        agent=CALLER,
+        tool=Tool.CODE_EXECUTE,
+        language=language_named(language),
+        code=code,
+        timeout=timeout,
+        memory_mb=max_memory_mb,
+        disk_mb=max_disk_mb,
+        max_output_bytes=max_output_bytes,
+        context=context,
+        stdin=stdin,
+        network_enabled=network_enabled,
+        allowed_domains=tuple(allowed_domains or ()),
+    )
+    return await run(submission, usable_settings(Places.standard()), isolation, fall_back=fall_back)
+
+
+async def run(submission: Submission, settings: Settings, isolation: str = "", *, fall_back: bool = False) -> Result:
+    """Run what a caller vouches for, within `settings`. Raises what `execute` does."""
     places = Places.standard()
-    settings = _settings(places)
     fall_back = fall_back or settings.sandbox_fallback
-    submission = _submission(code, language, timeout, context, network_enabled, allowed_domains)
-    sandbox = (await choose(settings.sandbox_type, _sandboxes(settings), fall_back=fall_back)).sandbox
+    framed = frames.packed(submission.context or {})
+    submission = replace(submission, context=framed.context)
+    wanted = (isolation or settings.sandbox_type).strip().lower()
+    sandbox = (await choose(wanted, _sandboxes(settings), fall_back=fall_back)).sandbox
     if not fall_back:
         _require_level(settings, sandbox.isolation)
-    registries = await asyncio.to_thread(registry_hosts, settings) if network_enabled else ()
+    if framed.has_tables and (submission.language is not Language.PYTHON or sandbox.isolation in CONTAINERS):
+        raise KnownError("DataFrames go into Python code in the local sandbox only.", "Hand in lists, or CSV as text.")
+    registries = await asyncio.to_thread(registry_hosts, settings) if submission.network_enabled else ()
     request = intake.request(submission, settings, sandbox.isolation, offered=Offered(registries))
     if why := refused_network(request):
         raise KnownError(why, "Leave network_enabled out, or set up a sandbox: `assent doctor` says how.")
     gate = gate_for(request, (), registries, settings)
     job = Job(
         id=uuid.uuid4().hex,
-        language=_language(language),
+        language=request.language or Language.PYTHON,
         code=request.code,
         limits=request.limits,
         context=request.context,
+        stdin=request.stdin,
+        tables=framed.has_tables,
         imports=imports(settings),
         network=request.network,
         gate=gate,
@@ -120,30 +167,7 @@ async def execute_async(
         if gate is not None:
             gate.close()
     _keep(places, settings.store_code, request, result)
-    return result
-
-
-def _submission(
-    code: str,
-    language: str,
-    timeout: float | None,
-    context: Mapping[str, object] | None,
-    network_enabled: bool,
-    allowed_domains: Sequence[str] | None,
-) -> Submission:
-    """Return a call of `execute` in the form of an agent's. Raises Refused and KnownError."""
-    if allowed_domains and not network_enabled:
-        raise Refused("allowed_domains is given without network_enabled.", "Set network_enabled to True as well.")
-    return Submission(
-        agent=CALLER,
-        tool=Tool.CODE_EXECUTE,
-        language=_language(language),
-        code=code,
-        timeout=timeout,
-        context=context,
-        network_enabled=network_enabled,
-        allowed_domains=tuple(allowed_domains or ()),
-    )
+    return framed.unpacked(result)
 
 
 def run_python_code(code: str, timeout: float | None = None) -> str:
@@ -161,7 +185,7 @@ def run_python_code(code: str, timeout: float | None = None) -> str:
         return f"Error: {type(error).__name__}: {error}"
 
 
-def _settings(places: Places) -> Settings:
+def usable_settings(places: Places) -> Settings:
     """Return the settings. Raises KnownError where they forbid running code, or might: nobody can be asked here."""
     loaded = load(places, os.environ)
     if loaded.problems:
@@ -193,7 +217,7 @@ def _sandboxes(settings: Settings) -> tuple[Sandbox, ...]:
     return sandboxes(replace(settings, python=settings.python or sys.executable))
 
 
-def _language(name: str) -> Language:
+def language_named(name: str) -> Language:
     try:
         return Language(name.strip().lower())
     except ValueError:
@@ -205,7 +229,7 @@ def _keep(places: Places, policy: str, request: Request, result: Result) -> None
     artifacts.store(places, policy, request, None, decision, result)
 
 
-def _wait(work: Coroutine[object, object, T]) -> T:
+def waited(work: Coroutine[object, object, T]) -> T:
     """Run `work` to its end, also where this thread already has a running loop."""
     try:
         asyncio.get_running_loop()

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from runner import KnownError, Outcome, Refused, Result, execute, execute_async, library, run_python_code
+from runner import KnownError, Outcome, Refused, Result, execute, execute_async, run_python_code
+from runner.library import direct as library
 from runner.sandbox.local.sandbox import LocalSandbox
 from runner.system.places import Places
 from tests.engine.network_stage import serve
@@ -214,3 +215,15 @@ def test_network_that_cannot_be_given_or_understood_runs_nothing(monkeypatch: py
         for _ in range(2):
             with pytest.raises(KnownError, match="lain processes"):
                 execute("print(1)", network_enabled=True, allowed_domains=["a.example"])
+
+
+def test_a_run_may_name_its_sandbox_its_limits_and_its_input() -> None:
+    result = execute("print(input())", stdin="typed", isolation="local", max_memory_mb=128, max_output_bytes=5000)
+    assert result.stdout == "typed\n", result.stderr
+    assert (result.meta.limits.memory_mb, result.meta.limits.output_bytes) == (128, 5000)
+    with pytest.raises(KnownError, match="not available"):
+        execute("print(1)", isolation="e2b")
+    with pytest.raises(KnownError, match="no kind of sandbox"):
+        execute("print(1)", isolation="none")
+    with pytest.raises(Refused, match="max_memory_mb"):
+        execute("print(1)", max_memory_mb=10**9)

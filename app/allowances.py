@@ -1,0 +1,40 @@
+"""What a person allows one agent, in words: for the page of agents and the changes of the history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app import phrases
+from runner.identity.allowance import Allowance
+
+if TYPE_CHECKING:
+    from runner.identity.agents import Agent
+
+AS_ALL = "as in Settings"
+_NAMES = {
+    "rate_per_minute": ("calls a minute", ""),
+    "max_pending": ("requests at once", ""),
+    "seconds": ("longest run", " s"),
+    "memory_mb": ("most memory", " MB"),
+}
+
+
+def allowed(name: str, value: object) -> str:
+    """Return one setting of an agent in words; `value` is that of the ledger, so it may be anything."""
+    match name, value:
+        case (("network" | "packages"), bool()):
+            return f"{name} may be asked for" if value else f"no {name}"
+        case "languages", list() | tuple():
+            return f"languages: {', '.join(phrases.visible(str(one)) for one in value) or 'all'}"
+        case "ink", int():
+            return "another color"
+        case _, 0:
+            return f"{_NAMES.get(name, (phrases.visible(name), ''))[0]} {AS_ALL}"
+        case _:
+            words, unit = _NAMES.get(name, (phrases.visible(name), ""))
+            return f"{words}: {phrases.visible(str(value))}{unit}"
+
+
+def summary(agent: Agent) -> str:
+    """Return what is set for an agent in one line; empty where it may do what all may."""
+    return ", ".join(allowed(name, value) for name, value in Allowance().differing(agent.allowance).items())

@@ -1,0 +1,71 @@
+"""How much a request is worth a look: the worst that was found in it, apart from the class that sets its rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app import phrases
+from app.parts.badge import NO_FINDINGS
+from runner.model.assessment import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.cards import Card
+
+
+def attention(card: Card) -> Level | None:
+    """Return the level of the worst finding; None where nothing stands out.
+
+    A request of the class CRITICAL is CRITICAL whatever was found: what is approved by a deliberate act alone must
+    not look like any other.
+    """
+    if card.level is Level.CRITICAL:
+        return Level.CRITICAL
+    return card.assessment.attention if card.assessment is not None else None
+
+
+def rank(card: Card) -> int:
+    """Return `attention` as a number, to sort by: 0 where nothing stands out."""
+    return int(attention(card) or 0)
+
+
+def worst(cards: Iterable[Card]) -> Level | None:
+    """Return the highest attention among `cards`; None where nothing stands out in any."""
+    found = max(map(rank, cards), default=0)
+    return Level(found) if found else None
+
+
+def worst_ink(cards: Iterable[Card]) -> str:
+    """Return the token for what stands for several requests: a count, an icon."""
+    level = worst(cards)
+    return "neutral" if level is None else level.name.lower()
+
+
+def words(card: Card) -> str:
+    """Return the attention in a word: a level, or that there are no findings; empty before it was assessed."""
+    if card.assessment is None:
+        return ""
+    level = attention(card)
+    return NO_FINDINGS if level is None else level.name
+
+
+def ink(card: Card) -> str:
+    """Return the token for rings and bars of a request."""
+    level = attention(card)
+    return "neutral" if level is None else level.name.lower()
+
+
+def class_words(card: Card) -> str:
+    """Return the class, which sets rules and windows: `HIGH class: runs code, 60 s to answer`."""
+    if card.assessment is None:
+        return ""
+    left = f", {card.window:g} s to answer" if card.waiting and card.window and not card.paused else ""
+    return f"{card.assessment.level.name} class: {phrases.does(card.request)}{left}"
+
+
+def sentence(card: Card) -> str:
+    """Return what the request would do in one sentence; empty before it was assessed."""
+    if card.assessment is None:
+        return ""
+    return phrases.visible(card.assessment.verdict.sentence or card.assessment.reasons[0])

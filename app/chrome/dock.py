@@ -1,0 +1,119 @@
+"""The window as a narrow column beside an editor: the cards of what waits, and below them what came of the last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.chrome.modes import ModeButton
+from app.parts.column import ScrollColumn
+from app.parts.empty import EmptyState
+from app.parts.plain import plain_label
+from app.prompt.stack import PromptStack
+from app.queue.answers import JustNowList
+from app.queue.panel import LOCKED, NOTHING
+from app.running.outcome import OutcomeView
+from runner.approval.modes import Mode
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
+    from app.bridge import EngineLink
+    from app.cards import Cards
+    from app.just_now import JustNowModel
+    from app.look.look import Look
+
+MOST = 8
+"""Cards; further ones are counted."""
+
+
+class Dock(QWidget):
+    """Everything else is in the window when it is wide again; Stop all has its key here too."""
+
+    review = Signal(str)
+    """The request is wanted in the whole window."""
+    run_wanted = Signal(str)
+    widen = Signal()
+
+    def __init__(
+        self, cases: Cards, answers: JustNowModel, bridge: EngineLink, look: Look, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName("Requests that wait, as cards")
+        px = look.px
+        self.mode = ModeButton(cases, look)
+        self.count = plain_label(role="muted")
+        self.wider = QPushButton("Whole window")
+        self.wider.setProperty("kind", "quiet")
+        self.wider.setAutoDefault(False)
+        self.wider.clicked.connect(self.widen)
+        self.stack = PromptStack(cases, bridge, look, self._may_count)
+        self.stack.bound(MOST)
+        self.stack.review.connect(self.review)
+        self.none = EmptyState(look, "inbox", *NOTHING)
+        self.answers = JustNowList(answers, look)
+        self.answers.setProperty("card", True)
+        self.outcome = OutcomeView(cases, answers, bridge, look)
+        self.outcome.setMinimumHeight(px(180))
+        self.outcome.hide()
+        self.outcome.closed.connect(self.outcome.hide)
+        self.outcome.all_wanted.connect(self.run_wanted)
+        self.answers.wanted.connect(self.show_outcome)
+        self.column = ScrollColumn("Requests that wait")
+        inside = self.column.column
+        inside.setContentsMargins(0, 0, px(4), 0)
+        inside.setSpacing(px(8))
+        for widget in (self.stack, self.none, self.answers, self.outcome):
+            inside.addWidget(widget)
+        head = QHBoxLayout()
+        head.setSpacing(px(8))
+        head.addWidget(self.mode)
+        head.addWidget(self.count, 1)
+        head.addWidget(self.wider)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(px(8), 0, 0, 0)
+        column.setSpacing(px(8))
+        column.addLayout(head)
+        column.addWidget(self.column, 1)
+        cases.happened.connect(self.refresh)
+        answers.rowsInserted.connect(self._follow_newest)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Say how many wait."""
+        waiting = self._cases.count_waiting()
+        self.count.setText(f"{waiting:,} waiting" if waiting else "")
+        self.none.say(*(LOCKED if self._cases.mode.mode == Mode.LOCKDOWN else NOTHING))
+        self.none.setHidden(bool(waiting))
+        self.stack.setHidden(not waiting)
+
+    @Slot(str)
+    def show_outcome(self, request_id: str) -> None:
+        """Show the output of a request below the list."""
+        if self.outcome.show_request(request_id):
+            self.outcome.show()
+
+    @Slot()
+    def _follow_newest(self, *_: object) -> None:
+        """Follow what was approved last."""
+        one = self.answers.model.answered(0)
+        if one is not None and one.approved and one.own and self.isVisible():
+            self.show_outcome(one.request.id)
+
+    def _may_count(self) -> bool:
+        return self.isVisible() and self.window().isActiveWindow()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.stack.live(True)
+        self.stack.rest.rearm()
+        self.setFocus()  # where no key does anything
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.stack.live(False)

@@ -1,0 +1,193 @@
+"""Two requests side by side: facts in two columns, and what differs in their code and in their output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QPlainTextEdit, QTabWidget, QVBoxLayout, QWidget
+
+from app import phrases
+from app.errands import Errands
+from app.history import words
+from app.parts.amounts import counted, size
+from app.parts.elide import ElidedLabel
+from app.parts.expose import expose
+from app.parts.fold import fit
+from app.parts.plain import plain_label
+from app.parts.sections import wrapped_label
+from runner.model.difference import Side, difference
+
+if TYPE_CHECKING:
+    from app.look.look import Look
+    from runner.audit.search import CaseRecord
+    from runner.model.difference import DiffLine
+
+SHOWN, LONGEST = 2000, 2000
+"""Lines, and characters of a line, that are shown."""
+MOST_TEXT = 400_000
+"""Characters of each text that are compared; what is behind them is said to be left out."""
+SAME = "Both are the same."
+COMPARING = "Comparing\N{HORIZONTAL ELLIPSIS}"
+Fact = tuple[str, str, str]
+
+
+def facts(one: CaseRecord, other: CaseRecord) -> list[Fact]:
+    """Return names with the values of both, those that differ first."""
+    columns = [_facts(one), _facts(other)]
+    found = [(name, columns[0][name], columns[1][name]) for name in columns[0]]
+    return sorted(found, key=lambda fact: fact[1] == fact[2])
+
+
+def _facts(record: CaseRecord) -> dict[str, str]:
+    request, result = record.request, record.result
+    return {
+        "Agent": phrases.visible(request.agent),
+        "Asked": phrases.when(record.row.arrived_at),
+        "Level": record.row.level.name if record.row.level else "",
+        "Decision": phrases.decided(record.decision) if record.decision else "",
+        "End": phrases.ended(result) if result else "It has not run.",
+        "Memory": f"{size(result.peak_memory)} at most" if result and result.peak_memory is not None else "",
+        "Files": counted(len(result.files), "file") if result else "",
+        "Network": phrases.network(request),
+        "Sandbox": phrases.isolation_first(result.meta.isolation if result else request.isolation),
+        "Digest": f"{record.row.digest[:16]}\N{HORIZONTAL ELLIPSIS}",
+    }
+
+
+def compared(one: str, other: str) -> tuple[DiffLine, ...]:
+    """Return the difference between two texts, as far as it is compared. Takes quadratic time or worse."""
+    return difference(one[:MOST_TEXT], other[:MOST_TEXT])
+
+
+class CompareDialog(QDialog):
+    """Compares on a thread of its own; everything is plain text, and nothing in it decides anything."""
+
+    def __init__(self, parent: QWidget, look: Look, older: CaseRecord, newer: CaseRecord) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._errands = Errands("compare", self)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Compare two requests")
+        self.tabs = QTabWidget()
+        self.tabs.tabBar().setAccessibleName("What is compared")
+        self.code, self.output = (
+            DifferenceView(look, "Difference of the code"),
+            DifferenceView(look, "Difference of the output"),
+        )
+        for view, name, texts in (
+            (self.code, "Code", (_code(older), _code(newer))),
+            (self.output, "Output", (_output(older), _output(newer))),
+        ):
+            self.tabs.addTab(view, name)
+            self._compare(view, texts)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(look.px(16), look.px(14), look.px(16), look.px(14))
+        column.setSpacing(look.px(10))
+        column.addWidget(self._sides(older, newer))
+        column.addWidget(self.tabs, 1)
+        self.finished.connect(self._errands.close)
+        fit(self, look.px(1000), look.px(720))
+
+    def _compare(self, view: DifferenceView, texts: tuple[str, str]) -> None:
+        """Show in `view` what differs, as soon as it is known."""
+        cut = max(map(len, texts)) > MOST_TEXT
+        self._errands.send(
+            lambda: compared(*texts),
+            lambda found: view.show_lines(found, cut),
+            lambda error: view.setPlainText(f"They cannot be compared: {error!r}"),
+        )
+
+    def _sides(self, older: CaseRecord, newer: CaseRecord) -> QWidget:
+        whole = QWidget()
+        grid = QGridLayout(whole)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(self._look.px(16))
+        grid.setVerticalSpacing(self._look.px(3))
+        for column, record in ((1, older), (2, newer)):
+            grid.addWidget(_titled(phrases.title(record.request)), 0, column)
+            grid.setColumnStretch(column, 1)
+        self.rows = facts(older, newer)
+        for row, (name, one, other) in enumerate(self.rows, 1):
+            grid.addWidget(plain_label(name, "muted"), row, 0, Qt.AlignmentFlag.AlignTop)
+            for column, text in ((1, one), (2, other)):
+                label = wrapped_label(self._look)
+                label.setText(text or "\N{EN DASH}")
+                label.setProperty("role", "strong" if one != other else "muted")
+                grid.addWidget(label, row, column)
+        return whole
+
+
+def _titled(text: str) -> QWidget:
+    label = ElidedLabel(text)
+    label.setProperty("role", "title")
+    return label
+
+
+def _code(record: CaseRecord) -> str:
+    return words.edited(record) or record.request.code
+
+
+def _output(record: CaseRecord) -> str:
+    result = record.result
+    if result is None:
+        return ""
+    return result.stdout + (f"\n--- standard error ---\n{result.stderr}" if result.stderr else "")
+
+
+class DifferenceView(QPlainTextEdit):
+    """Lines that were removed, added or stayed; unchanged parts fold."""
+
+    def __init__(self, look: Look, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.setReadOnly(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("pane", True)
+        self.setFont(look.mono())
+        self.setUndoRedoEnabled(False)
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.setAccessibleName(name)
+        self.setPlainText(COMPARING)
+
+    def show_lines(self, lines: tuple[DiffLine, ...], cut: bool = False) -> None:
+        """Show a difference; `cut`: there is more text that was not compared."""
+        self.clear()
+        tokens = self._look.tokens
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        if not lines:
+            self._write(cursor, SAME, "muted")
+        for line in lines[:SHOWN]:
+            match line.side:
+                case Side.FOLDED:
+                    self._write(cursor, f"\N{VERTICAL ELLIPSIS}     {counted(line.count, 'unchanged line')}", "muted")
+                case Side.REMOVED:
+                    self._write(cursor, _numbered("-", line.old, line.text), "high", tokens.high_tint)
+                case Side.ADDED:
+                    self._write(cursor, _numbered("+", line.new, line.text), "low", tokens.low_tint)
+                case Side.SAME:
+                    self._write(cursor, _numbered(" ", line.new, line.text), "text")
+        if len(lines) > SHOWN:
+            self._write(cursor, f"and {len(lines) - SHOWN:,} more lines", "muted")
+        if cut:
+            self._write(cursor, f"Only the first {MOST_TEXT:,} characters of each were compared.", "muted")
+        cursor.endEditBlock()
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def _write(self, cursor: QTextCursor, text: str, ink: str, ground: str = "") -> None:
+        if not cursor.atStart():
+            cursor.insertBlock()
+        block, letters = QTextBlockFormat(), QTextCharFormat()
+        if ground:
+            block.setBackground(QColor(ground))
+        letters.setForeground(QColor(getattr(self._look.tokens, ink)))
+        cursor.setBlockFormat(block)
+        cursor.insertText(text, letters)
+
+
+def _numbered(sign: str, number: int | None, text: str) -> str:
+    shown = expose(text[:LONGEST]).text
+    cut = f" \N{HORIZONTAL ELLIPSIS} {len(text) - LONGEST:,} more characters" if len(text) > LONGEST else ""
+    return f"{sign} {number or '':>4}  {shown}{cut}"

@@ -1,0 +1,234 @@
+"""What became of the latest requests: the last five that were answered, by you or by what passes without asking."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
+
+from app import phrases
+from app.parts.amounts import clock, counted
+from app.parts.plain import tip
+from runner.approval.modes import TRUST_RULE
+from runner.model.decision import Decider, Verdict
+from runner.model.events import (
+    RequestArrived,
+    RequestClosed,
+    RequestDecided,
+    RequestEdited,
+    RunFinished,
+    RunStarted,
+)
+from runner.model.result import Outcome
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+
+    from app.cards import Cards
+    from runner.model.decision import Decision
+    from runner.model.events import Event
+    from runner.model.request import Request
+    from runner.model.result import Result
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+
+ANSWERED = Qt.ItemDataRole.UserRole
+SHOWN = 5
+OWN = 3
+"""Of these the person's own, which what passes unasked does not push out."""
+MOST_OPEN = 2000
+"""Requests whose answer is awaited. More of them are not followed: the engine bounds them far below."""
+LOW_RULE = "low-risk"
+"""The rule of a request that passed for its level alone."""
+_LONGEST = 80
+
+
+@dataclass(slots=True)
+class Answered:
+    """One request that was answered, and what came of it."""
+
+    request: Request
+    decision: Decision
+    started: float = 0.0
+    """On the clock of `time.monotonic`; 0 while it has not started."""
+    result: Result | None = None
+    closed: bool = False
+
+    @property
+    def own(self) -> bool:
+        """Whether a person answered it."""
+        return self.decision.by is Decider.PERSON
+
+    @property
+    def approved(self) -> bool:
+        return self.decision.verdict is Verdict.APPROVED
+
+    @property
+    def running(self) -> bool:
+        return self.started > 0 and self.result is None and not self.closed
+
+    @property
+    def ink(self) -> str:
+        """The token in which its outcome is painted."""
+        if self.decision.verdict is Verdict.DENIED:
+            return "high"
+        if self.result is None:
+            return "accent_ink" if self.running else "low" if self.closed else "muted"
+        return {Outcome.OK: "low", Outcome.KILLED: "muted"}.get(self.result.outcome, "high")
+
+
+class JustNowModel(QAbstractTableModel):
+    """One column, newest first. It goes by events alone: what passes unasked is over before anybody could look."""
+
+    def __init__(self, cases: Cards, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._open: dict[str, Request] = {}
+        self._rows: list[Answered] = []
+        cases.happened.connect(self._take)
+
+    def answered(self, row: int) -> Answered | None:
+        return self._rows[row] if 0 <= row < len(self._rows) else None
+
+    def find(self, request_id: str) -> Answered | None:
+        """Return what is listed of a request; None where it is not."""
+        return next((one for one in self._rows if one.request.id == request_id), None)
+
+    @property
+    def any_running(self) -> bool:
+        """Whether a time in a row goes on."""
+        return any(one.running for one in self._rows)
+
+    def tick(self) -> None:
+        """Update the times."""
+        if self._rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 0))
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else 1
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        one = self.answered(index.row())
+        if one is None:
+            return None
+        if role == ANSWERED:
+            return one
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return f"{phrases.title(one.request)}, {phrases.visible(one.request.agent)}, {words(one)}"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(f"{phrases.title(one.request)}\n{phrases.visible(one.request.agent)}: {words(one)}")
+        return None
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        changed = False
+        for event in events:
+            match event:
+                case RequestArrived(request) if len(self._open) < MOST_OPEN:
+                    self._open[request.id] = request
+                case RequestEdited(request_id, request) if request_id in self._open:
+                    self._open[request_id] = request
+                case RequestDecided(request_id, decision):
+                    changed = self._decided(request_id, decision) or changed
+                case RunStarted(request_id):
+                    changed = self._note(request_id, started=time.monotonic()) or changed
+                case RunFinished(request_id, result):
+                    changed = self._note(request_id, result=result) or changed
+                case RequestClosed(request_id):
+                    self._open.pop(request_id, None)
+                    changed = self._note(request_id, closed=True) or changed
+                case _:
+                    pass
+        if changed:
+            self.tick()
+
+    def _decided(self, request_id: str, decision: Decision) -> bool:
+        """List what was approved or denied; what expired is under Missed, and what was withdrawn is nobody's answer."""
+        request = self._open.get(request_id)
+        if request is None or decision.verdict not in (Verdict.APPROVED, Verdict.DENIED):
+            return False
+        self.beginInsertRows(QModelIndex(), 0, 0)
+        self._rows.insert(0, Answered(request, decision))
+        self.endInsertRows()
+        if len(self._rows) > SHOWN:
+            self._drop(self._surplus())
+        return True
+
+    def _surplus(self) -> int:
+        """Return the row that gives way: what passed unasked first, however much of it there is."""
+        unasked = [row for row, one in enumerate(self._rows) if not one.own]
+        own = len(self._rows) - len(unasked)
+        return unasked[-1] if unasked and own <= OWN else len(self._rows) - 1
+
+    def _drop(self, row: int) -> None:
+        self.beginRemoveRows(QModelIndex(), row, row)
+        del self._rows[row]
+        self.endRemoveRows()
+
+    def _note(self, request_id: str, **what: Any) -> bool:
+        one = self.find(request_id)
+        if one is None:
+            return False
+        for name, value in what.items():
+            setattr(one, name, value)
+        return True
+
+
+def words(one: Answered) -> str:
+    """Return what came of a request: `ok 0.4 s, 5 files`, `failed, exit 1: KeyError 'a'`, `passed: trust, ok 0.4 s`."""
+    decision = one.decision
+    if decision.verdict is Verdict.DENIED:
+        who = "denied" if one.own else "denied by rule" if decision.by is Decider.RULE else "denied by Assent"
+        reason = _short(decision.reason)
+        return f"{who}: {reason}" if reason and decision.reason != phrases.NO_REASON else who
+    return ", ".join(filter(None, (_passed(decision), _outcome(one))))
+
+
+def _passed(decision: Decision) -> str:
+    """Return what let it pass without asking; empty where the person was asked."""
+    match decision.by:
+        case Decider.RULE if decision.rule == TRUST_RULE:
+            return "passed: trust"
+        case Decider.RULE if decision.rule == LOW_RULE:
+            return "passed: LOW"
+        case Decider.RULE:
+            return f"passed: rule {phrases.visible(decision.rule)}".strip()
+        case Decider.GRANT:
+            return "passed: remembered"
+        case _:
+            return ""
+
+
+def _outcome(one: Answered) -> str:
+    result = one.result
+    if result is None:
+        return (
+            f"running {clock(time.monotonic() - one.started)}" if one.running else "done" if one.closed else "approved"
+        )
+    took = phrases.span(result.duration)
+    files = f", {counted(len(result.files), 'file')}" if result.files else ""
+    match result.outcome:
+        case Outcome.OK:
+            return f"ok {took}{files}"
+        case Outcome.FAILED:
+            said = _last_line(result.stderr)
+            return f"failed, exit {result.exit_code}: {said}" if said else f"failed, exit {result.exit_code}"
+        case Outcome.KILLED:
+            return f"stopped after {took}"
+        case _:
+            return _short(phrases.ended(result))
+
+
+def _last_line(text: str) -> str:
+    """Return the last line that says something: of a traceback that is the error."""
+    return next((_short(line) for line in reversed(text[-4096:].splitlines()) if line.strip()), "")
+
+
+def _short(text: str) -> str:
+    shown = phrases.visible(text[: 4 * _LONGEST])
+    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -1,0 +1,200 @@
+"""Code on the screen: its rows, its findings, and whether all of it has been there. Keys and mouse are in `code`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+
+from app.parts.amounts import counted
+from app.parts.code_grid import CodeGrid
+from app.parts.code_painting import CodeMarks, CodePainting
+from app.parts.lexing import Lexing
+from app.parts.listing import CodeLayout, CodeListing, remark
+from app.parts.roles import Role
+from app.parts.ruler import Ruler
+from app.parts.selection import TextPosition, TextSelection
+from app.parts.text_area import TextArea
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QWidget
+
+    from app.look.look import Look
+    from runner.model.assessment import Finding
+
+
+class CodeCanvas(TextArea):
+    """Shows code line by line. It is empty until `set_code`, which whoever derives from it calls first."""
+
+    accessible_role = Role.Document
+    seen_to_end = Signal(bool)
+    """False when new code is set, True once its last row has been painted."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(look, parent)
+        self._lexing = Lexing(self)
+        self._lexing.grew.connect(self._recolor)
+        self._ruler = Ruler(look, self)
+        self._ruler.wanted.connect(self._go_to_share)
+        self._selection = TextSelection()
+        self._grid = CodeGrid(look)
+        self._painting = CodePainting(look, self._grid, self._lexing, self._selection)
+        self.marks = CodeMarks(self._painting, self.scroll_to, self.viewport().update)
+        self.below = 0
+        """Pixels at the foot that are not for the code."""
+        self._seen = False
+        self._wanted: tuple[int, int] | None = None
+        """The line to go to once it is laid out, and how many rows stand above it then."""
+        self._further = QTimer(self)
+        self._further.setSingleShot(True)
+        self._further.timeout.connect(self._lay_further)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        look.changed.connect(self._restyle)
+        look.zoomed.connect(self._measure)
+
+    def set_code(self, code: str, language: str, findings: Sequence[Finding] = ()) -> None:
+        """Show `code` from its first line; `language` is a value of `Language`."""
+        self._listing = CodeListing(code, language, findings)
+        self._selection.put(TextPosition(0, 0))
+        self._seen = False
+        self._lay_out()
+        self._wanted = None
+        self.verticalScrollBar().setValue(0)
+        self._lexing.start(self._listing.lines, language)
+        what = ["Code", language, counted(len(self._listing.lines), "line"), counted(len(findings), "finding")]
+        self.setAccessibleName(", ".join(word for word in what if word))
+        self._describe_line()
+        self.seen_to_end.emit(False)
+
+    @property
+    def is_seen_to_end(self) -> bool:
+        """Whether the last row of this code has been on the screen."""
+        return self._seen
+
+    @property
+    def listing(self) -> CodeListing:
+        """What is shown, without its pixels."""
+        return self._listing
+
+    @property
+    def line_count(self) -> int:
+        return len(self._listing.lines)
+
+    def scroll_to(self, line: int) -> None:
+        """Make `line`, counted from 1, the current line and bring it to the middle."""
+        self._put_caret(TextPosition(min(max(0, line - 1), self.line_count - 1), 0))
+        self._go_to(self._selection.caret.line, self._rows_visible() // 2)
+
+    def point_at(self, line: int) -> None:
+        """Mark `line`, counted from 1, as the one to look at first; 0 for none."""
+        self._painting.pointed = line - 1
+        self.viewport().update()
+
+    def _lay_out(self) -> None:
+        grid = self._grid
+        grid.fit(self.line_count, self.viewport().width())
+        self._layout = CodeLayout(self._listing, grid.columns, grid.beside, grid.remark_metrics.horizontalAdvance)
+        self._painting.begin(self._listing, self._layout)
+        self._range()
+        self.viewport().update()
+        self._further.start()
+
+    @Slot()
+    def _lay_further(self) -> None:
+        """Lay out more lines in a turn of their own, then go where somebody wanted to go meanwhile."""
+        if self._layout.complete:
+            return
+        self._layout.lay_further()
+        self._range()
+        if self._wanted is not None:
+            self._go_to(*self._wanted)
+        self.viewport().update()
+        self._further.start()
+
+    def _go_to(self, line: int, above: int) -> None:
+        """Put `line` on the screen with so many rows above it, once it is laid out."""
+        self._wanted = None if line < self._layout.laid else (line, above)
+        self.verticalScrollBar().setValue(self._layout.rows.row(line) - above)
+
+    def _go_to_share(self, share: float) -> None:
+        row = round(share * (self._layout.rows.total - 1))
+        self.scroll_to(self._layout.rows.at(row)[0] + 1)
+
+    def _range(self) -> None:
+        visible = self._rows_visible()
+        self.verticalScrollBar().setRange(0, max(0, self._layout.rows.total - visible))
+        self.verticalScrollBar().setPageStep(visible)
+        whole = max(self._layout.rows.total, visible) - 1 or 1
+        rows = self._layout.rows
+        self._ruler.set_marks({min(1.0, rows.row(line) / whole): level for line, level in self._listing.flags()})
+
+    def _rows_visible(self) -> int:
+        return max(1, self.viewport().height() // self._grid.row_height)
+
+    def fit(self) -> None:
+        """Lay the viewport out beside the ruler and above the search."""
+        self.resizeEvent(QResizeEvent(self.size(), self.size()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        wide = self._look.px(8)
+        self.setViewportMargins(0, 0, wide, self.below)
+        port = self.viewport().geometry()
+        self._ruler.setGeometry(port.right() + 1, port.top(), wide, port.height())
+        top = self._layout.rows.at(min(self.verticalScrollBar().value(), self._layout.rows.total - 1))[0]
+        if self._grid.columns_in(port.width()) != self._grid.columns:
+            self._lay_out()
+            self._go_to(*(self._wanted or (top, 0)))
+        else:
+            self._grid.widen(port.width())
+            self._range()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        first, port = self.verticalScrollBar().value(), self.viewport().rect()
+        painter = QPainter(self.viewport())
+        try:
+            self._painting.draw(painter, first, port.width(), port.height(), self.hasFocus())
+            self.draw_focus(painter)
+        finally:
+            # A painter that is left active takes the window with it.
+            painter.end()
+        rows_left = self._layout.rows.total - first
+        if not self._seen and self._layout.complete and rows_left * self._grid.row_height <= self.visible_height():
+            self._seen = True
+            # Said later: whoever listens may change widgets, which is not allowed while painting.
+            QTimer.singleShot(0, self, lambda: self.seen_to_end.emit(True) if self._seen else None)
+
+    def _recolor(self, first: int, last: int) -> None:
+        """Draw lines `first` to before `last` again, now that their words are known."""
+        from_row, to_row = self._painting.recolor(first, last)
+        top = self.verticalScrollBar().value()
+        if from_row <= top + self._rows_visible() and to_row >= top:
+            self.viewport().update()
+
+    def _measure(self) -> None:
+        """Lay everything out again in another size of text, with the same line at the top."""
+        top = self._layout.rows.at(min(self.verticalScrollBar().value(), self._layout.rows.total - 1))[0]
+        self._grid.measure()
+        self._painting.restyle()
+        self._lay_out()
+        self._go_to(*(self._wanted or (top, 0)))
+
+    def _restyle(self) -> None:
+        self._painting.restyle()
+        self.viewport().update()
+
+    def _put_caret(self, place: TextPosition, keep_anchor: bool = False) -> None:
+        moved = place.line != self._selection.caret.line
+        self._selection.put(place, keep_anchor)
+        if moved:
+            self._describe_line()
+        self.viewport().update()
+
+    def _describe_line(self) -> None:
+        """Give screen readers the current line and what was found in it."""
+        line = self._selection.caret.line
+        remarks = [remark(finding) for finding in self._listing.findings_at(line)]
+        text = self._listing.shown(line).text[:500]
+        self.setAccessibleDescription(". ".join([f"Line {line + 1}: {text}", *remarks]))

@@ -1,0 +1,237 @@
+"""One request that waits, as a card: who asks, what it would do, what holds it, and all of it where it is short."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app import phrases
+from app.attention import attention
+from app.page_tasks import PageTasks
+from app.parts.agent import AgentDot
+from app.parts.elide import ElidedLabel
+from app.parts.plain import plain_label
+from app.parts.ring import CountdownRing
+from app.prompt import words
+from app.prompt.chips import CardChips
+from app.prompt.content import RequestContent
+from app.prompt.touch import ReachedButton
+from app.review import approval
+from app.review.buttons import DecisionButton
+from runner.model.assessment import Level
+from runner.model.errors import KnownError
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Mapping
+
+    from app.bridge import EngineLink
+    from app.cards import Card
+    from app.look.look import Look
+    from app.prompt.resting import Resting
+    from runner.model.events import EngineTroubled
+
+_BAR = 3
+IN_WINDOW = "Review it in the window: "
+
+
+class PromptCard(QFrame):
+    """Approve stands here only where everything that decides is on the card to its end; Deny and Review always."""
+
+    review = Signal(str)
+    """The request is wanted in the window."""
+
+    def __init__(self, look: Look, bridge: EngineLink, rest: Resting, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._bridge = bridge
+        self._rest = rest
+        self._tasks = PageTasks("prompt", self)
+        self._card: Card | None = None
+        self._digest = ""
+        self._sent = False
+        self._troubles: Mapping[str, EngineTroubled] = {}
+        self.setProperty("card", True)
+        self.dot = AgentDot(look)
+        self.who = plain_label(role="strong")
+        self.wants = ElidedLabel()
+        self.wants.setProperty("role", "muted")
+        self.ring = CountdownRing(look)
+        self.sentence = plain_label(role="title", wrap=True)
+        self.title = ElidedLabel()
+        self.title.setProperty("role", "muted")
+        self.chips = CardChips(look)
+        self.content = RequestContent(look)
+        self.content.seen.connect(self.show_state)
+        self.note = plain_label(role="small", wrap=True)
+        self.deny = DecisionButton("Deny", rest.guard)
+        self.deny.setProperty("kind", "danger")
+        self.deny.setAccessibleName("Deny this request")
+        self.deny.decided.connect(self._deny)
+        self.look_closer = QPushButton("Review")
+        self.look_closer.setAutoDefault(False)
+        self.look_closer.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.look_closer.setToolTip("Open it in the window")
+        self.look_closer.clicked.connect(self._review)
+        self.approve = ReachedButton("Approve once", rest.guard)
+        self.approve.setProperty("kind", "primary")
+        self.approve.decided.connect(self._approve)
+        self._lay_out()
+        rest.changed.connect(self.show_state)
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        head = QHBoxLayout()
+        head.setSpacing(px(6))
+        head.addWidget(self.dot)
+        head.addWidget(self.who)
+        head.addWidget(self.wants, 1)
+        head.addWidget(self.ring)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(px(8))
+        buttons.addWidget(self.deny)
+        buttons.addWidget(self.look_closer)
+        buttons.addStretch(1)
+        buttons.addWidget(self.approve)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(px(16), px(12), px(14), px(12))
+        column.setSpacing(px(7))
+        column.addLayout(head)
+        for widget in (self.sentence, self.title, self.chips, self.content, self.note):
+            column.addWidget(widget)
+        column.addLayout(buttons)
+
+    # ---- what is shown ----
+
+    @property
+    def card(self) -> Card | None:
+        return self._card
+
+    def buttons(self) -> tuple[QWidget, ...]:
+        """Return the buttons that decide."""
+        return (self.deny, self.approve)
+
+    def show_card(self, card: Card, troubles: Mapping[str, EngineTroubled]) -> None:
+        """Show `card` as it is now. What is approved or denied from here is exactly this digest."""
+        self._card, self._digest, self._sent, self._troubles = card, card.digest, False, troubles
+        request = card.request
+        worst = attention(card)
+        self.dot.show_agent(request.agent)
+        self.who.setText(phrases.sender(request, card.several))
+        self.wants.setText(words.wants(request))
+        self.sentence.setText(words.sentence(card))
+        self.title.setText(f"\N{LEFT DOUBLE QUOTATION MARK}{phrases.title(request)}\N{RIGHT DOUBLE QUOTATION MARK}")
+        self.title.setVisible(bool(request.title) or not request.code)
+        self.chips.show_chips(words.chips(card))
+        self.content.show_card(card)
+        self.look_closer.setProperty("kind", "" if self._may_be_approved() else "primary")
+        self.look_closer.style().unpolish(self.look_closer)
+        self.look_closer.style().polish(self.look_closer)
+        level = "" if worst is None else f"{worst.name}. "
+        self.setAccessibleName(f"{self.who.text()} {self.wants.text()}. {level}{self.sentence.text()}")
+        self.follow()
+        self.show_state()
+        self.update()
+
+    def follow(self) -> None:
+        """Take over the countdown."""
+        if self._card is not None:
+            self.ring.set_deadline(self._card.deadline, self._card.window)
+
+    def take_troubles(self, troubles: Mapping[str, EngineTroubled]) -> None:
+        self._troubles = troubles
+        self.show_state()
+
+    @Slot()
+    def show_state(self) -> None:
+        """Show which buttons count now, and why one does not."""
+        card = self._card
+        if card is None:
+            return
+        free = card.waiting and not self._sent and not self._rest.resting
+        offered = self._may_be_approved()
+        why_not = self._why_not(card)
+        self.approve.setVisible(offered)
+        self.approve.setEnabled(offered and free and not why_not)
+        self.approve.setToolTip(why_not or f"With the mouse. Exactly this: sha256 {self._digest}")
+        self.deny.setEnabled(free)
+        note = "Recording your answer\N{HORIZONTAL ELLIPSIS}" if self._sent else why_not
+        if not note and not offered and card.waiting:
+            note = self._why_in_window(card)
+        self.note.setText(note)
+        self.note.setVisible(bool(note))
+
+    def _may_be_approved(self) -> bool:
+        """Return whether Approve belongs on this card at all."""
+        return self._card is not None and not self._why_in_window(self._card)
+
+    def _why_in_window(self, card: Card) -> str:
+        """Return why a request is approved in the window only; empty where it may be here."""
+        if card.level is None:
+            return "Not assessed yet."
+        if card.level is Level.CRITICAL:
+            return f"{IN_WINDOW}CRITICAL is never approved here."
+        by = self._bridge.decisions.approve_by()
+        if by.asks_word(card.level) or by.asks_pin(card.level):
+            return f"{IN_WINDOW}it is approved with a {by.value.upper() if by.asks_pin(card.level) else by.value}."
+        return "" if self.content.whole else f"{IN_WINDOW}it does not fit here."
+
+    def _why_not(self, card: Card) -> str:
+        """Return why it cannot be approved now, by the same list as in the window."""
+        if card.digest != self._digest:
+            return "The request changed."
+        return approval.why_not(card, self.content.unseen, self._troubles) if self._may_be_approved() else ""
+
+    # ---- answers ----
+
+    @Slot()
+    def _approve(self) -> None:
+        card = self._card
+        if card is None or self._sent or not card.waiting or not self._may_be_approved() or self._why_not(card):
+            return
+        self._send(self._bridge.decisions.approve(card.id, self._digest))
+
+    @Slot()
+    def _deny(self) -> None:
+        card = self._card
+        if card is not None and card.waiting and not self._sent:
+            self._send(self._bridge.decisions.deny(card.id, self._digest, ""))
+
+    @Slot()
+    def _review(self) -> None:
+        if self._card is not None:
+            self.review.emit(self._card.id)
+
+    def _send(self, answer: Future[str]) -> None:
+        self._sent = True
+        self.show_state()
+        self._tasks.start("answer", self._wait_for(self._digest, answer))
+
+    async def _wait_for(self, digest: str, answer: Future[str]) -> None:
+        """Say on the card why the engine did not take an answer."""
+        try:
+            why_not = await answer
+        except KnownError as error:
+            why_not = str(error)
+        if why_not and self._digest == digest:
+            self._sent = False
+            self._rest.rearm()
+            self.show_state()
+            self.note.setText(why_not)
+            self.note.show()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._card is None:
+            return
+        worst = attention(self._card)
+        tokens, px = self._look.tokens, self._look.px
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.low if worst is None else tokens.ink(worst)))
+        painter.drawRoundedRect(QRectF(px(1), px(12), px(_BAR), self.height() - px(24)), px(1), px(1))
+        painter.end()

@@ -1,0 +1,153 @@
+"""What decides in a request, in full where it is short enough for a card; else its most telling lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app import phrases
+from app.parts.code import CodeView
+from app.parts.code_grid import CodeGrid
+from app.parts.elide import ElidedLabel
+from app.parts.expose import visible
+from app.parts.listing import CodeLayout, CodeListing
+from app.parts.plain import plain_label
+from app.prompt import words
+from runner.model.request import CODE
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+    from PySide6.QtWidgets import QLayoutItem
+
+    from app.cards import Card
+    from app.look.look import Look
+    from runner.model.request import Part
+
+RULER = 10
+"""Pixels that a view of code leaves at its right for its marks."""
+NARROWEST = 380
+"""Width that is taken for that of the card before it is known."""
+MOST_BESIDE = 400
+"""Characters of the short values beside the parts, all together."""
+
+
+class RequestContent(QWidget):
+    """Every part of a request one below the other, each as the window shows it, and the short values beside them."""
+
+    seen = Signal()
+    """The end of a part has come on the screen, or what fits has changed."""
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._card: Card | None = None
+        self._parts: list[tuple[Part, CodeView, CodeListing]] = []
+        self._fits = False
+        self._laid_out = False
+        self._grid = CodeGrid(look)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(look.px(4))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything that decides has its place here."""
+        return self._fits
+
+    @property
+    def unseen(self) -> list[str]:
+        """Names of the parts whose end has not been on the screen."""
+        return [part.name for part, view, _ in self._parts if not view.is_seen_to_end]
+
+    def show_card(self, card: Card) -> None:
+        """Show the request of `card` from now on."""
+        self._card = card
+        request = card.request
+        beside = [(part.name, visible(part.text)) for part in request.beside]
+        short = sum(len(name) + len(text) for name, text in beside) <= MOST_BESIDE
+        self._fits = words.may_fit(request) and short
+        self._empty()
+        if self._fits:
+            for part in request.parts:
+                self._add_part(part, card)
+            for name, text in (*beside, *words.where(request)):
+                self._column.addWidget(plain_label(f"{name}: {text}", "small", wrap=True))
+            self._fit()
+        if not self._fits:
+            self._empty()
+            self._add_excerpt(card)
+        self.updateGeometry()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._laid_out = True
+        if self._fits and event.size().width() != event.oldSize().width():
+            self._fit()
+            self._give_up_if_too_long()
+
+    def _give_up_if_too_long(self) -> None:
+        if not self._fits and self._card is not None:
+            self.show_card(self._card)
+            self.seen.emit()
+
+    def _add_part(self, part: Part, card: Card) -> None:
+        request = card.request
+        if part.name != CODE or len(request.parts) > 1:
+            self._column.addWidget(plain_label(part.name, "heading"))
+        view = CodeView(self._look, self)
+        is_code = part.name == CODE
+        language = request.language.value if is_code and request.language else ""
+        findings = card.assessment.findings if card.assessment and is_code else ()
+        view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        # Shown whole or not at all: with a bar it would be narrower, and then need it.
+        view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        view.set_code(part.text, language, findings)
+        view.setAccessibleName(f"{part.name} of the request")
+        view.seen_to_end.connect(self._seen)
+        self._parts.append((part, view, CodeListing(part.text, language, findings)))
+        self._column.addWidget(view)
+
+    def _add_excerpt(self, card: Card) -> None:
+        first, text = words.excerpt(card)
+        for number, line in enumerate(text.splitlines(), first):
+            label = ElidedLabel(f"{number}  {phrases.visible(line[:400])}")
+            label.setFont(self._look.mono())
+            self._column.addWidget(label)
+
+    def _fit(self) -> None:
+        """Give each part the height of its rows; where they are too many, nothing fits."""
+        # Before it has been laid out it has a size of Qt's.
+        width = self.width() if self._laid_out else self._look.px(NARROWEST)
+        rows = 0
+        for _, view, listing in self._parts:
+            needed = self._rows(listing, width - self._look.px(RULER))
+            rows += needed
+            view.setFixedHeight(self._grid.row_height * needed)
+        self._fits = rows <= words.MOST_ROWS
+
+    def _rows(self, listing: CodeListing, width: int) -> int:
+        """Return how many rows a part takes, laid out as its view does it; too many where that is not known at once."""
+        grid = self._grid
+        grid.fit(len(listing.lines), width)
+        layout = CodeLayout(listing, grid.columns, grid.beside, grid.remark_metrics.horizontalAdvance)
+        return layout.rows.total if layout.complete else words.MOST_ROWS + 1
+
+    def _empty(self) -> None:
+        self._parts = []
+        while (item := self._column.takeAt(0)) is not None:
+            _drop(item)
+
+    @Slot(bool)
+    def _seen(self, to_end: bool) -> None:
+        if to_end:
+            self.seen.emit()
+
+
+def _drop(item: QLayoutItem) -> None:
+    if (widget := item.widget()) is not None:
+        # Later: it may be painting, or on its way to say what has been seen of it.
+        widget.hide()
+        widget.deleteLater()

@@ -1,0 +1,173 @@
+"""The cards of what waits, one above the other: those that have room, and how many more there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app.attention import attention
+from app.parts.plain import plain_label
+from app.prompt.card import PromptCard
+from app.prompt.resting import Resting
+from runner.model.assessment import Level
+from runner.model.events import (
+    EngineTroubled,
+    QuestionAsked,
+    QuestionPaused,
+    RequestAssessed,
+    RequestDecided,
+    TroubleCleared,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from app.bridge import EngineLink
+    from app.cards import Card, Cards
+    from app.look.look import Look
+    from runner.model.events import Event
+
+MOST = 3
+CONCERNS = (EngineTroubled, QuestionAsked, QuestionPaused, RequestAssessed, RequestDecided, TroubleCleared)
+BETWEEN = 10
+
+
+class PromptStack(QWidget):
+    """What has a card keeps it and its place until it is answered; cards that come stand above those that are there.
+
+    Only what stands out more takes the place of another, and not under the pointer.
+    """
+
+    review = Signal(str)
+    """A request is wanted in the window."""
+    resized = Signal()
+    """There are other cards than before, or they need another height."""
+
+    def __init__(
+        self, cases: Cards, bridge: EngineLink, look: Look, active: Callable[[], bool], parent: QWidget | None = None
+    ) -> None:
+        """`active` tells whether clicks may count where the cards are."""
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self._look = look
+        self._shown: list[PromptCard] = []
+        """From the bottom up."""
+        self._most = MOST
+        self._wanted: Callable[[Card], bool] = lambda card: True
+        self._live = False
+        self.rest = Resting(self, active, self._buttons)
+        self.rest.watch(self)
+        self.more = plain_label(role="small")
+        self.more.setContentsMargins(look.px(4), 0, 0, 0)
+        self.more.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.more.hide()
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(look.px(BETWEEN))
+        self._column.addStretch()
+        self._column.addWidget(self.more)
+        cases.happened.connect(self._take)
+
+    @property
+    def cards(self) -> tuple[PromptCard, ...]:
+        """Return the cards on screen, from the bottom up."""
+        return tuple(self._shown)
+
+    def bound(self, most: int) -> None:
+        """Show at most `most` cards from now on, and at least one."""
+        self._most = max(1, most)
+        self.refresh()
+
+    def choose(self, wanted: Callable[[Card], bool]) -> None:
+        """Show only what `wanted` says."""
+        self._wanted = wanted
+        self.refresh()
+
+    def live(self, live: bool) -> None:
+        """Show cards, or none."""
+        self._live = live
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Take over what waits: drop the cards of what does not, and fill what is free with the most urgent."""
+        waiting = [card for card in self._cases.waiting() if self._wanted(card)] if self._live else []
+        before = [one.card for one in self._shown]
+        for one in [one for one in self._shown if one.card not in waiting]:
+            self._drop(one)
+        while len(self._shown) > self._most:
+            self._drop(self._shown[-1])
+        left = self._left(waiting)
+        if left and len(self._shown) == self._most and not self.underMouse():
+            self._make_room(left[0])
+            left = self._left(waiting)
+        for card in left[: self._most - len(self._shown)]:
+            self._add(card)
+        self._count(self._left(waiting))
+        if [one.card for one in self._shown] != before:
+            self.rest.rearm()
+            self.resized.emit()
+
+    def _left(self, waiting: list[Card]) -> list[Card]:
+        """Return what waits and has no card, the most urgent first."""
+        shown = {one.card.id for one in self._shown if one.card is not None}
+        return sorted((card for card in waiting if card.id not in shown), key=urgency)
+
+    def _make_room(self, card: Card) -> None:
+        """Drop the card of what stands out least, for one that stands out more."""
+        least = max(self._shown, key=lambda one: urgency(one.card) if one.card is not None else (0, 0.0))
+        if least.card is not None and urgency(card)[0] < urgency(least.card)[0]:
+            self._drop(least)
+
+    def _count(self, others: list[Card]) -> None:
+        """Say how many more wait, and how many of them are CRITICAL."""
+        critical = sum(card.level is Level.CRITICAL for card in others)
+        self.more.setText(f"+{len(others):,} more" + (f", {critical:,} CRITICAL" if critical else ""))
+        self.more.setVisible(bool(others))
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        if not self._live or not any(isinstance(event, CONCERNS) for event in events):
+            return
+        self.refresh()
+        assessed = {event.request_id for event in events if isinstance(event, RequestAssessed)}
+        for one in self._shown:
+            if one.card is None:
+                continue
+            if one.card.id in assessed:
+                one.show_card(one.card, self._cases.troubles)
+                self.rest.rearm()
+                self.resized.emit()
+            else:
+                one.follow()
+                one.take_troubles(self._cases.troubles)
+
+    def _add(self, card: Card) -> None:
+        one = PromptCard(self._look, self._bridge, self.rest, self)
+        self._shown.append(one)
+        # Above the others, below the line that counts the rest.
+        self._column.insertWidget(2, one)
+        one.review.connect(self.review)
+        one.content.seen.connect(self.resized)
+        one.show_card(card, self._cases.troubles)
+        self.rest.watch(one)
+        one.show()
+
+    def _drop(self, one: PromptCard) -> None:
+        self._shown.remove(one)
+        self._column.removeWidget(one)
+        one.hide()
+        one.deleteLater()
+
+    def _buttons(self) -> Iterator[QWidget]:
+        for one in self._shown:
+            yield from one.buttons()
+
+
+def urgency(card: Card) -> tuple[int, float]:
+    """Return what is looked at first: the worst of what was found, then what expires first."""
+    worst = attention(card)
+    return (-(worst or 0), card.deadline or 0.0)

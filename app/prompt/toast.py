@@ -1,0 +1,128 @@
+"""A card in the corner of the window, for what comes while another page than that of the requests is open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.parts.plain import plain_label
+from app.prompt.stack import PromptStack
+from runner.model.events import QuestionAsked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from app.bridge import EngineLink
+    from app.cards import Cards
+    from app.look.look import Look
+    from runner.model.events import Event
+
+WIDTH = 400
+EDGE = 16
+
+
+class Toast(QFrame):
+    """One card, the most urgent. It lies over the page, moves nothing on it, and can be put away until the next."""
+
+    review = Signal(str)
+
+    def __init__(
+        self, over: QWidget, cases: Cards, bridge: EngineLink, look: Look, elsewhere: Callable[[], bool]
+    ) -> None:
+        """`elsewhere` tells whether the requests are not on screen now."""
+        super().__init__(over)
+        self._over = over
+        self._cases = cases
+        self._look = look
+        self._elsewhere = elsewhere
+        self._hidden = False
+        """Whether the person has put it away."""
+        self.setProperty("toast", True)
+        self.setAutoFillBackground(True)
+        self.stack = PromptStack(cases, bridge, look, self._may_count, self)
+        self.stack.bound(1)
+        self.stack.review.connect(self.review)
+        self.stack.resized.connect(self._place_later)
+        self.away = QPushButton("Hide")
+        self.away.setProperty("kind", "quiet")
+        self.away.setToolTip("Until the next request; this one stays in the queue")
+        self.away.setAutoDefault(False)
+        self.away.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it lies over a page: Tab goes through that
+        self.away.clicked.connect(self._put_away)
+        px = look.px
+        head = QHBoxLayout()
+        head.setContentsMargins(px(6), 0, 0, 0)
+        head.addWidget(plain_label("Waits for you", "heading"), 1)
+        head.addWidget(self.away)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(px(8), px(4), px(8), px(8))
+        column.setSpacing(px(4))
+        column.addLayout(head)
+        column.addWidget(self.stack)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(0)
+        self._later.timeout.connect(self._settle)
+        over.installEventFilter(self)
+        cases.happened.connect(self._take)
+        self.hide()
+
+    @Slot()
+    def refresh(self, *_: object) -> None:
+        """Come, or go, as pages and requests do."""
+        wanted = self._elsewhere() and self._cases.count_waiting() > 0 and not self._hidden
+        if wanted and not self.isVisible():
+            self.stack.live(True)
+            if not self._place():
+                self.stack.live(False)
+                return
+            self.show()
+            self.raise_()
+            self.stack.rest.rearm()
+        elif not wanted and self.isVisible():
+            self.hide()
+            self.stack.live(False)
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        if any(isinstance(event, QuestionAsked) for event in events):
+            self._hidden = False
+        self.refresh()
+
+    @Slot()
+    def _put_away(self) -> None:
+        self._hidden = True
+        self.refresh()
+
+    def _may_count(self) -> bool:
+        return self.isVisible() and self.window().isActiveWindow()
+
+    @Slot()
+    def _place_later(self) -> None:
+        self._later.start()
+
+    @Slot()
+    def _settle(self) -> None:
+        """Take the place again; go where there is no room for all of the card any more."""
+        if self.isVisible() and not self._place():
+            self.hide()
+            self.stack.live(False)
+
+    def _place(self) -> bool:
+        """Lie in the lower right corner, as high as the card; return False where the window is too small for it."""
+        layout = self.layout()
+        assert layout is not None
+        edge = self._look.px(EDGE)
+        width = min(self._look.px(WIDTH), self._over.width() - 2 * edge)
+        layout.invalidate()
+        layout.activate()
+        height = max(layout.minimumHeightForWidth(width), layout.heightForWidth(width))
+        self.setGeometry(self._over.width() - edge - width, self._over.height() - edge - height, width, height)
+        return height <= self._over.height() - 2 * edge
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Resize and self.isVisible():
+            self._later.start()
+        return super().eventFilter(watched, event)

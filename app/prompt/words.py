@@ -1,0 +1,132 @@
+"""What the compact card says of a request: who asks, what it would do in a sentence, and what holds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app import attention, phrases
+from app.parts.amounts import counted, size
+from runner.model.request import CODE, Isolation, NetworkMode, Tool
+
+if TYPE_CHECKING:
+    from app.cards import Card
+    from runner.model.request import Limits, Request
+
+MOST_LINES = 8
+"""Lines of a request that is approved on the card: more are read in the window."""
+MOST_ROWS = 16
+"""Rows that these lines may take where they are longer than the card is wide, with what is said at them."""
+MOST_CHARACTERS = 1600
+EXCERPT = 2
+"""Lines shown of a request that does not fit: the first of those that matter."""
+
+WANTS = {
+    Tool.CODE_WRITE_FILE: "wants to write a file",
+    Tool.CODE_READ_FILE: "wants to read a file",
+    Tool.CODE_LIST_FILES: "wants to list files",
+    Tool.CODE_CREATE_SANDBOX: "wants a sandbox",
+    Tool.CODE_DESTROY_SANDBOX: "wants to remove its sandbox",
+    Tool.CODE_SANDBOX_INFO: "asks what the sandbox has",
+    Tool.CODE_INSTALL_PACKAGE: "wants to install packages",
+    Tool.CLIENT_SHELL: "wants to use its own shell",
+    Tool.CLIENT_EDIT: "wants to change your files",
+    Tool.CLIENT_FETCH: "wants to fetch an address",
+    Tool.CLIENT_TOOL: "wants to use a tool of its own",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CardChip:
+    """A few words on a ground. `ink` is a token: `low` where it holds, `medium` where something is to be looked at."""
+
+    text: str
+    ink: str
+
+
+def wants(request: Request) -> str:
+    """Return what the agent wants, after its name: `wants to run Python`."""
+    if request.tool is Tool.CODE_EXECUTE:
+        return f"wants to run {phrases.language(request.language) or 'code'}"
+    return WANTS[request.tool]
+
+
+def sentence(card: Card) -> str:
+    """Return what the request would do."""
+    return attention.sentence(card) or "Not assessed yet."
+
+
+def chips(card: Card) -> list[CardChip]:
+    """Return the level of attention first, then what holds the request."""
+    request = card.request
+    worst = attention.attention(card)
+    found = [CardChip("No findings", "low") if worst is None else CardChip(worst.name, worst.name.lower())]
+    if request.client is not None:
+        return [*found, CardChip("On your machine itself, no sandbox", "medium")]
+    if request.network is NetworkMode.NONE:
+        found.append(CardChip("No network", "low"))
+    else:
+        found.append(CardChip(f"May reach {counted(len(request.domains), 'host')}", "medium"))
+    if request.isolation is Isolation.PROCESS:
+        found.append(CardChip("Your files are not protected", "medium"))
+    elif request.sandbox:
+        found.append(CardChip("Its kept sandbox", "medium"))
+    else:
+        found.append(CardChip("None of your files", "low"))
+    return found
+
+
+def where(request: Request) -> list[tuple[str, str]]:
+    """Return where it would be done and within which limits: all in the digest that is neither a part nor a chip."""
+    if request.client is not None:
+        return []  # the chips say it
+    parts = [phrases.place(request), *limits(request.limits)]
+    if request.image:
+        parts.append(f"image {phrases.visible(request.image[:19])}")
+    if request.offset or request.most_bytes:
+        parts.append(f"{size(request.most_bytes)} from byte {request.offset:,}")
+    return [("Where", ", ".join(parts))]
+
+
+def limits(asked: Limits) -> list[str]:
+    """Return every limit in a word or two."""
+    return [
+        f"{asked.seconds:g} s",
+        f"{asked.memory_mb:,} MB memory",
+        f"{asked.cpu_cores:g} cores",
+        f"{asked.disk_mb:,} MB disk",
+        f"{size(asked.output_bytes)} output",
+        f"{asked.processes:,} processes",
+    ]
+
+
+def may_fit(request: Request) -> bool:
+    """Return whether a request may be short enough for the card; that it is, shows once it has been laid out.
+
+    Packages and what else is shown as a table are read in the window.
+    """
+    if request.plan is not None or request.packages or not all(part.is_shown_whole for part in request.parts):
+        return False
+    parts = [part.text for part in request.parts]
+    lines = sum(len(text.splitlines()) for text in parts)
+    return lines <= MOST_LINES and sum(map(len, parts)) <= MOST_CHARACTERS
+
+
+def excerpt(card: Card) -> tuple[int, str]:
+    """Return the number of the first line that matters and the text from there, of a request that does not fit."""
+    part = next((part for part in card.request.parts if part.name == CODE), None)
+    if part is None:
+        return 1, ""
+    lines = part.text.splitlines() or [""]
+    first = min(max(1, _line_to_look_at(card)), len(lines))
+    return first, "\n".join(lines[first - 1 : first - 1 + EXCERPT])
+
+
+def _line_to_look_at(card: Card) -> int:
+    """Return the line of the verdict, else that of the worst finding."""
+    if card.assessment is None:
+        return 1
+    if card.assessment.verdict.look_at is not None:
+        return card.assessment.verdict.look_at.line
+    worst = max(card.assessment.findings, key=lambda one: (one.level, -one.span.line), default=None)
+    return 1 if worst is None else worst.span.line

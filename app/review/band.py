@@ -1,0 +1,154 @@
+"""The verdict band: what would happen in one sentence, the line to look at first, and what contains it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app import attention, phrases
+from app.parts.chips import ChipRow, Fact
+from app.parts.plain import plain_label, tip
+from app.review.containment import of_card, refusals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QResizeEvent
+
+    from app.cards import Card
+    from app.look.look import Look
+    from runner.model.assessment import Assessment, Level
+    from runner.model.kept_sandbox import Kept
+
+MOST_LINES = 3
+"""Of the sentence; its tool tip has all of it."""
+LOOK_LENGTH = 160
+"""Characters of the line to look at, before it is cut to the width."""
+
+
+class VerdictBand(QWidget):
+    """Tinted by attention, with a bar at its left. Everything in it is plain text."""
+
+    line_picked = Signal(int)
+
+    def __init__(self, look: Look, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._level: Level | None = None
+        self._line = 0
+        self.sentence = plain_label(role="verdict", wrap=True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.look_at = LinkButton()
+        self.look_at.clicked.connect(self._pick)
+        self.chips = ChipRow(look)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(look.px(16), look.px(9), look.px(12), look.px(9))
+        column.setSpacing(look.px(5))
+        column.addWidget(self.sentence)
+        column.addWidget(self.look_at)
+        column.addWidget(self.chips)
+        look.changed.connect(self.update)
+
+    def show_card(self, shown: Card, kept: Iterable[Kept]) -> None:
+        """Show the verdict on what would run; `kept` are the sandboxes that agents keep."""
+        self._level = attention.attention(shown)
+        words = attention.sentence(shown) or "Not assessed yet."
+        self.sentence.setText(words)
+        self.sentence.setToolTip(tip("\n".join(filter(None, (words, attention.class_words(shown))))))
+        self._line, where = _look_at(shown.assessment, shown.request.code)
+        self.look_at.say(where)
+        self.look_at.setVisible(bool(where))
+        kept = tuple(kept)
+        facts = [Fact(chip.words, chip.icon, "low" if chip.holds else "medium") for chip in of_card(shown, kept)]
+        facts += [Fact(phrases.visible(words), "info", "muted") for words in refusals(shown, kept)]
+        self.chips.show_facts(facts)
+        self._fit()
+        self.update()
+
+    @property
+    def level(self) -> Level | None:
+        """The attention that colors it."""
+        return self._level
+
+    @Slot()
+    def _pick(self) -> None:
+        self.line_picked.emit(self._line)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Make the sentence as high as its words at this width."""
+        margins = self.contentsMargins()
+        layout = self.layout()
+        assert layout is not None
+        inner = self.width() - layout.contentsMargins().left() - layout.contentsMargins().right() - margins.left()
+        metrics = self.sentence.fontMetrics()
+        # Not what the label asks for: it never asks for less than it was given before.
+        room = QRect(0, 0, max(1, inner), 1 << 16)
+        words = metrics.boundingRect(room, int(Qt.TextFlag.TextWordWrap), self.sentence.text())
+        height = min(MOST_LINES * metrics.lineSpacing(), max(metrics.lineSpacing(), words.height()))
+        if self.sentence.height() != height or self.sentence.minimumHeight() != height:
+            self.sentence.setFixedHeight(height)
+            self.updateGeometry()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        tokens, px = self._look.tokens, self._look.px
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(tokens.tint(self._level)))
+        painter.drawRoundedRect(QRectF(self.rect()), px(6), px(6))
+        painter.setBrush(QColor(tokens.ink(self._level)))
+        painter.drawRoundedRect(QRectF(0, 0, px(4), self.height()), px(2), px(2))
+        painter.end()
+
+
+class LinkButton(QPushButton):
+    """Words in the color of a link on one line; cut at the end where there is no room, all of it in the tool tip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._words = ""
+        self.setProperty("kind", "link")
+        self.setAutoDefault(False)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def say(self, words: str) -> None:
+        """Show `words`."""
+        self._words = words
+        self.setAccessibleName(words)
+        self.setToolTip(tip(words))
+        self._elide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def _elide(self) -> None:
+        shown = self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, max(0, self.width() - 4))
+        # Qt takes an ampersand in the words of a button for a shortcut.
+        self.setText(shown.replace("&", "&&"))
+
+
+def _look_at(assessment: Assessment | None, code: str) -> tuple[int, str]:
+    """Return the line to look at first, from 1, and what to say of it; (0, '') where no line matters more."""
+    span = assessment.verdict.look_at if assessment is not None else None
+    if assessment is None or span is None or not code:
+        return 0, ""
+    found = [one for one in assessment.findings if one.span.line <= span.line <= max(one.span.end_line, one.span.line)]
+    why = max(found, key=lambda one: one.level).reason if found else ""
+    if not why or why.rstrip(".").casefold() in assessment.verdict.sentence.casefold():
+        # What the sentence says already is not said twice: the line itself is.
+        lines = code.split("\n")
+        why = lines[span.line - 1][: LOOK_LENGTH * 2] if 0 < span.line <= len(lines) else ""
+    return span.line, f"Look at line {span.line:,}: {phrases.visible(why)[:LOOK_LENGTH]}"

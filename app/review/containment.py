@@ -1,0 +1,127 @@
+"""What holds the code of a request, in three or four words each: what it finds, whom it reaches, when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app import phrases
+from app.parts.amounts import counted
+from runner.model.network import Destination, UnusableHost
+from runner.model.request import Isolation, NetworkMode, Tool
+from runner.model.verdict import Containment, conflicts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.cards import Card
+    from runner.model.kept_sandbox import Kept
+    from runner.model.request import Request
+
+MOST_HOSTS = 2
+"""Hosts that a chip names; all of them stand under Details."""
+SANDBOX_ALONE = frozenset({Tool.CODE_CREATE_SANDBOX, Tool.CODE_DESTROY_SANDBOX, Tool.CODE_SANDBOX_INFO})
+"""Tools that run no code and read no file, for which no time is counted."""
+FILE_TOOLS = frozenset({Tool.CODE_READ_FILE, Tool.CODE_WRITE_FILE, Tool.CODE_LIST_FILES})
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One fact about where a request would be carried out."""
+
+    words: str
+    icon: str
+    holds: bool
+    """It contains the code; otherwise it is worth a look."""
+
+
+def chips(request: Request, kept: Iterable[Kept] = (), asked: float | None = None) -> tuple[Chip, ...]:
+    """Return the chips of a request. `kept` are the sandboxes that agents keep; `asked` its seconds as sent."""
+    if request.client is not None:
+        return _on_the_machine(request)
+    found = [_place(request, kept), _network(request)]
+    if request.tool not in SANDBOX_ALONE | FILE_TOOLS:
+        found.append(_time(request, asked))
+    return tuple(found)
+
+
+def of_card(shown: Card, kept: Iterable[Kept]) -> tuple[Chip, ...]:
+    """Return the chips of what would run; where a person changed its time, with what the agent asked for."""
+    asked = shown.original.limits.seconds if shown.original is not None else None
+    return chips(shown.request, kept, asked)
+
+
+def contained(request: Request, kept: Iterable[Kept] = ()) -> Containment | None:
+    """Return what can stand against what the code does; None where nothing keeps it from network and files."""
+    if request.client is not None or request.isolation is Isolation.PROCESS:
+        return None
+    own = next((one for one in kept if one.id == request.sandbox), None) if request.sandbox else None
+    # A kept sandbox has what earlier calls left, which is not known.
+    empty = not request.sandbox or (own is not None and not own.uses)
+    hosts = tuple(destination.host for destination in map(_parsed, request.domains) if destination is not None)
+    return Containment(
+        network=request.network is not NetworkMode.NONE,
+        hosts=hosts,
+        files=frozenset() if empty else None,
+    )
+
+
+def _parsed(text: str) -> Destination | None:
+    try:
+        return Destination.parse(text)
+    except UnusableHost:
+        return None
+
+
+def refusals(shown: Card, kept: Iterable[Kept]) -> tuple[str, ...]:
+    """Return what the code tries and cannot do where it would run, a few words each."""
+    where = contained(shown.request, kept)
+    if where is None or shown.assessment is None:
+        return ()
+    return conflicts(shown.assessment.verdict, where)
+
+
+def _on_the_machine(request: Request) -> tuple[Chip, ...]:
+    assert request.client is not None
+    folder = phrases.visible(request.client.folder)
+    return (
+        Chip(f"on your machine, no sandbox{f', in {folder}' if folder else ''}", "shield-alert", holds=False),
+        Chip("your network", "globe", holds=False),
+        Chip("no time limit", "timer", holds=False),
+    )
+
+
+def _place(request: Request, kept: Iterable[Kept]) -> Chip:
+    if request.isolation is Isolation.PROCESS:
+        return Chip("not separated: can read and change your files", "shield-alert", holds=False)
+    if not request.sandbox:
+        words = "Empty sandbox, none of your files"
+        return Chip(words, "shield-check", holds=True)
+    agent = phrases.visible(request.agent)
+    own = next((one for one in kept if one.id == request.sandbox), None)
+    if own is not None and not own.uses:
+        return Chip(f"{agent}'s kept sandbox, still empty, none of your files", "shield-check", holds=True)
+    since = f" since {phrases.clock(own.made_at)}" if own is not None else ""
+    calls = f", {counted(own.uses, 'call')}" if own is not None else ", with what earlier calls left"
+    return Chip(f"{agent}'s kept sandbox{calls}{since}", "layers", holds=False)
+
+
+def _network(request: Request) -> Chip:
+    match request.network:
+        case NetworkMode.NONE if request.isolation is Isolation.PROCESS:
+            return Chip("network not blocked", "globe", holds=False)
+        case NetworkMode.NONE:
+            return Chip("no network", "ban", holds=True)
+        case NetworkMode.REGISTRIES:
+            return Chip("may reach package registries", "globe", holds=False)
+        case NetworkMode.DOMAINS:
+            named = [phrases.visible(one) for one in request.domains[:MOST_HOSTS]]
+            more = len(request.domains) - len(named)
+            words = ", ".join(named) + (f" and {more} more" if more else "")
+            return Chip(f"may reach {words or 'no host'}", "globe", holds=not request.domains)
+
+
+def _time(request: Request, asked: float | None) -> Chip:
+    seconds = request.limits.seconds
+    was = f" (asked: {asked:g} s)" if asked is not None and asked != seconds else ""
+    return Chip(f"ends after {seconds:g} s{was}", "timer", holds=True)

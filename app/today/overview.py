@@ -1,0 +1,230 @@
+"""The figures of a span in words, columns and shares: what the tiles and the plots of the page say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from app import phrases
+from app.parts.amounts import counted, percent
+from app.today.plots import Column, Share
+from app.today.spans import (
+    TimeSpan,
+    answered_by,
+    answers,
+    before,
+    by_step,
+    days_of,
+    decided,
+    kinds,
+    medians,
+    passed,
+    step_name,
+    stopped,
+    stopped_by_step,
+    waits,
+)
+from runner.approval.modes import TRUST_RULE
+from runner.audit.counting import HOST, bucket, percentile
+from runner.model.assessment import Level
+from runner.model.decision import Decider, Verdict
+from runner.model.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from app.today.spans import SpanFigures
+    from app.today.tiles import Tiles
+    from runner.audit.counting import DecidedBy
+
+MOST_SHARES = 8
+LOW_RULE = "low-risk"
+"""What `runner.policy.decide` calls the approval of a LOW request that no rule names."""
+_DOT = " \N{MIDDLE DOT} "
+_EDGES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0)
+"""Seconds at which the columns of the times to decide end; each is an edge of a bucket."""
+_NAMES = ("<1 s", "1\N{EN DASH}2", "2\N{EN DASH}4", "4\N{EN DASH}8", "8\N{EN DASH}16", "16\N{EN DASH}32")
+_MORE = ("32\N{EN DASH}64 s", "1\N{EN DASH}2 min", "2\N{EN DASH}8 min", ">8 min")
+_LEVEL_INKS = {Level.LOW: "low", Level.MEDIUM: "medium", Level.HIGH: "high", Level.CRITICAL: "critical"}
+
+
+class Stack(NamedTuple):
+    """One piece of the columns over time."""
+
+    ink: str
+    name: str
+
+
+STACKED = (Stack("accent", "passed"), Stack("low", "approved"), Stack("high", "denied"), Stack("edge", "missed"))
+
+
+def show_tiles(tiles: Tiles, shown: SpanFigures) -> None:
+    """Put the figures of the span on the tiles."""
+    found = kinds(shown)
+    by_you, total = answers(found), found.total()
+    words = [f"{by_you.approved:,} approved", f"{by_you.denied:,} denied"]
+    if by_you.missed:
+        words.append(f"{by_you.missed:,} missed")
+    curve = list(by_step(shown, decided).values())
+    tiles.decisions.show_figure(f"{by_you.approved + by_you.denied:,}", _DOT.join(words), curve)
+    _show_median(tiles, shown)
+    by_itself = sum(number for kind, number in found.items() if passed(kind))
+    share = f"{percent(100 * by_itself / total)} of {counted(total, 'request')}" if total else "No request in this time"
+    tiles.passed.show_figure(f"{by_itself:,}", share, list(by_step(shown, passed).values()))
+    tried = stopped(shown)
+    tries = sum(one.tries for one in tried.values())
+    hosts = len({one.name for one in tried if one.what == HOST})
+    modules = len({one.name for one in tried if one.what != HOST})
+    named = [counted(hosts, "host")] * bool(hosts) + [counted(modules, "module")] * bool(modules)
+    below = f"Refused: {', '.join(named)}" if named else "Nothing was refused to running code"
+    tiles.contained.show_figure(f"{tries:,}", below, stopped_by_step(shown))
+
+
+def _show_median(tiles: Tiles, shown: SpanFigures) -> None:
+    median = percentile(waits(shown, shown.first, shown.last), 0.5)
+    slow = percentile(waits(shown, shown.first, shown.last), 0.9)
+    words = [f"90 % within {phrases.span(slow)}"] if slow is not None else ["No answer in this time"]
+    if median is not None and (earlier := before(shown)) is not None:
+        was = percentile(waits(shown, *earlier), 0.5)
+        days = earlier[1] - earlier[0] + 1
+        if was is not None:
+            words.insert(0, f"was {phrases.span(was)} in the {days} days before")
+    figure = "\N{EN DASH}" if median is None else phrases.span(median)
+    tiles.median.show_figure(figure, _DOT.join(words), medians(shown))
+
+
+def columns(shown: SpanFigures) -> list[Column]:
+    """Return one column for each day or month of the span."""
+    fits = (
+        passed,
+        lambda kind: kind.decider == Decider.PERSON and kind.verdict == Verdict.APPROVED,
+        lambda kind: kind.verdict == Verdict.DENIED,
+        lambda kind: kind.verdict in (Verdict.EXPIRED, Verdict.WITHDRAWN),
+    )
+    numbers = [by_step(shown, one) for one in fits]
+    found = []
+    for step in shown.steps:
+        pieces = tuple((piece.ink, of.get(step, 0)) for piece, of in zip(STACKED, numbers, strict=True))
+        said = [f"{number:,} {piece.name}" for piece, (_, number) in zip(STACKED, pieces, strict=True) if number]
+        words = f"{step_name(shown.figures.unit, step, long=True)}: {', '.join(said) or 'no request'}"
+        found.append(Column(step_name(shown.figures.unit, step), pieces, words))
+    return found
+
+
+def period_state(shown: SpanFigures, step: int | None = None) -> dict[str, str]:
+    """Return the filter of History for a step of the span, or for all of it."""
+    if step is not None:
+        begin, end = days_of(shown, step)
+        return {"period": f"{begin:.0f}..{end:.0f}"}
+    back = {TimeSpan.TODAY: "0", TimeSpan.WEEK: "6", TimeSpan.MONTH: "29"}.get(shown.span)
+    return {} if back is None else {"period": back}
+
+
+def times_to_decide(shown: SpanFigures) -> list[Column]:
+    """Return how many answers of a person took how long."""
+    found = waits(shown, shown.first, shown.last)
+    result, begin = [], 0
+    names = (*_NAMES, *_MORE)
+    for name, edge in zip(names, (*_EDGES, None), strict=True):
+        end = None if edge is None else bucket(edge)
+        number = sum(n for place, n in found.items() if place >= begin and (end is None or place < end))
+        result.append(Column(name, (("accent", number),), f"{name}: {counted(number, 'answer')}"))
+        begin = end or begin
+    return result
+
+
+def agents(shown: SpanFigures) -> list[Share]:
+    """Return how many requests each agent made."""
+    found: Counter[str] = Counter()
+    for kind, number in kinds(shown).items():
+        found[kind.agent] += number
+    period = period_state(shown)
+    return _most([Share(phrases.visible(name), n, "accent", "", {"agent": name, **period}) for name, n in _by(found)])
+
+
+def levels(shown: SpanFigures) -> list[Share]:
+    """Return how many requests there were of each level."""
+    found: Counter[int] = Counter()
+    for kind, number in kinds(shown).items():
+        found[kind.level] += number
+    period = period_state(shown)
+    return [
+        Share(level.name, found[level], _LEVEL_INKS[level], "", {"level": str(int(level)), **period})
+        for level in reversed(Level)
+        if found[level]
+    ]
+
+
+def ends(shown: SpanFigures) -> list[Share]:
+    """Return how runs ended."""
+    found: Counter[str] = Counter()
+    for kind, number in kinds(shown).items():
+        if kind.outcome:
+            found[kind.outcome] += number
+    period = period_state(shown)
+    return _most(
+        [
+            Share(name.capitalize(), n, "low" if name == Outcome.OK else "high", "", {"outcome": name, **period})
+            for name, n in _by(found)
+        ]
+    )
+
+
+def deciders(shown: SpanFigures) -> list[Share]:
+    """Return who or what decided how often: the person, each rule, each grant, trust."""
+    found: Counter[tuple[str, str]] = Counter()
+    for one, number in answered_by(shown).items():
+        found[_decider(one)] += number
+    return _most([Share(name, number, ink) for (name, ink), number in found.most_common()])
+
+
+def _decider(one: DecidedBy) -> tuple[str, str]:
+    """Return the words for who decided, and their ink."""
+    rule = phrases.visible(one.rule)
+    denied = one.verdict == Verdict.DENIED
+    match one.decider:
+        case Decider.PERSON:
+            return ("You denied", "high") if denied else ("You approved", "low")
+        case Decider.RULE if one.rule == TRUST_RULE:
+            return "Passed in trust", "accent"
+        case Decider.RULE if one.rule == LOW_RULE:
+            return "Passed as LOW", "accent"
+        case Decider.RULE:
+            return (f"Denied by rule {rule}", "high") if denied else (f"Passed by rule {rule}", "accent")
+        case Decider.GRANT:
+            return f"Passed by {rule}", "accent"
+        case Decider.AGENT:
+            return "Withdrawn by the agent", "edge"
+        case Decider.ENGINE:
+            return ("Denied by Assent", "high") if denied else ("Missed", "edge")
+        case _:
+            return "Nobody", "edge"
+
+
+def refused(shown: SpanFigures) -> list[Share]:
+    """Return what running code tried in vain."""
+    found: Counter[tuple[str, str]] = Counter()
+    agents_of: dict[tuple[str, str], set[str]] = {}
+    for one, tries in stopped(shown).items():
+        found[one.what, one.name] += tries.tries
+        agents_of.setdefault((one.what, one.name), set()).add(one.agent)
+    shares = []
+    for (what, name), number in found.most_common():
+        by = ", ".join(sorted(map(phrases.visible, agents_of[what, name])))
+        called = phrases.visible(name) if name else "others"
+        words = f"{called}: refused {counted(number, 'time')}, to {by}"
+        target = {"host": name, **period_state(shown)} if what == HOST and name else None
+        shares.append(Share(called if what == HOST else f"import {called}", number, "high", words, target))
+    return _most(shares)
+
+
+def _by(found: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _most(shares: Sequence[Share]) -> list[Share]:
+    """Return the largest shares, with the rest in one."""
+    if len(shares) <= MOST_SHARES:
+        return list(shares)
+    rest = shares[MOST_SHARES - 1 :]
+    return [*shares[: MOST_SHARES - 1], Share(f"{len(rest):,} more", sum(one.number for one in rest), "edge")]

@@ -1,0 +1,381 @@
+"""The page Today: four figures, the day of every agent, what is worth a look, and plots of longer spans."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QStackedWidget, QVBoxLayout, QWidget
+
+from app import phrases
+from app.errands import Errands
+from app.history.reader import Reader
+from app.page_tasks import PageTasks
+from app.parts.amounts import counted, percent
+from app.parts.column import ScrollColumn
+from app.parts.empty import EmptyState
+from app.parts.notice import Notice, Tone
+from app.parts.order import tab_in_reading_order
+from app.today import overview
+from app.today.bars import lanes, merged
+from app.today.cards import Heading, PlotCards, SpanCard, WorthCard
+from app.today.reading import MOST_BARS, DayRead, read_day, read_news
+from app.today.spans import TimeSpan, midnight, today_ordinal
+from app.today.table import table
+from app.today.tiles import Tiles
+from app.today.worth import Known, ToHistory, ToPage, ToRemember, worth_a_look
+from runner.model.errors import KnownError
+from runner.model.events import (
+    GrantsChanged,
+    QuestionAsked,
+    RequestArrived,
+    RequestAssessed,
+    RequestClosed,
+    RequestDecided,
+    RunFinished,
+    RunStarted,
+)
+from runner.system.durable import replace_file
+
+if TYPE_CHECKING:
+    from asyncio import Future
+    from collections.abc import Callable
+
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
+    from app.bridge import EngineLink
+    from app.cards import Cards
+    from app.look.look import Look
+    from app.today.bars import Bar
+    from app.today.worth import Act
+    from runner.approval.hindsight import Suggestion
+    from runner.audit.search import History
+    from runner.model.events import Event
+    from runner.system.places import Places
+
+NEWS_MS = 400
+"""What has happened is read at most this often."""
+MOST_NEWS = 200
+"""Requests that are read one by one; with more of them the day is read again."""
+BEHIND_MS = 2000
+DAY_MS = 60_000
+NO_AGENTS = ("Connect your first agent", "What it asks, what you decide and what became of it is shown here.")
+NO_REQUESTS = ("Nothing has been asked yet", "The first request of an agent opens in the queue, and is counted here.")
+_DOT = " \N{MIDDLE DOT} "
+TOUCHING = (QuestionAsked, RequestAssessed, RequestDecided, RunStarted, RunFinished, RequestClosed)
+
+
+class TodayPanel(QWidget):
+    """Reads once when it is first seen; after that only what happened since."""
+
+    history_wanted = Signal(object)
+    """Requests to be shown in History, as `Filters.restore` takes them."""
+    page_wanted = Signal(str)
+    remember = Signal(object)
+    """A past request (`hindsight.Past`) that might be remembered."""
+
+    def __init__(
+        self,
+        cases: Cards,
+        bridge: EngineLink,
+        look: Look,
+        places: Places,
+        parent: QWidget | None = None,
+        today: Callable[[], int] = today_ordinal,
+    ) -> None:
+        super().__init__(parent)
+        self._cases = cases
+        self._bridge = bridge
+        self._look = look
+        self._places = places
+        self._today = today
+        self._reader = Reader(places.ledger, "today", self)
+        self._errands = Errands("today-table", self)
+        self._tasks = PageTasks("today", self)
+        self._read: DayRead | None = None
+        self._day = 0
+        self._bars: dict[str, Bar] = {}
+        self._suspects: set[str] = set()
+        self._asking = False
+        self._suggestions: tuple[Suggestion, ...] = ()
+        self.heading = Heading(look)
+        self.tiles = Tiles(look)
+        self.span_card = SpanCard(look)
+        self.worth = WorthCard(look)
+        self.plots = PlotCards(look, self.worth)
+        self.notice = Notice(look, Tone.INFO, "", closable=True)
+        self.notice.hide()
+        self.no_agents = EmptyState(look, "bot", *NO_AGENTS, "Add an agent")
+        self.no_requests = EmptyState(look, "chart", *NO_REQUESTS)
+        self._news = self._timer(NEWS_MS, self._catch_up)
+        self._behind = self._timer(BEHIND_MS, self.look_again)
+        self._clock = QTimer(self)
+        self._clock.setInterval(DAY_MS)
+        self._clock.timeout.connect(self._let_day_pass)
+        self._lay_out()
+        self._connect()
+
+    # ---- reading ----
+
+    @property
+    def span(self) -> TimeSpan:
+        return self.heading.span
+
+    @Slot()
+    def look_again(self) -> None:
+        """Read the span again (F5)."""
+        span, day, verified = self.span, self._today(), self._places.verified
+        self._suspects.clear()
+        self._asking = True
+        self._reader.ask(lambda history: read_day(history, span, day, verified), self._begin, self._failed)
+
+    @Slot()
+    def _catch_up(self) -> None:
+        """Read what became of the requests to which something happened."""
+        if self._asking or not self.isVisible():
+            return
+        span, day, verified, names = self.span, self._today(), self._places.verified, frozenset(self._suspects)
+        if day != self._day or self._read is None or len(names) > MOST_NEWS:
+            self.look_again()
+            return
+        self._suspects.clear()
+        self._asking = True
+
+        def work(history: History) -> DayRead:
+            return read_news(history, span, day, names, verified)
+
+        self._reader.ask(work, self._continue, self._failed)
+
+    def _begin(self, read: DayRead) -> None:
+        self._bars = {one.id: one for one in read.bars}
+        self._day = read.shown.last if read.shown.span is not TimeSpan.ALL else self._today()
+        self._take_read(read)
+
+    def _continue(self, read: DayRead) -> None:
+        cut = self._read is not None and self._read.cut
+        self._bars = merged(self._bars, read.bars)
+        if len(self._bars) > MOST_BARS:
+            newest = sorted(self._bars.values(), key=lambda one: one.begin)[-MOST_BARS:]
+            self._bars, cut = {one.id: one for one in newest}, True
+        self._take_read(DayRead(read.shown, (), read.verified, cut))
+
+    def _take_read(self, read: DayRead) -> None:
+        self._asking = False
+        self._read = read
+        self._show()
+        if self._suspects:
+            self._news.start()
+        if not read.shown.figures.complete and self.isVisible():
+            self._behind.start()
+
+    def _failed(self, error: Exception) -> None:
+        self._asking = False
+        if not self._places.ledger.exists():
+            self._show_nothing()
+            return
+        words = f"{error.what} {error.remedy}".strip() if isinstance(error, KnownError) else f"{error!r}"
+        self._say(Tone.BAD, f"The history cannot be read. {phrases.visible(words)}")
+        self._pages.setCurrentIndex(0)
+
+    # ---- what happens ----
+
+    @Slot(object)
+    def _take(self, events: tuple[Event, ...]) -> None:
+        names = {event.request.id for event in events if isinstance(event, RequestArrived)}
+        names |= {event.request_id for event in events if isinstance(event, TOUCHING)}
+        if names and len(self._suspects) <= MOST_NEWS:
+            self._suspects |= names
+        if not self.isVisible():
+            return
+        if names and not self._news.isActive():
+            self._news.start()
+        if any(isinstance(event, GrantsChanged) for event in events):
+            self._ask_suggestions()
+
+    @Slot()
+    def _let_day_pass(self) -> None:
+        if self._today() != self._day:
+            self.look_again()
+
+    def _ask_suggestions(self) -> None:
+        self._tasks.start("suggestions", self._suggest(self._bridge.memory.suggestions()))
+
+    async def _suggest(self, answer: Future[tuple[Suggestion, ...]]) -> None:
+        try:
+            self._suggestions = await answer
+        except KnownError:
+            self._suggestions = ()  # the page of rules says why; here it is one sentence less
+        self._show_worth()
+
+    # ---- showing ----
+
+    @Slot()
+    def _show(self) -> None:
+        read = self._read
+        if read is None:
+            return
+        shown = read.shown
+        if not shown.figures.first and not self._bars:
+            self._show_nothing()
+            return
+        self._pages.setCurrentIndex(0)
+        self.heading.tell(self._state())
+        overview.show_tiles(self.tiles, shown)
+        if shown.span is TimeSpan.TODAY:
+            note = f"The newest {MOST_BARS:,} requests of the day" if read.cut else ""
+            self.span_card.show_day(lanes(self._bars.values()), note)
+        else:
+            self.span_card.show_columns(overview.columns(shown), shown)
+        self.plots.show_figures(shown)
+        self._show_worth()
+        figures = shown.figures
+        if not figures.complete:
+            share = percent(100 * figures.counted / figures.last)
+            self._say(Tone.INFO, f"{share} of the history is counted so far; the figures grow until all of it is.")
+        elif self.notice.isVisible() and self.notice.text.endswith("until all of it is."):
+            self.notice.hide()
+
+    def _state(self) -> str:
+        waiting = self._cases.count_waiting()
+        running = self._cases.count_running()
+        known = [agent for agent in self._cases.agents or () if not agent.revoked]
+        parts = [counted(len(known), "agent"), f"{waiting:,} waiting for you" if waiting else "nothing waiting"]
+        return _DOT.join([*parts, *([f"{running:,} running"] if running else [])])
+
+    def _show_worth(self) -> None:
+        read = self._read
+        if read is None:
+            return
+        since = read.shown.figures.first
+        facts = Known(
+            now=time.time(),
+            agents=tuple(self._cases.agents or ()),
+            suggestions=self._suggestions,
+            verified=read.verified,
+            since=midnight(since) if since else 0.0,
+            period=overview.period_state(read.shown),
+        )
+        self.worth.show_notables(worth_a_look(read.shown, facts))
+
+    def _show_nothing(self) -> None:
+        agents = [agent for agent in self._cases.agents or () if not agent.revoked]
+        self._pages.setCurrentWidget(self.no_requests if agents else self.no_agents)
+
+    def _say(self, tone: Tone, words: str) -> None:
+        self.notice.say(tone, words)
+        self.notice.show()
+
+    # ---- acting ----
+
+    @Slot(object)
+    def _act(self, act: Act) -> None:
+        match act:
+            case ToHistory(state):
+                self.history_wanted.emit(state)
+            case ToPage(name):
+                self.page_wanted.emit(name)
+            case ToRemember(past):
+                self.remember.emit(past)
+
+    @Slot(str, float)
+    def _open_request(self, agent: str, at: float) -> None:
+        self._open_stretch(agent, at, at)
+
+    @Slot(str, float, float)
+    def _open_stretch(self, agent: str, first: float, last: float) -> None:
+        """Show in History what an agent asked between two moments, both included."""
+        state = {"period": f"{first:.6f}..{last + 0.000_01:.6f}"}
+        self.history_wanted.emit({"agent": agent, **state} if agent else state)
+
+    @Slot(int)
+    def _open_column(self, place: int) -> None:
+        if self._read is not None:
+            shown = self._read.shown
+            self.history_wanted.emit(overview.period_state(shown, shown.steps[place]))
+
+    @Slot()
+    def _export(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, "Export the figures", "figures.csv", "Table (*.csv)")
+        if path:
+            self.export(path if path.lower().endswith(".csv") else f"{path}.csv")
+
+    def export(self, path: str) -> None:
+        """Write the figures of the span to `path`."""
+        if self._read is None:
+            return
+        text, target = table(self._read.shown), Path(path)
+
+        def write() -> Path:
+            replace_file(target, text)
+            return target
+
+        self._errands.send(write, self._exported, self._not_exported)
+
+    def _exported(self, path: Path) -> None:
+        self._say(Tone.GOOD, f"The figures were written to {phrases.visible(str(path))}.")
+
+    def _not_exported(self, error: Exception) -> None:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else f"{error!r}"
+        self._say(Tone.BAD, f"The figures could not be written: {phrases.visible(why)}.")
+
+    # ---- building ----
+
+    def _timer(self, milliseconds: int, act: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(milliseconds)
+        timer.timeout.connect(act)
+        return timer
+
+    def _lay_out(self) -> None:
+        px = self._look.px
+        scroll = ScrollColumn("Today")
+        scroll.column.setSpacing(px(8))
+        for part in (self.tiles, self.span_card, self.plots):
+            scroll.column.addWidget(part)
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(px(8))
+        column.addWidget(self.heading)
+        column.addWidget(self.notice)
+        column.addWidget(scroll, 1)
+        self._pages = QStackedWidget()
+        for one in (page, self.no_agents, self.no_requests):
+            self._pages.addWidget(one)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(self._pages)
+        tab_in_reading_order(self)
+
+    def _connect(self) -> None:
+        self.heading.chosen.connect(self.look_again)
+        self.heading.export.clicked.connect(self._export)
+        self.no_agents.pressed.connect(lambda: self.page_wanted.emit("Agents"))
+        self.span_card.lanes.chosen.connect(self._open_request)
+        self.span_card.lanes.selected.connect(self._open_stretch)
+        self.span_card.columns.chosen.connect(self._open_column)
+        self.plots.history_wanted.connect(self.history_wanted)
+        self.worth.acted.connect(self._act)
+        self._cases.happened.connect(self._take)
+        self._cases.agents_known.connect(self._show)
+        self.destroyed.connect(self._reader.close)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._clock.start()
+        if event.spontaneous():
+            return
+        self._ask_suggestions()
+        if self._read is None or self._today() != self._day:
+            self.look_again()
+        else:
+            self._catch_up()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._clock.stop()
+        self._news.stop()
+        self._behind.stop()

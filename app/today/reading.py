@@ -1,0 +1,64 @@
+"""What the page reads of the ledger, on a thread of its own: the figures of a span, and the requests of the day."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from app.history.model import titled
+from app.today.bars import Bar, bar
+from app.today.spans import SpanFigures, TimeSpan, midnight, read_span
+from runner.audit.filter import Filter
+from runner.system.plain_file import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from runner.audit.search import History
+
+MOST_BARS = 1500
+"""Requests of the day that are painted, the newest ones."""
+_MOST_BYTES = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class DayRead:
+    """The figures, and bars of the day."""
+
+    shown: SpanFigures
+    bars: tuple[Bar, ...]
+    verified: float | None
+    """When the whole ledger was last found unbroken; None where nobody knows."""
+    cut: bool = False
+    """There are more requests of the day than bars."""
+
+
+def read_day(history: History, span: TimeSpan, today: int, verified: Path) -> DayRead:
+    """Return the figures of `span`, and the bars of today where that is shown. Raises KnownError."""
+    shown = read_span(history, span, today)
+    if span is not TimeSpan.TODAY:
+        return DayRead(shown, (), last_verified(verified))
+    rows = history.lines(Filter(since=midnight(today)), None, MOST_BARS)
+    bars = [made for line in titled(history, rows) if (made := bar(line)) is not None]
+    return DayRead(shown, tuple(bars), last_verified(verified), len(rows) == MOST_BARS)
+
+
+def read_news(history: History, span: TimeSpan, today: int, names: Collection[str], verified: Path) -> DayRead:
+    """Return the figures, and the bars of the requests `names` alone. Raises KnownError."""
+    shown = read_span(history, span, today)
+    bars: tuple[Bar, ...] = ()
+    if span is TimeSpan.TODAY:
+        found = list(history.fitting(Filter(since=midnight(today)), names).values())
+        bars = tuple(made for line in titled(history, found) if (made := bar(line)) is not None)
+    return DayRead(shown, bars, last_verified(verified))
+
+
+def last_verified(path: Path) -> float | None:
+    """Return when the ledger was last found unbroken from the window."""
+    try:
+        at = json.loads(read_file(path, _MOST_BYTES))["at"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return float(at) if isinstance(at, int | float) else None

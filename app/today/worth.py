@@ -1,0 +1,144 @@
+"""What is worth a look: sentences made of figures, each with one thing to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from app import phrases
+from app.parts.amounts import counted
+from app.today.spans import answers, kinds, stopped
+from runner.audit.counting import HOST
+from runner.model.result import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from app.today.spans import SpanFigures
+    from runner.approval.hindsight import Past, Suggestion
+    from runner.audit.counting import StoppedTry, Tries
+    from runner.identity.agents import Agent
+
+AGAIN = 3
+"""Tries from which on a refused host is named."""
+MANY_MISSED = 3
+VERIFY_DAYS = 7
+MOST = 4
+DAY = 86_400.0
+State = dict[str, str]
+"""What History is asked for, as `Filters.restore` takes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToHistory:
+    """Show these requests in History."""
+
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class ToPage:
+    """Show another page of the window."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToRemember:
+    """Offer to remember a past request."""
+
+    past: Past
+
+
+Act = ToHistory | ToPage | ToRemember
+
+
+@dataclass(frozen=True, slots=True)
+class Notable:
+    """A sentence, more about it, and what can be done; `ink` is a token."""
+
+    ink: str
+    words: str
+    below: str
+    button: str
+    act: Act
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known beside the figures. Times are seconds since the epoch."""
+
+    now: float
+    agents: tuple[Agent, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    verified: float | None = None
+    """When the whole ledger was last found unbroken from the window; None for never."""
+    since: float = 0.0
+    """When the history begins."""
+    period: State = field(default_factory=dict)
+    """The filter for the span that is shown."""
+
+
+def worth_a_look(shown: SpanFigures, facts: Known) -> list[Notable]:
+    """Return what stands out, the most pressing first, at most `MOST`."""
+    found = [
+        *_refused(stopped(shown), facts),
+        *_missed(shown, facts),
+        *_alike(facts.suggestions),
+        *_at_the_limit(shown, facts),
+        *_never_connected(facts),
+        *_not_verified(facts),
+    ]
+    return found[:MOST]
+
+
+def _refused(tried: dict[StoppedTry, Tries], facts: Known) -> Iterable[Notable]:
+    often = [(one, tries) for one, tries in tried.items() if one.what == HOST and one.name and tries.tries >= AGAIN]
+    for one, tries in sorted(often, key=lambda pair: -pair[1].tries)[:2]:
+        words = f"{phrases.visible(one.agent)} tried {phrases.visible(one.name)} {counted(tries.tries, 'time')}"
+        below = f"Refused each time, in {counted(tries.runs, 'run')}; last {phrases.when(tries.last)}"
+        state = {"agent": one.agent, "host": one.name, **facts.period}
+        yield Notable("high", words, below, "Show", ToHistory(state))
+
+
+def _missed(shown: SpanFigures, facts: Known) -> Iterable[Notable]:
+    missed = answers(kinds(shown)).missed
+    if missed >= MANY_MISSED:
+        below = "Nobody answered in time. Longer times to answer are a setting."
+        state = {"verdict": "expired", **facts.period}
+        yield Notable("medium", f"{missed:,} requests were missed", below, "Show", ToHistory(state))
+
+
+def _alike(suggestions: Sequence[Suggestion]) -> Iterable[Notable]:
+    for one in suggestions[:2]:
+        title = phrases.visible(one.latest.title) or "a program"
+        words = f"You approved \N{LEFT DOUBLE QUOTATION MARK}{title}\N{RIGHT DOUBLE QUOTATION MARK} {one.times:,} times"
+        below = f"By {phrases.visible(one.latest.agent)}, in {phrases.span(one.seconds)} at the median, never denied"
+        yield Notable("medium", words, below, "Remember\N{HORIZONTAL ELLIPSIS}", ToRemember(one.latest))
+
+
+def _at_the_limit(shown: SpanFigures, facts: Known) -> Iterable[Notable]:
+    count = sum(number for kind, number in kinds(shown).items() if kind.outcome == Outcome.TIMED_OUT)
+    if count >= AGAIN:
+        state = {"outcome": Outcome.TIMED_OUT.value, **facts.period}
+        below = "They were stopped and gave no result. The time limit is a setting."
+        yield Notable("medium", f"{count:,} runs reached their time limit", below, "Show", ToHistory(state))
+
+
+def _never_connected(facts: Known) -> Iterable[Notable]:
+    for agent in facts.agents:
+        if not agent.revoked and not agent.last_seen and facts.now - agent.created_at > DAY:
+            words = f"{phrases.visible(agent.name)} has never connected"
+            below = f"Added {phrases.ago(facts.now - agent.created_at)}"
+            yield Notable("accent", words, below, "Agents", ToPage("Agents"))
+
+
+def _not_verified(facts: Known) -> Iterable[Notable]:
+    since = facts.since if facts.verified is None else facts.verified
+    if not since or facts.now - since < VERIFY_DAYS * DAY:
+        return
+    words = "The history has not been verified " + (
+        "yet" if facts.verified is None else f"for {phrases.span(facts.now - since)}"
+    )
+    below = "Verify, in History, checks that every entry is as it was written"
+    yield Notable("accent", words, below, "History", ToPage("History"))

@@ -1,0 +1,185 @@
+"""Commands about clusters, clouds, infrastructure and repositories: what they delete or discard elsewhere."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.shell.commands.starters import settings_that_run
+from runner.risk.shell.commands.system import cluster as cluster_secrets
+from runner.risk.shell.commands.system import container as container_rights
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.risk.shell.command import Command
+
+DRY = ("--dry-run", "--dry_run", "--dryrun", "-n", "--no-act", "--just-print")
+SPACES = ("-n", "--namespace")
+MOST_WORDS = 40
+KUBECTL_VALUED = (
+    "-n --namespace --context --kubeconfig -f --filename -l --selector -k --kustomize -o --output -s --server"
+    " --cluster --user --token --grace-period --timeout --replicas --field-selector -c --container"
+)
+HELM_VALUED = "-n --namespace --kube-context --kubeconfig --timeout"
+TERRAFORM_VALUED = "-target -var -var-file -state"
+REMOVING = re.compile(
+    r"(delete|terminate|remove|destroy|purge|deregister|revoke|rb|rm|wipe|drop|empty|disable)(-[\w-]+)?|del"
+)
+"""Words of cloud tools that take something away: `delete-bucket`, `terminate-instances`, `rb`."""
+SAVED = re.compile(r"--force-with-lease|--force-if-includes")
+
+
+def cluster(command: Command) -> Value | None:
+    """kubectl, oc: what is deleted or stopped in a cluster."""
+    options, operands = command.parsed(KUBECTL_VALUED)
+    words = _plain(operands)
+    if words and not _is_dry(command):
+        named = " ".join(words[1:3]) or _named(options, "-f", "--filename", "-k", "--kustomize", "-l", "--selector")
+        if words[0] in ("delete", "drain"):
+            _destroys(command, "" if named else "resources", named, "the cluster", _named(options, *SPACES))
+        elif words[0] in ("scale", "autoscale") and options.get("--replicas", UNKNOWN).text == "0":
+            _destroys(command, "all replicas of", named, "the cluster", _named(options, *SPACES))
+        elif words[0] in ("apply", "replace", "patch", "create", "set", "rollout", "edit", "annotate", "label"):
+            command.act("configure", target=text(f"{words[0]} {named}".strip()), at=text("the cluster"))
+    return cluster_secrets(command)
+
+
+def helm(command: Command) -> Value | None:
+    options, operands = command.parsed(HELM_VALUED)
+    words = _plain(operands)
+    if words[:1] and words[0] in ("uninstall", "delete", "del", "un") and not _is_dry(command):
+        _destroys(command, "the release", " ".join(words[1:3]), "the cluster", _named(options, *SPACES))
+    return None
+
+
+def terraform(command: Command) -> Value | None:
+    """terraform, tofu, terragrunt, pulumi, cdk: infrastructure that is destroyed."""
+    options, operands = command.parsed(TERRAFORM_VALUED)
+    words = _plain(operands)
+    verb = words[0] if words else ""
+    destroys = verb in ("destroy", "down") or (verb in ("apply", "run-all") and "-destroy" in options)
+    if destroys or words[:2] == ["run-all", "destroy"]:
+        given = (word.text.partition("=") for word in command.arguments[:MOST_WORDS])
+        part = next((value for name, _, value in given if name.lstrip("-") == "target"), "")
+        part = part or options.get("-target", UNKNOWN).text
+        _destroys(command, "" if part else "everything", part, "the infrastructure")
+    elif verb == "state" and words[1:2] == ["rm"]:
+        _destroys(command, "", " ".join(words[2:4]), "the state of the infrastructure")
+    return None
+
+
+def cloud(command: Command) -> Value | None:
+    """aws, gcloud, az, gsutil, rclone and others: what is deleted in a cloud."""
+    _, operands = command.parsed("--region --profile --project --output -o --query --resource-group -g --zone")
+    words = _plain(operands)
+    if _is_dry(command):
+        return None
+    at = next((at for at, word in enumerate(words[:5]) if REMOVING.fullmatch(word)), None)
+    if at is not None:
+        what = " ".join(words[max(at - 1, 0) : at] + words[at + 1 : at + 3]) or words[at]
+        named = next((word for word in words[at + 1 :] if "://" in word), what)
+        _destroys(command, "", named, f"the cloud ({command.name})")
+    return None
+
+
+def container(command: Command) -> Value | None:
+    """docker, podman: what `run` mounts, and the volumes and data that are removed."""
+    _, operands = command.parsed("-H --host -c --context --config -l --log-level -f --file -p --project-name")
+    words = _plain(operands)
+    options = {word.text for word in command.arguments[:MOST_WORDS]}
+    prunes = words[1:2] == ["prune"]
+    if prunes and (words[0] == "volume" or "--volumes" in options):
+        _destroys(command, "unused volumes with their data", "", "the container engine")
+    elif words[:2] == ["volume", "rm"]:
+        _destroys(command, "the volume", " ".join(words[2:4]), "the container engine")
+    elif words[:2] == ["compose", "down"] and options & {"-v", "--volumes"}:
+        _destroys(command, "the containers and volumes of the project", "", "the container engine")
+    return container_rights(command)
+
+
+def repository(command: Command) -> Value | None:
+    """git: work that is not saved elsewhere and is thrown away, and settings that make it run something."""
+    _, operands = command.parsed("-C -c --git-dir --work-tree --namespace --exec-path --config-env")
+    words = _plain(operands)
+    options = {word.text for word in command.arguments[:MOST_WORDS]}
+    verb = words[0] if words else ""
+    if (what := _discarded(verb, words[1:], options)) and not (_is_dry(command) and verb != "commit"):
+        command.act("discard", what=text(what))
+    if verb == "config" and "--get" not in options and "--list" not in options:
+        _configured(command, words[1:])
+    return settings_that_run(command)
+
+
+def _discarded(verb: str, rest: Sequence[str], options: set[str]) -> str:
+    """Return what a git command throws away; '' for nothing."""
+    short = {letter for option in options if re.fullmatch(r"-[a-zA-Z]+", option) for letter in option[1:]}
+    named = " ".join(rest[:2])
+    forced = bool(options & {"--force", "--mirror"} or "f" in short)
+    match verb:
+        case "reset" if "--hard" in options:
+            return "all changes that are not committed"
+        case "clean" if forced:
+            return "all files that are not in the repository"
+        case "checkout" | "restore" if rest and rest[-1] in (".", "*", ":/") and "--staged" not in options:
+            return "all changes that are not committed"
+        case "checkout" | "switch" if forced or "--discard-changes" in options:
+            return "all changes that are not committed"
+        case "push" if (forced or any(word.startswith("+") for word in rest)) and not any(map(SAVED.match, options)):
+            return f"commits at the remote ({named})" if named else "commits at the remote"
+        case "push" if "--delete" in options or "d" in short or any(word.startswith(":") for word in rest):
+            return f"branches at the remote ({named})"
+        case "branch" if "D" in short or ("--force" in options and ("d" in short or "--delete" in options)):
+            return f"a branch ({named})"
+        case "stash" if rest[:1] and rest[0] in ("drop", "clear"):
+            return "stashed changes"
+        case "filter-branch" | "filter-repo":
+            return "the history of the repository"
+        case "reflog" if rest[:1] == ["expire"]:
+            return "the log by which lost commits are found"
+        case _:
+            return ""
+
+
+SETTINGS = re.compile(
+    r"(?i)(core\.(hookspath|sshcommand|pager|editor|fsmonitor)|credential\.(.*\.)?helper|init\.templatedir|alias\..+"
+    r"|diff\.external|include(if\..*)?\.path|filter\..*|url\..*\.insteadof|http\.(.*\.)?(sslverify|proxy))"
+)
+"""Settings of git that make later commands of it run a program, ask somebody else or trust anybody."""
+
+
+def _configured(command: Command, words: Sequence[str]) -> None:
+    name = next((word for word in words if SETTINGS.fullmatch(word)), "")
+    at = words.index(name) if name else 0
+    if name and len(words) > at + 1 and (not name.lower().startswith("alias.") or words[at + 1].startswith("!")):
+        command.act("configure", target=text(name), value=text(words[at + 1]), at=text("git"))
+
+
+def _plain(words: Sequence[Value]) -> list[str]:
+    return [word.text for word in words[:MOST_WORDS] if word.text and not word.text.startswith("-")]
+
+
+def _named(options: dict[str, Value], *names: str) -> str:
+    return next((options[name].text for name in names if name in options and options[name].text), "")
+
+
+def _is_dry(command: Command) -> bool:
+    return is_dry(command.name, [word.text for word in command.arguments[:MOST_WORDS]])
+
+
+def is_dry(program: str, words: Sequence[str]) -> bool:
+    """Return whether the options say that a program only shows what it would do."""
+    for word in words:
+        name, _, value = word.partition("=")
+        # `-n` is the namespace of a cluster.
+        if name in DRY and value not in ("none", "false") and (name != "-n" or program == "git"):
+            return True
+    return False
+
+
+def _destroys(command: Command, kind: str, name: str, where: str, within: str = "") -> None:
+    """Record that something elsewhere is deleted; `name` and `within` are words of the command itself."""
+    given = {"name": name, "within": within}
+    fields = {key: text(value[:200]) for key, value in given.items() if value}
+    command.act("destroy", what=text(kind), at=text(where), **fields)

@@ -1,0 +1,112 @@
+"""What the statements of SQL in a text do to data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import HOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LONGEST_SQL = 20_000
+"""Characters that are looked at."""
+MOST_STATEMENTS = 50
+# Comments and texts; each alternative ends at the end of the text at the latest, so none is tried again.
+ASIDE = re.compile(r"--[^\n]*|/\*(?s:.*?)(?:\*/|\Z)|'[^']*(?:'|\Z)")
+NAME = rf"(?:ONLY\s+)?([\w.{HOLE}\"`\[\]$-]{{1,120}})"
+DROP = re.compile(
+    rf"DROP\s+(TABLE|DATABASE|SCHEMA|VIEW|MATERIALIZED\s+VIEW|INDEX|COLLECTION|KEYSPACE|USER|ROLE|TRIGGER|SEQUENCE)"
+    rf"\s+(?:CONCURRENTLY\s+)?(?:IF\s+EXISTS\s+)?{NAME}",
+    re.IGNORECASE,
+)
+TRUNCATE = re.compile(rf"TRUNCATE\s+(?:TABLE\s+)?{NAME}", re.IGNORECASE)
+DELETE = re.compile(rf"DELETE\s+FROM\s+{NAME}", re.IGNORECASE)
+UPDATE = re.compile(rf"UPDATE\s+(?:OR\s+\w+\s+)?{NAME}(?:\s+(?:AS\s+)?\w+)?\s+SET\b", re.IGNORECASE)
+ALTER = re.compile(rf"ALTER\s+TABLE\s+(?:IF\s+EXISTS\s+)?{NAME}(.*)", re.IGNORECASE | re.DOTALL)
+INSERT = re.compile(rf"(?:INSERT\s+(?:OR\s+\w+\s+|IGNORE\s+)?INTO|REPLACE\s+INTO|MERGE\s+INTO)\s+{NAME}", re.IGNORECASE)
+CREATE = re.compile(
+    rf"CREATE\s+(?:(?:TEMP|TEMPORARY|UNIQUE|OR\s+REPLACE)\s+){{0,3}}(?:TABLE|VIEW|INDEX)\s+(?:IF\s+NOT\s+EXISTS\s+)?{NAME}",
+    re.IGNORECASE,
+)
+WHERE = re.compile(r"\b(?:WHERE|LIMIT)\b", re.IGNORECASE)
+ALWAYS = re.compile(r"\bWHERE\s+(?:1\s*=\s*1|TRUE|1)\s*(?:$|;)", re.IGNORECASE)
+INNER = re.compile(rf"\b(?:{DELETE.pattern}|{UPDATE.pattern})", re.IGNORECASE)
+
+
+class Effect(IntEnum):
+    """What a statement does to data, the gravest last."""
+
+    ADDS = 1
+    CHANGES = 2
+    """Some rows, or how a table is made."""
+    DELETES = 3
+    CHANGES_ALL = 4
+    DELETES_ALL = 5
+    DROPS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class DataChange:
+    """What one statement does to one table."""
+
+    effect: Effect
+    table: str
+    what: str = "the table"
+    """What is dropped."""
+
+    @property
+    def words(self) -> str:
+        """The change as a clause: "deletes every row of orders"."""
+        match self.effect:
+            case Effect.ADDS:
+                return f"writes to {self.table}"
+            case Effect.CHANGES:
+                return f"changes {self.table}"
+            case Effect.DELETES:
+                return f"deletes rows of {self.table}"
+            case Effect.CHANGES_ALL:
+                return f"changes every row of {self.table}"
+            case Effect.DELETES_ALL:
+                return f"deletes every row of {self.table}"
+            case Effect.DROPS:
+                return f"drops {self.what} {self.table}"
+
+
+def changes(text: str) -> Iterator[DataChange]:
+    """Yield what the statements in `text` do, in their order; nothing for what is no SQL. Takes linear time."""
+    plain = ASIDE.sub("''", text[:LONGEST_SQL])
+    for statement in plain.split(";")[:MOST_STATEMENTS]:
+        found = _of(statement.strip().lstrip("("))
+        if found is not None:
+            yield found
+
+
+def _of(statement: str) -> DataChange | None:
+    if statement[:4].upper() == "WITH" and (inner := INNER.search(statement)) is not None:
+        statement = statement[inner.start() :]
+    if (drops := DROP.match(statement)) is not None:
+        return DataChange(Effect.DROPS, _table(drops[2]), f"the {' '.join(drops[1].lower().split())}")
+    if (empties := TRUNCATE.match(statement)) is not None:
+        return DataChange(Effect.DELETES_ALL, _table(empties[1]))
+    whole = WHERE.search(statement) is None or ALWAYS.search(statement) is not None
+    if (deletes := DELETE.match(statement)) is not None:
+        return DataChange(Effect.DELETES_ALL if whole else Effect.DELETES, _table(deletes[1]))
+    if (updates := UPDATE.match(statement)) is not None:
+        return DataChange(Effect.CHANGES_ALL if whole else Effect.CHANGES, _table(updates[1]))
+    if (alters := ALTER.match(statement)) is not None:
+        drops_column = re.search(r"\bDROP\b", alters[2], re.IGNORECASE) is not None
+        return DataChange(Effect.DROPS if drops_column else Effect.CHANGES, _table(alters[1]), "a column of")
+    for pattern, effect in ((INSERT, Effect.ADDS), (CREATE, Effect.ADDS)):
+        if (match := pattern.match(statement)) is not None:
+            return DataChange(effect, _table(match[1]))
+    return None
+
+
+def _table(written: str) -> str:
+    """Return a table's name without quotes; '' for one that is worked out at run time."""
+    name = written.strip('"`[]')
+    return "" if HOLE in name else name[:60]

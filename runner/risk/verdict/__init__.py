@@ -1,0 +1,1 @@
+"""Says in one sentence what a request would do, from what following its code has found."""

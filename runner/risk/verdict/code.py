@@ -1,0 +1,243 @@
+"""The verdict on code: one sentence, the line to look at, and the acts behind both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from runner.model.assessment import WHOLE, Capability, Finding, Level, Span
+from runner.model.request import Language
+from runner.model.verdict import LONGEST_SENTENCE, LONGEST_TARGET, MOST_ACTS, RiskVerdict, Verb, VerdictAct
+from runner.risk.model.acts import VALUE_OF
+from runner.risk.model.value import labels_of
+from runner.risk.verdict.computing import libraries, only_computes, prints
+from runner.risk.verdict.doing import A_FILE, BY_KIND, MOST_LOOKED_AT, WITHOUT_WORDS, Doing, doings
+from runner.risk.verdict.naming import TEMPORARY_FILES, quoted
+from runner.risk.verdict.programs import INTERPRETERS
+from runner.risk.verdict.sentence import finished, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from runner.model.request import Request
+    from runner.risk.model.acts import Act, Trail
+    from runner.risk.model.lines import Lines
+    from runner.risk.rules.targets import Targets
+
+UNREAD = frozenset({"unparsed", "left-out", "repaired", "too-deep"})
+PARTLY = ", as far as could be read"
+READ_LANGUAGES = frozenset({"", "python", "javascript", "shell", "awk"})
+ORDER = {verb: at for at, verb in enumerate(Verb)}
+BESIDE = ("request.",)
+"""What the beginning of a finding's id says that is about the request and not about its code."""
+OWN_WORDS = frozenset({"noted.repaired"})
+
+
+class Judged(NamedTuple):
+    """The worst that a rule says of one act."""
+
+    level: Level
+    reason: str
+
+
+def verdict_on(
+    request: Request,
+    trail: Trail,
+    lines: Lines,
+    findings: Sequence[Finding],
+    judged: Mapping[int, Judged],
+    targets: Targets,
+) -> RiskVerdict:
+    """Return the verdict; `judged` has the worst that rules say of acts, by their order."""
+    stopped = next((one for one in findings if one.id.startswith("risk.")), None)
+    cut = stopped is not None or len(trail.acts) > MOST_LOOKED_AT
+    partly = PARTLY if cut or any(map(_is_unread, trail.acts)) else ""
+    found = [*doings(trail.acts, targets)]
+    if len(found) > 1:
+        found.sort(key=lambda one: (-_weight(one, judged), ORDER[one.verb]))
+    lead = _lead(findings, found, judged)
+    looked = _look_at(findings, found, trail, lines, judged)
+    source = _source(found)
+    needless = _needless(found, source) if len(found) > 1 else set[int]()
+    acts = _acts([one for one in found if one.verb is not Verb.STARTS or one.act.order not in needless], lines)
+    shown = [*condensed(found, needless, source, None if lead is None else lead[1])]
+    shown += [(Verb.INSTALLS, quoted(package)) for package in request.packages[:20]]
+    if lead is not None:
+        return RiskVerdict(_led(lead[0], shown, "" if lead[2] else partly), looked, acts)
+    if stopped is not None and not shown:
+        return RiskVerdict(stopped.reason)
+    known = [*libraries(request.language, trail)]
+    if shown:
+        shown += [(Verb.CALLS, name) for name in known if "." not in name]
+        return RiskVerdict(sentence(shown, partly=partly), looked, acts)
+    return RiskVerdict(_without_acts(request, trail, known, partly), looked, acts)
+
+
+def _without_acts(request: Request, trail: Trail, known: Sequence[str], partly: str) -> str:
+    if not partly and only_computes(request.language, trail):
+        computes = "Computes and prints" if prints(request.language, trail, request.code) else "Computes"
+        return f"{computes}; touches no files, no network."
+    if not all(act.kind in WITHOUT_WORDS or act.kind in BY_KIND for act in trail.acts):
+        return f"What it does has no words here: look at the code{partly}."
+    if request.language is Language.SHELL:
+        return f"Only commands that look and print were found{partly}."
+    nothing = f"no use of files, network or other programs was found{partly}."
+    if known:
+        return f"{sentence([(Verb.CALLS, name) for name in known])[:-1]}; {nothing}"
+    return f"{nothing[0].upper()}{nothing[1:]}"
+
+
+def _is_unread(act: Act) -> bool:
+    return act.kind in UNREAD or (act.kind == "execute" and act.get("language").text not in READ_LANGUAGES)
+
+
+def _weight(one: Doing, judged: Mapping[int, Judged]) -> int:
+    found = judged.get(one.act.order)
+    return found.level if found is not None and found.level >= Level.MEDIUM else 0
+
+
+def _lead(
+    findings: Sequence[Finding], found: Sequence[Doing], judged: Mapping[int, Judged]
+) -> tuple[str, Doing | None, bool] | None:
+    """Return the reason of the worst finding where it says more than the acts, and the act that it is about.
+
+    The last is whether the reason itself says that something could not be read.
+    """
+    about = [one for one in findings if not one.id.startswith(BESIDE) and one.id not in OWN_WORDS]
+    worst = max(about, key=lambda one: one.level, default=None)
+    if worst is None or worst.level < Level.HIGH:
+        return None
+    heaviest = found[0] if found and _weight(found[0], judged) >= worst.level else None
+    if worst.level is Level.HIGH and heaviest is not None:
+        return None
+    unread = worst.capability is Capability.UNREADABLE
+    reason = (worst.reason if heaviest is None else judged[heaviest.act.order].reason).rstrip(".")
+    if heaviest is None or heaviest.named.computed or not heaviest.named.place:
+        return reason, heaviest, unread
+    words = heaviest.named.words.partition(" (")[0]
+    words = f"to {words.rpartition(' to ')[2]}" if heaviest.verb is Verb.SENDS else words
+    return f"{reason} ({words})", heaviest, unread
+
+
+def _led(lead: str, shown: Sequence[tuple[Verb, str]], partly: str) -> str:
+    if not shown or len(lead) > LONGEST_LEAD:
+        return finished([lead], partly=partly)
+    rest = sentence(shown[:6])[:-1]
+    whole = f"{lead}; it also {rest[0].lower()}{rest[1:]}"
+    return finished([whole if len(whole) <= LONGEST_LED else lead], partly=partly)
+
+
+LONGEST_LEAD, LONGEST_LED = 120, 170
+"""Characters of the clause of a finding before others are added, and of both together."""
+
+
+def _look_at(
+    findings: Sequence[Finding],
+    found: Sequence[Doing],
+    trail: Trail,
+    lines: Lines,
+    judged: Mapping[int, Judged],
+) -> Span | None:
+    """Return the line that decides: where the target comes from, else where the worst finding is."""
+    worst = max((one for one in findings if one.span != WHOLE), key=lambda one: one.level, default=None)
+    if worst is None or worst.level < Level.MEDIUM:
+        return None
+    if found and found[0].verb is Verb.DELETES and found[0].named.computed and _weight(found[0], judged) == worst.level:
+        path = found[0].act.get("path")
+        names = {label[len(VALUE_OF) :] for label in labels_of((path,)) if label.startswith(VALUE_OF)}
+        read = next((act for act in trail.acts if act.kind == "variable" and act.get("key").text in names), None)
+        if read is not None:
+            return lines.place(read.place)
+    return worst.span
+
+
+NETWORK = (Verb.SENDS, Verb.CONNECTS, Verb.FETCHES)
+
+
+def condensed(
+    found: Sequence[Doing], needless: set[int], source: str, said: Doing | None = None
+) -> Iterator[tuple[Verb, str]]:
+    """Yield the acts that a sentence needs, without `said`: one for each host, and nothing twice."""
+    hosts = {said.named.place} if said is not None and said.verb in NETWORK else set[str]()
+    deleted = {one.named.place for one in found if one.verb is Verb.DELETES} - {""}
+    for one in found:
+        words = one.named.words
+        if one.act.order in needless or (said is not None and (one is said or one.named == said.named)):
+            continue
+        if one.verb in NETWORK:
+            host = one.named.place or words.rpartition(" to ")[2]
+            if host in hosts:
+                continue
+            hosts.add(host)
+        elif one.verb is Verb.RUNS_NAMED and words == A_FILE and source:
+            words = f"{source} names"
+        elif one.verb is Verb.CHANGES_DATA and source:
+            words = f"{words} in {source}"
+        elif one.verb is Verb.MAKES and one.named.place in deleted:
+            words = "it again"
+        yield one.verb, words
+
+
+def _needless(found: Sequence[Doing], source: str) -> set[int]:
+    """Return the orders of acts that others say already."""
+    verbs = {one.verb for one in found}
+    said = {(one.act.name, one.place) for one in found if one.act.kind not in ("command", "run")}
+    places = {place for _, place in said}
+    started = places | {one.place for one in found if one.act.kind == "command"}
+    temporary = [one for one in found if one.named.words == TEMPORARY_FILES]
+    needless = {one.act.order for one in sorted(temporary, key=lambda one: one.verb is not Verb.WRITES)[1:]}
+    listens = any(one.verb is Verb.LISTENS and one.named.place for one in found)
+    for one in found:
+        match one.verb:
+            case Verb.LISTS:
+                drop = not verbs <= {Verb.LISTS, Verb.STARTS, Verb.MAKES}
+            case Verb.MAKES:
+                drop = bool(verbs & {Verb.WRITES, Verb.RUNS_ON_START})
+            case Verb.LISTENS:
+                drop = listens and not one.named.place
+            case Verb.READS:
+                drop = one.named.words == source
+            case Verb.STARTS:
+                named = (one.act.name, one.place) in said or (one.act.name in INTERPRETERS and one.place in places)
+                drop = named if one.act.kind == "command" else one.act.kind == "run" and one.place in started
+            case _:
+                drop = False
+        if drop:
+            needless.add(one.act.order)
+    return needless
+
+
+def _source(found: Sequence[Doing]) -> str:
+    """Return the one file from which names of code come, or in which data is changed; '' where that is not one."""
+    if not any(one.verb in (Verb.RUNS_NAMED, Verb.CHANGES_DATA) for one in found):
+        return ""
+    read = {one.named.words for one in found if one.verb is Verb.READS and one.named.place}
+    return read.pop() if len(read) == 1 else ""
+
+
+def _acts(found: Sequence[Doing], lines: Lines) -> tuple[VerdictAct, ...]:
+    unique: dict[tuple[Verb, str, int], VerdictAct] = {}
+    for one in found:
+        line = min(max(one.place[0], 1), len(lines))
+        words = one.named.words[:LONGEST_TARGET]
+        unique.setdefault(
+            (one.verb, words, line), VerdictAct(one.verb, words, one.named.computed, line, one.named.place)
+        )
+        if len(unique) == MOST_ACTS:
+            break
+    return tuple(unique.values())
+
+
+def plain_verdict(
+    clauses: Sequence[str], *acts: VerdictAct, look_at: Span | None = None, inner: str = "", more: str = ""
+) -> RiskVerdict:
+    """Return the verdict on what is no code: clauses of a sentence, and the acts that they are about.
+
+    `inner` is the sentence on a program that comes with it and does not run yet, `more` one that follows.
+    """
+    whole = finished(clauses)
+    if inner:
+        whole = f"{whole[:-1]}; if run: {inner[0].lower()}{inner[1:]}"
+    if more:
+        whole = f"{whole} {more}"
+    whole = whole if len(whole) <= LONGEST_SENTENCE else f"{whole[: LONGEST_SENTENCE - 1]}…"
+    return RiskVerdict(whole, look_at, acts[:MOST_ACTS])

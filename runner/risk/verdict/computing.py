@@ -1,0 +1,127 @@
+"""Tells programs that only compute from those that call what is not known here."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from runner.model.modules import is_standard
+from runner.model.request import Language
+from runner.risk import outline_javascript, outline_python
+from runner.risk.outline_data import words
+from runner.risk.verdict.naming import identifier, quoted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.risk.model.acts import Act, Trail
+
+OF_FILES = words(
+    "absolute anchor buffer close closed cwd exists expanduser flush getvalue glob home is_dir is_file is_symlink "
+    "iterdir read read_bytes read_text readable readline readlines resolve rglob samefile seek stat tell write "
+    "writeheader writelines writerow writerows writable path"
+)
+"""Attributes that may be of a file."""
+ATTRIBUTES = outline_python.ATTRIBUTES - OF_FILES
+WITH_FILES = words("os os.path glob io csv pathlib")
+"""Modules of which functions look at files."""
+PRINTS = words("print pprint.pprint pprint.pp sys.stdout.write sys.stderr.write")
+JS_ROOTS = words(
+    "console Math JSON Object Number String Array Boolean Date Map Set WeakMap WeakSet RegExp Symbol Intl BigInt "
+    "Promise Error TypeError RangeError parseInt parseFloat isNaN isFinite structuredClone performance setTimeout "
+    "clearTimeout queueMicrotask Uint8Array Int32Array Float64Array Float32Array TextEncoder TextDecoder URL "
+    "URLSearchParams assert"
+)
+JS_METHODS = words(
+    "push pop map filter reduce reduceRight forEach join split slice splice sort toSorted reverse concat includes "
+    "indexOf lastIndexOf find findIndex findLast some every flat flatMap fill keys values entries has get set add "
+    "delete clear toFixed toPrecision toString toLocaleString toLowerCase toUpperCase test exec match matchAll "
+    "replace replaceAll trim trimStart trimEnd padStart padEnd repeat charAt charCodeAt codePointAt startsWith "
+    "endsWith localeCompare normalize getTime getFullYear getMonth getDate getDay getHours getMinutes getSeconds "
+    "toISOString toJSON valueOf next shift unshift at substring substr search toLocaleDateString"
+)
+HARMLESS = words("import variable compare forever crumbs mention command variable")
+"""Kinds of acts that change and touch nothing."""
+TEXT_COMMANDS = words(
+    "echo printf true false : test [ seq expr bc date sleep cal export local declare set unset shift return exit let "
+    "basename dirname tr rev sort uniq wc cut fold head tail cat grep awk sed if then do break continue"
+)
+MOST_NAMED = 4
+
+
+def only_computes(language: Language | None, trail: Trail) -> bool:
+    """Return whether all that the program does is known, and none of it reaches outside."""
+    if not all(act.kind in HARMLESS or act.name == "regex.exec" for act in trail.acts):
+        return False
+    match language:
+        case Language.PYTHON:
+            loaded = {act.name for act in trail.acts if act.kind == "import"}
+            return loaded <= outline_python.MODULES.keys() and all(map(_is_known_python, trail.called))
+        case Language.JAVASCRIPT:
+            loads = any(act.kind == "import" for act in trail.acts)
+            return not loads and all(map(_is_known_javascript, trail.called))
+        case Language.SHELL:
+            return not trail.called and all(_only_text(act) for act in trail.acts)
+        case _:
+            return False
+
+
+def prints(language: Language | None, trail: Trail, code: str) -> bool:
+    """Return whether the program seems to print something."""
+    if language is Language.PYTHON:
+        return not trail.called.isdisjoint(PRINTS)
+    return "console." in code or "process.stdout" in code if language is Language.JAVASCRIPT else True
+
+
+def libraries(language: Language | None, trail: Trail) -> Iterator[str]:
+    """Yield what is called and not known here, at most MOST_NAMED: libraries, and functions of Python's own."""
+    if language is Language.SHELL:
+        return
+    loaded = {act.name for act in trail.acts if act.kind == "import" and act.name.strip(".")}
+    if not loaded:
+        return
+    is_known = _is_known_python if language is Language.PYTHON else _is_known_javascript
+    found: dict[str, None] = {}
+    for name in sorted(name for name in trail.called if not is_known(name)):
+        plain = _plain(name)
+        parts = plain.split(".")
+        prefixes = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+        module = next((prefix for prefix in prefixes if prefix in loaded), "")
+        if module and not plain.startswith("unittest."):
+            found[_named(module, plain, language)] = None
+        if len(found) == MOST_NAMED:
+            break
+    yield from found
+
+
+def _named(module: str, plain: str, language: Language | None) -> str:
+    """Return the library, quoted; of one that is the language's own the function."""
+    top = module.lstrip(".").partition(".")[0] if language is Language.PYTHON else module
+    own = is_standard(top) if language is Language.PYTHON else module in outline_javascript.MODULES
+    return identifier(plain) if own and "." in plain else quoted(top, 30)
+
+
+def _plain(name: str) -> str:
+    return name.lstrip("~").replace("()", "").replace("[]", "").rstrip("*")
+
+
+@lru_cache(4096)
+def _is_known_python(name: str) -> bool:
+    plain = _plain(name)
+    if not plain or plain in outline_python.BUILTINS or plain in PRINTS:
+        return bool(plain)
+    parts = plain.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        if (module := ".".join(parts[:length])) in outline_python.MODULES and module not in WITH_FILES:
+            return parts[length] in outline_python.MODULES[module] and ATTRIBUTES.issuperset(parts[length + 1 :])
+    return parts[-1] in ATTRIBUTES and parts[0] not in outline_python.MODULES
+
+
+@lru_cache(4096)
+def _is_known_javascript(name: str) -> bool:
+    parts = _plain(name).split(".")
+    return parts[0] in JS_ROOTS or (len(parts) > 1 and parts[-1] in JS_METHODS)
+
+
+def _only_text(act: Act) -> bool:
+    return act.kind != "command" or act.name in TEXT_COMMANDS

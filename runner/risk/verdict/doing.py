@@ -1,0 +1,317 @@
+"""Turns the acts of a program into those of its verdict: a verb each, and words for what it is done to."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from runner.model.verdict import Verb
+from runner.risk.model.value import HOLE, labels_of
+from runner.risk.outline_data import words
+from runner.risk.verdict import files
+from runner.risk.verdict.naming import (
+    AT_RUN_TIME,
+    Named,
+    data_of,
+    host_of,
+    identifier,
+    listed,
+    path_of,
+    quoted,
+    shown,
+)
+from runner.risk.verdict.programs import commands, containers, named_program
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from runner.risk.model.acts import Act, Place
+    from runner.risk.model.value import Value
+    from runner.risk.rules.targets import Targets
+
+A_FILE = "a file names"
+MOST_LOOKED_AT = 10_000
+"""Acts that are looked at, some 0.1 s; of a program that does more it is said that not all was read."""
+
+
+@dataclass(slots=True)
+class Doing:
+    """One act with the words for it."""
+
+    verb: Verb
+    named: Named
+    act: Act
+
+    @property
+    def place(self) -> Place:
+        return self.act.place
+
+
+def doings(acts: Iterable[Act], targets: Targets) -> Iterator[Doing]:
+    """Yield what the acts are in words, in the order in which they happen."""
+    for act in itertools.islice(acts, MOST_LOOKED_AT):
+        describe = BY_KIND.get(act.kind)
+        if describe is not None and (found := describe(act, targets)) is not None:
+            yield Doing(found[0], found[1], act)
+
+
+Described = tuple[Verb, Named] | None
+
+
+def _native(act: Act, targets: Targets) -> Described:
+    return Verb.RUNS_TEXT, Named("native code", computed=True)
+
+
+def _shells(act: Act, targets: Targets) -> Described:
+    return Verb.STARTS, Named("an interactive shell")
+
+
+def _sends(act: Act, targets: Targets) -> Described:
+    address = act.get("url")
+    if (act.name.endswith((".send", ".sendall")) and not address.texts) or _is_request(address):
+        return None
+    host, data = host_of(address), data_of((act.get("data"),))
+    if data == "data" and (act.name.rpartition(".")[2] in ASKING or act.get("how").text == "ssh"):
+        return None
+    return Verb.SENDS, Named(f"{data} to {host.words}", host.computed, host.place)
+
+
+ASKING = words("get urlopen Request request head fetch options")
+"""Functions that download unless they are given something to send."""
+
+
+def _is_request(address: Value) -> bool:
+    """Return whether it is a request that was put together before, which is an act of its own."""
+    return not address.texts and address.name.endswith("Request()")
+
+
+def _fetches(act: Act, targets: Targets) -> Described:
+    if _is_request(act.get("url")):
+        return None
+    return Verb.FETCHES, host_of(act.get("url"))
+
+
+def _connects(act: Act, targets: Targets) -> Described:
+    return Verb.CONNECTS, host_of(act.get("host"))
+
+
+def _listens(act: Act, targets: Targets) -> Described:
+    host = host_of(act.get("host"))
+    return Verb.LISTENS, Named("connections" if host.computed else f"connections on {host.words}", place=host.place)
+
+
+def _queries(act: Act, targets: Targets) -> Described:
+    changes = act.get("changes").items or []
+    if not changes or "in-memory" in act.labels or act.name == "regex.exec" or act.name.startswith("unittest.mock."):
+        return None
+    clauses = [_clause(one.text) for one in changes]
+    return Verb.CHANGES_DATA, Named(listed(clauses, 2), computed=any(AT_RUN_TIME in one for one in clauses))
+
+
+def _clause(words: str) -> str:
+    """Return a change of data with the name of its table quoted where it is not one word of code."""
+    verb, _, table = words.rpartition(" ")
+    if not table:
+        return f"{verb} a table {AT_RUN_TIME}"
+    return f"{verb} {shown(table) if re.fullmatch(r'[a-z][a-z0-9_.]*', table, re.IGNORECASE) else quoted(table)}"
+
+
+def _discards(act: Act, targets: Targets) -> Described:
+    what = act.get("what").text
+    head, mark, inner = what.partition("(")
+    words = f"{head}({quoted(inner.rstrip(')'))})" if mark else what
+    return Verb.DISCARDS, Named(shown(words, 80))
+
+
+def _destroys(act: Act, targets: Targets) -> Described:
+    where, name = act.get("at").text, act.get("name").text
+    if not where:
+        return Verb.DELETES, _by_method(act)
+    words = " ".join(filter(None, (act.get("what").text, quoted(name) if name else "")))
+    within = act.get("within").text
+    return Verb.DELETES, Named(f"{words} in {where}{f' ({quoted(within)})' if within else ''}")
+
+
+def _by_method(act: Act) -> Named:
+    """Name what the method of a client deletes: `delete_bucket(Bucket=...)`, `DeleteBucketCommand`."""
+    what = act.get("what")
+    name = what.text or next((one.text for one in what.items or [] if one.texts), "")
+    method = re.sub(r"(?<!^)(?=[A-Z])", "_", act.name.rpartition(".")[2].removesuffix("Command")).lower()
+    thing = method.partition("_")[2].replace("_", " ") or "data"
+    return Named(f"{thing} {quoted(name)}" if name.strip(HOLE) else f"{thing} elsewhere", not name)
+
+
+def _configures(act: Act, targets: Targets) -> Described:
+    target, value, where = act.get("target").text, act.get("value").text, act.get("at").text
+    if where == "git":
+        return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(target)} of git to {quoted(value)}")
+    return Verb.CHANGES_SYSTEM, Named(f"changes {where} ({quoted(target)})")
+
+
+def _schedules(act: Act, targets: Targets) -> Described:
+    if act.get("how").text == "remove":
+        return Verb.CHANGES_SYSTEM, Named("removes everything that is scheduled")
+    return Verb.CHANGES_SYSTEM, Named("schedules something to run later")
+
+
+def _named_elsewhere(act: Act, targets: Targets) -> Described:
+    given = act.get("module") if act.kind == "import" else act.get("what")
+    if given.exact is not None or not _from_outside(labels_of((given,))):
+        return None
+    return Verb.RUNS_NAMED, Named(_source(labels_of((given,))), computed=True)
+
+
+def _from_outside(labels: frozenset[str]) -> bool:
+    named = {"file", "downloaded", "argument", "input", "remote", "typed", "environment"}
+    return bool(labels & named) or any(label.startswith("env:") for label in labels)
+
+
+def _source(labels: frozenset[str]) -> str:
+    """Say what names the code."""
+    for label, source in (
+        ("downloaded", "something on the network names"),
+        ("remote", "something on the network names"),
+        ("file", A_FILE),
+        ("argument", "an argument names"),
+        ("input", "the input names"),
+        ("typed", "the input names"),
+    ):
+        if label in labels:
+            return source
+    return "the environment names"
+
+
+def _executes(act: Act, targets: Targets) -> Described:
+    code = act.get("code")
+    if code.exact is not None or act.get("language").text in ("awk", "shell") or act.name in ("awk", "eval_"):
+        return None
+    return Verb.RUNS_TEXT, Named("code that is only known at run time", computed=True)
+
+
+def _unpickles(act: Act, targets: Targets) -> Described:
+    return Verb.RUNS_TEXT, Named("what unpacking objects makes it run", computed=True)
+
+
+def _stops(act: Act, targets: Targets) -> Described:
+    target = act.get("target")
+    if act.name.endswith((".kill", ".terminate")) and not target.texts:
+        return None  # a process of its own
+    known = target.text.strip(HOLE)
+    return Verb.STOPS, Named(f"the process {quoted(known)}" if known else "a process", computed=not known)
+
+
+def _installs(act: Act, targets: Targets) -> Described:
+    package = act.get("package")
+    if package.unknown:
+        return None
+    return Verb.INSTALLS, Named(named_program(package.text) if package.text else f"packages {AT_RUN_TIME}")
+
+
+def _runs(act: Act, targets: Targets) -> Described:
+    """Programs that other languages start: a known command is named by the shell's own act."""
+    program = act.get("program")
+    words = program.text.split()
+    if words and HOLE not in words[0]:
+        return Verb.STARTS, Named(named_program(words[0].rpartition("/")[2] or words[0]))
+    return Verb.STARTS, Named(_unknownprogram(labels_of((program,))), computed=True)
+
+
+def _starts(act: Act, targets: Targets) -> Described:
+    path = act.get("path")
+    if not path.text.replace(HOLE, "").strip():
+        return Verb.STARTS, Named(_unknownprogram(labels_of((path,))), computed=True)
+    if act.language == "shell" or act.kind == "start":
+        named = path_of(path, "program")
+        return Verb.STARTS, named
+    return None
+
+
+def _unknownprogram(labels: frozenset[str]) -> str:
+    return f"a program that {_source(labels)}" if _from_outside(labels) else f"a program {AT_RUN_TIME}"
+
+
+def _serves(act: Act, targets: Targets) -> Described:
+    return Verb.LISTENS, Named("connections")
+
+
+def _looks_up(act: Act, targets: Targets) -> Described:
+    return Verb.CONNECTS, Named("a name server")
+
+
+def _of_itself(act: Act, targets: Targets) -> Described:
+    return Verb.STARTS, Named("a process of its own")
+
+
+def _on_machine(words: str) -> Describe:
+    """Return the description of acts that have one clause, whatever they are about."""
+    return lambda act, targets: (Verb.CHANGES_SYSTEM, Named(words))
+
+
+Describe = Callable[["Act", "Targets"], Described]
+BY_KIND: dict[str, Describe] = {
+    "delete": files.deletes,
+    "write": files.writes,
+    "append": files.writes,
+    "extract": files.writes,
+    "open": files.writes,
+    "copy": files.writes,
+    "link": files.writes,
+    "move": files.moves,
+    "make": files.makes,
+    "native": _native,
+    "shell": _shells,
+    "terminal": _shells,
+    "console": _shells,
+    "read": files.reads,
+    "use": files.reads,
+    "search": files.lists,
+    "walk": files.lists,
+    "send": _sends,
+    "fetch": _fetches,
+    "connect": _connects,
+    "listen": _listens,
+    "query": _queries,
+    "discard": _discards,
+    "destroy": _destroys,
+    "configure": _configures,
+    "schedule": _schedules,
+    "import": _named_elsewhere,
+    "by-data": _named_elsewhere,
+    "execute": _executes,
+    "unpickle": _unpickles,
+    "chmod": files.changes_rights,
+    "chown": files.changes_rights,
+    "kill": _stops,
+    "install": _installs,
+    "run": _runs,
+    "start": _starts,
+    "command": commands,
+    "container": containers,
+    "archive": files.archives,
+    "server": _serves,
+    "lookup": _looks_up,
+    "probe": _connects,
+    "tunnel": _connects,
+    "remote-run": _connects,
+    "fork": _of_itself,
+    "worker": _of_itself,
+    "starts": _of_itself,
+    "capture": _on_machine("records the screen, the keyboard or the clipboard"),
+    "record": _on_machine("records the screen, the keyboard or the clipboard"),
+    "credentials": _on_machine("reads stored passwords"),
+    "clipboard-write": _on_machine("changes the clipboard"),
+    "registry": _on_machine("changes the registry"),
+    "processes": _on_machine("looks at the programs that run"),
+    "search-environment": _on_machine("looks through the environment"),
+    "identity-change": _on_machine("changes its user"),
+}
+"""What acts of each kind are in words; the others are named by the findings about them."""
+WITHOUT_WORDS = words(
+    "import variable compare forever crumbs mention command identity encrypt decrypt environment-change store decodes "
+    "escaped mangled recoded repaired left-out unparsed trap accept receive assemble reduce package-setup module "
+    "member quietly swell query evaluates"
+)
+"""Kinds of acts that use no files, no network and no other programs by themselves."""

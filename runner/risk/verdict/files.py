@@ -1,0 +1,76 @@
+"""Words for what is done to files: deleting, writing, moving, reading, making, changing rights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.model.verdict import Verb
+from runner.risk.rules.starting import started_by
+from runner.risk.verdict.naming import WORKING, Named, path_of
+from runner.risk.verdict.programs import WITH_COMMAND
+
+if TYPE_CHECKING:
+    from runner.risk.model.acts import Act
+    from runner.risk.rules.targets import Targets
+
+    Described = tuple[Verb, Named] | None
+
+
+def deletes(act: Act, targets: Targets) -> Described:
+    return Verb.DELETES, path_of(act.get("path"), tree=act.get("tree").text == "yes")
+
+
+def writes(act: Act, targets: Targets) -> Described:
+    path = act.get("path")
+    if path.text.startswith("/dev/") and not is_kind(path.text, "device", targets):
+        return None
+    if any(is_kind(known, "startup", targets) or is_kind(known, "hook", targets) for known in path.texts[:4]):
+        named = path_of(path, "file")
+        by = next(filter(None, map(started_by, path.texts[:4])), "") or "runs by itself"
+        return Verb.RUNS_ON_START, named._replace(words=f"{named.words} ({by})")
+    edits = act.get("edit").text == "yes"
+    return Verb.REWRITES if edits else Verb.WRITES, path_of(path, "file")
+
+
+def moves(act: Act, targets: Targets) -> Described:
+    done = writes(act, targets)
+    if done is None or done[0] is Verb.RUNS_ON_START:
+        return done
+    source, path = path_of(act.get("source"), "file"), done[1]
+    return Verb.MOVES, Named(f"{source.words} to {path.words}", source.computed or path.computed, source.place)
+
+
+def reads(act: Act, targets: Targets) -> Described:
+    path = act.get("path")
+    if path.text.startswith("/dev/") or path.text in (":memory:", "-") or act.name == "<":
+        return None
+    if act.kind == "use" and act.name in WITH_COMMAND:
+        return None
+    if not path.texts and path.fields is None and "(" in path.name:
+        return None  # what a call gave: a response, a stream
+    if any(is_kind(known, "secret", targets) for known in path.texts[:4]):
+        return Verb.READS_SECRETS, path_of(path, "file")
+    named = path_of(path, "file")
+    return Verb.LISTS if named.words.startswith(WORKING) else Verb.READS, named
+
+
+def makes(act: Act, targets: Targets) -> Described:
+    return Verb.MAKES, path_of(act.get("path"), "folder", tree=act.get("folder").text == "yes")
+
+
+def lists(act: Act, targets: Targets) -> Described:
+    return Verb.LISTS, path_of(act.get("path"), "folder")
+
+
+def changes_rights(act: Act, targets: Targets) -> Described:
+    path = path_of(act.get("path"))
+    return Verb.CHANGES_RIGHTS, Named(path.words, path.computed, path.place)
+
+
+def is_kind(path: str, kind: str, targets: Targets) -> bool:
+    return kind in targets.of(path)
+
+
+def archives(act: Act, targets: Targets) -> Described:
+    writes = any(letter in act.get("mode").text for letter in "wax")
+    return Verb.WRITES if writes else Verb.READS, path_of(act.get("path"), "file")

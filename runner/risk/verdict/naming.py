@@ -1,0 +1,214 @@
+"""Names what an act is about, for a sentence: paths, hosts, data, programs; and says where a name is not known.
+
+What comes from an agent is quoted unless it cannot be taken for words of ours: a file may well be called
+"nothing, and touches no files".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from runner.model.shown import hides
+from runner.model.verdict import LONGEST_TARGET
+from runner.risk.model.acts import VALUE_OF
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, labels_of
+from runner.risk.trace.files import FOUND_IN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from runner.risk.model.value import Value
+
+LONGEST_NAME = 44
+"""Characters of one name in a sentence; of a longer one both ends are shown."""
+LONGEST_LOOKED_AT = 4_000
+MOST_COUNTED = 7
+"""Names that are counted: of many arguments of one command only the first ten or more are followed."""
+PLAIN = re.compile(r"(?=.*[/~*]|[\w-]+\.\w{1,8}$)[\w./~*+@%:=,-]+", re.ASCII)
+"""A path or file name that nobody reads as words of a sentence."""
+IDENTIFIER = re.compile(r"[\w$]+(?:[.-][\w$]+)*", re.ASCII)
+VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{1,60}")
+WORKING = "its working folder"
+AT_RUN_TIME = "worked out at run time"
+TEMPORARY = "$temporary"
+TEMPORARY_FILES = "its own temporary files"
+HOST = re.compile(r"^(?:\w+://)?(?:[^/@\s]*@)?(\[[0-9a-fA-F:.]+\]|[^/:?#\s\[\]]+)(?=[:/?#]|$)")
+
+
+class Named(NamedTuple):
+    """The words for something, and whether they are all that is known of it."""
+
+    words: str
+    computed: bool = False
+    place: str = ""
+    """The path or host alone, where it is known whole."""
+
+
+def shown(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return the text on one line, bounded, with a mark for each character that shows nothing or misleads."""
+    flat = " ".join(text[:LONGEST_LOOKED_AT].replace(HOLE, "…").split())
+    if not (flat.isascii() and flat.isprintable()):
+        flat = "".join("\N{REPLACEMENT CHARACTER}" if hides(one) else one for one in flat)
+    if len(flat) > longest:
+        head = longest // 2
+        flat = f"{flat[:head]}…{flat[head + 1 - longest :]}"
+    return flat
+
+
+def quoted(text: str, longest: int = LONGEST_NAME) -> str:
+    """Return the text as `shown`, in quotes of which it has none itself."""
+    inner = shown(text, longest)
+    for mark in '"“”„‟«»':
+        inner = inner.replace(mark, "'")
+    return f"“{inner}”"
+
+
+def identifier(name: str) -> str:
+    """Return a name as code has them, quoted where it is none."""
+    return shown(name, 40) if IDENTIFIER.fullmatch(name) else quoted(name, 40)
+
+
+def file_name(path: str) -> str:
+    """Return a path for a sentence, quoted where it could be taken for words of ours."""
+    short = shown(path)
+    plain = PLAIN.fullmatch(short) or ("…" in short and PLAIN.fullmatch(short.replace("…", "*")))
+    return short if plain else quoted(path)
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Return "a, b and c", "a, b and 4 more", or "a, b and many more" from where not all are followed."""
+    unique = list(dict.fromkeys(names))
+    if len(unique) > most:
+        left = len(unique) - most + 1
+        unique = [*unique[: most - 1], f"{left} more" if left <= MOST_COUNTED else "many more"]
+    return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} and {unique[-1]}" if unique else ""
+
+
+def path_of(path: Value, thing: str = "path", *, tree: bool = False) -> Named:
+    """Name the path of an act; `thing` is what it is called where nothing is known of it."""
+    if path.fields is not None and "path" in path.fields:
+        path = path.fields["path"]  # of an open file
+    labels = path.labels if path.items is None and path.fields is None else labels_of((path,))
+    within = None
+    for label in labels:
+        if label.startswith(TEMPORARY):
+            return Named(TEMPORARY_FILES)
+        if label.startswith(FOUND_IN):
+            within = label[len(FOUND_IN) :] if within is None else min(within, label[len(FOUND_IN) :])
+    known = [one for one in path.texts if one.strip(HOLE + "./*") or one.startswith("/")]
+    if within is not None and not any("found" not in labels or HOLE not in one for one in known):
+        found = _folder(within)
+        return Named(f"what it finds in {found}{_or_variable(labels)}", computed=True)
+    whole = next((one for one in path.texts if _is_working(one)), None)
+    if not known and whole is not None:
+        everything = f"everything in {WORKING}" if tree or "*" in whole else WORKING
+        return Named(f"{everything}{_or_variable(labels)}", computed=len(path.texts) > 1)
+    if not known:
+        return Named(f"a {thing} {AT_RUN_TIME}" if "(" in path.name else _unknown(labels, thing), computed=True)
+    return _of_texts(known, path, tree=tree)
+
+
+def _of_texts(known: Sequence[str], path: Value, *, tree: bool) -> Named:
+    first = known[0] if len(known) == 1 else min(known, key=lambda one: HOLE in one)
+    computed = HOLE in first or len(path.texts) > 1
+    relative = _relative(first)
+    if not computed:
+        words = _path(relative)
+        folder = tree and words not in WHOLE_PLACES
+        return Named(f"the folder {words}" if folder else words, place=relative[:LONGEST_TARGET])
+    words = " or ".join(dict.fromkeys(_path(_relative(one)) for one in known[:2]))
+    return Named((f"{words} or another" if len(known) > 2 else words)[:LONGEST_TARGET], computed=True)
+
+
+WHOLE_PLACES = ("the home folder", "the whole system")
+
+
+def _path(relative: str) -> str:
+    if relative in ("~", "~/", "~/*"):
+        return WHOLE_PLACES[0]
+    if relative in ("/", "/*"):
+        return WHOLE_PLACES[1]
+    return file_name(relative)
+
+
+def _relative(path: str) -> str:
+    while path.startswith("./") and len(path) > 2:
+        path = path[2:]
+    return path.rstrip("/") or path
+
+
+def _is_working(path: str) -> bool:
+    return path.strip("/") in (".", "*", "./*", ".*", "**", "**/*") and not path.startswith("/")
+
+
+def _folder(path: str) -> str:
+    relative = _relative(path)
+    return WORKING if _is_working(path) or not relative else _path(relative)
+
+
+def _or_variable(labels: frozenset[str]) -> str:
+    name = next((label[len(VALUE_OF) :] for label in sorted(labels) if label.startswith(VALUE_OF)), "")
+    return f", or where {shown(name)} points" if re.fullmatch(r"[A-Z][A-Z0-9_]{1,40}", name) else ""
+
+
+def _unknown(labels: frozenset[str], thing: str) -> str:
+    if name := next((label[len(VALUE_OF) :] for label in sorted(labels) if label.startswith(VALUE_OF)), ""):
+        return f"the {thing} in {shown(name)}" if re.fullmatch(r"[A-Z][A-Z0-9_]{1,40}", name) else f"a {thing}"
+    if labels & {"found", "listed"}:
+        return f"{thing}s that it finds"
+    if "argument" in labels:
+        return f"the {thing} that it gets as an argument"
+    if labels & {"downloaded", "remote"}:
+        return f"a {thing} that comes from the network"
+    if "file" in labels:
+        return f"a {thing} that a file names"
+    if labels & {"input", "typed"}:
+        return f"a {thing} that it is given"
+    return f"a {thing} {AT_RUN_TIME}"
+
+
+def host_of(address: Value) -> Named:
+    """Name the host of an address."""
+    texts = list(address.texts)
+    for item in (address.items or ())[:1]:
+        texts += item.texts
+    for field in ("url", "hostname", "host", "uri") if address.fields else ():
+        texts += (address.fields or {}).get(field, UNKNOWN).texts
+    for known in texts[:3]:
+        match = HOST.match(known.strip())
+        if match is not None and HOLE not in match[1] and len(match[1]) <= 253:
+            host = shown(match[1].lower(), 60)
+            plain = re.fullmatch(r"[\w.-]+\.[\w-]+|localhost|\[[0-9a-f:.]+\]", host, re.ASCII)
+            return Named(host if plain else quoted(host, 60), place=match[1].lower()[:LONGEST_TARGET])
+    labels = labels_of((address,)) if "(" not in address.name else NO_LABELS
+    name = next((label[len(VALUE_OF) :] for label in sorted(labels) if label.startswith(VALUE_OF)), "")
+    if re.fullmatch(r"[A-Z][A-Z0-9_]{1,40}", name):
+        return Named(f"the address in {shown(name)}", computed=True)
+    return Named(f"an address {AT_RUN_TIME}", computed=True)
+
+
+DATA = (
+    ("secret", "credentials"),
+    ("private-key", "a private key"),
+    ("environment", "environment variables"),
+    ("captured", "a recording"),
+    ("accounts", "account files"),
+    ("logs", "log files"),
+    ("found", "files that it finds"),
+    ("archive", "an archive"),
+    ("output", "the output of programs"),
+    ("host-info", "the name of this machine"),
+    ("file", "files"),
+)
+"""What data is called, by the label that says where it comes from; the gravest first."""
+
+
+def data_of(values: Iterable[Value]) -> str:
+    """Name what is sent."""
+    labels = labels_of(values)
+    names = sorted(label[len(VALUE_OF) :] for label in labels if label.startswith(VALUE_OF))
+    if names and "environment" not in labels:
+        plain = [shown(name, 30) if VARIABLE.fullmatch(name) else quoted(name, 30) for name in names]
+        return f"the value of {listed(plain, 2)}"
+    return next((words for label, words in DATA if label in labels), "data")

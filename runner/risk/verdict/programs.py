@@ -1,0 +1,68 @@
+"""Words for the programs that a script starts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.model.verdict import Verb
+from runner.risk.model.value import HOLE
+from runner.risk.outline_data import words
+from runner.risk.shell.commands.infrastructure import is_dry
+from runner.risk.verdict.naming import Named, file_name, listed, quoted, shown
+
+if TYPE_CHECKING:
+    from runner.risk.model.acts import Act
+    from runner.risk.rules.targets import Targets
+
+    Described = tuple[Verb, Named] | None
+
+LONGEST_LINE = 2_000
+QUIET = words(
+    "echo printf print cat head tail less more bat nl sort uniq fold column strings wc od hexdump paste expand fmt pr "
+    "grep egrep fgrep rg awk gawk mawk nawk sed gsed cut tr rev tac seq expr bc date sleep true false : test [ cal "
+    "basename dirname realpath readlink pwd cd pushd popd dirs export local declare typeset readonly set unset shift "
+    "read mapfile readarray exit return break continue wait trap alias unalias type which command builtin let getopts "
+    "umask ulimit jobs fg bg tee xargs yes comm join diff cmp md5sum sha1sum sha256sum sha512sum cksum base64 base32 "
+    "xxd jq yq column tput clear stty env printenv uname hostname whoami id nproc time ls dir tree stat file du df "
+    "find mktemp eval exec source . sudo doas nohup setsid nice ionice stdbuf timeout watch parallel coproc if then do"
+)
+"""Commands that are not named as programs that are started: the shell's own, those for texts, those that start what
+is named itself."""
+INTERPRETERS = words("python python2 python3 node deno bun sh bash dash zsh ksh perl ruby php su busybox script flock")
+"""Programs that are named by what they run, where that is known."""
+WITH_COMMAND = words("git docker podman kubectl oc helm terraform cargo go make npm pnpm yarn poetry uv gh pip pip3")
+"""Programs whose first word says what they do."""
+
+
+def commands(act: Act, targets: Targets) -> Described:
+    name = act.name
+    if not name or name in QUIET or "/" in act.get("name").text or HOLE in name:
+        return None
+    if name not in WITH_COMMAND:
+        return Verb.STARTS, Named(named_program(name), place=name[:40])
+    words = act.get("line").text[:LONGEST_LINE].split()[1:]
+    first = next((word for word in words[:3] if WORD.fullmatch(word)), "")
+    shown_name = named_program(f"{name} {first}" if first else name)
+    return Verb.STARTS, Named(f"{shown_name} (dry run)" if is_dry(name, words) else shown_name, place=name[:40])
+
+
+def named_program(name: str) -> str:
+    """Return the name of a program or package; one that reads like words of ours is quoted."""
+    plain = PLAIN_NAME.fullmatch(name) is not None and SIGN.search(name) is not None
+    first, _, second = name.partition(" ")
+    known = first in WITH_COMMAND and (not second or WORD.fullmatch(second) is not None)
+    return shown(name) if plain or known else quoted(name)
+
+
+WORD = re.compile(r"[a-z][a-z-]{1,20}")
+PLAIN_NAME = re.compile(r"[a-z0-9@][\w.@/+=-]*")
+SIGN = re.compile(r"[\d._@/+=-]")
+"""What no plain word has."""
+
+
+def containers(act: Act, targets: Targets) -> Described:
+    mounted = [file_name(one) for one in act.get("path").texts[:3] if one.startswith(("/", "~", ".."))]
+    if not mounted:
+        return None
+    return Verb.STARTS, Named(f"a container that has {listed(mounted)} of this machine")

@@ -1,0 +1,74 @@
+"""Puts a verdict's acts into one sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.model.verdict import LONGEST_SENTENCE, Verb
+from runner.risk.verdict.naming import listed, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+WANTED = 140
+"""Characters beyond which no further clause is added."""
+MOST_CLAUSES = 4
+CLAUSES: Mapping[Verb, str] = {
+    Verb.HIDES: "hides {}",
+    Verb.DELETES: "deletes {}",
+    Verb.DISCARDS: "throws away {}",
+    Verb.CHANGES_DATA: "{}",
+    Verb.SENDS: "sends {}",
+    Verb.READS_SECRETS: "reads credentials in {}",
+    Verb.RUNS_ON_START: "writes {}",
+    Verb.RUNS_NAMED: "runs whatever code {}",
+    Verb.RUNS_TEXT: "runs {}",
+    Verb.CHANGES_RIGHTS: "changes the rights of {}",
+    Verb.STOPS: "stops {}",
+    Verb.INSTALLS: "installs {}",
+    Verb.CHANGES_SYSTEM: "{}",
+    Verb.REWRITES: "rewrites {}",
+    Verb.MOVES: "moves {}",
+    Verb.STARTS: "runs {}",
+    Verb.LISTENS: "waits for {}",
+    Verb.CONNECTS: "connects to {}",
+    Verb.FETCHES: "downloads from {}",
+    Verb.WRITES: "writes {}",
+    Verb.MAKES: "makes {}",
+    Verb.READS: "reads {}",
+    Verb.LISTS: "looks through {}",
+    Verb.CALLS: "calls {}",
+}
+
+
+def sentence(acts: Iterable[tuple[Verb, str]], lead: str = "", partly: str = "") -> str:
+    """Return one sentence over acts that are given in the order in which they matter.
+
+    `lead` is a clause that comes first, and `partly` one that says what was not read, which is never left out.
+    """
+    grouped: dict[Verb, list[str]] = {}
+    for verb, words in acts:
+        grouped.setdefault(verb, []).append(words)
+    clauses = [lead] if lead else []
+    left = 0
+    for verb, names in grouped.items():
+        template = CLAUSES[verb]
+        for clause in [*dict.fromkeys(names)] if template == "{}" else [template.format(listed(names))]:
+            length = sum(map(len, clauses)) + 2 * len(clauses) + len(clause)
+            if clauses and (length > WANTED or len(clauses) >= MOST_CLAUSES):
+                left += 1
+            else:
+                clauses.append(clause)
+    return finished(clauses, more=bool(left), partly=partly)
+
+
+def finished(clauses: Sequence[str], *, more: bool = False, partly: str = "") -> str:
+    """Return clauses as one sentence."""
+    parts = [*clauses, "more"] if more else list(clauses)
+    whole = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
+    if not whole.isprintable():
+        whole = shown(whole, LONGEST_SENTENCE)
+    room = LONGEST_SENTENCE - len(partly) - 3
+    if len(whole) > room:
+        whole = f"{whole[: room - 1]}…"
+    return f"{whole[0].upper()}{whole[1:]}{partly}."

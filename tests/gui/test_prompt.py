@@ -1,0 +1,297 @@
+"""The compact card: what may be approved on it, and that no click counts that was meant for something else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import QApplication
+
+from app.prompt import words
+from app.prompt.window import PromptWindow
+from runner.approval.deliberate import ApproveBy
+from runner.model.assessment import Level
+from runner.model.decision import Verdict
+from runner.model.events import EngineTroubled, RequestAssessed
+from runner.model.request import MOST_HOSTS_BESIDE, ClientTool, Isolation, NetworkMode, Tool
+from tests.gui import feed
+from tests.gui.elapse import rest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from app.prompt.card import PromptCard
+    from runner.model.request import Request
+    from tests.gui.conftest import Desk
+
+LEFT = Qt.MouseButton.LeftButton
+SHORT = "import statistics\nprint(statistics.mean([1, 2]))"
+
+
+@pytest.fixture
+def prompt(desk: Desk) -> Iterator[PromptWindow]:
+    """The prompt, as if the window were not in front."""
+    made = PromptWindow(desk.cases, desk.bridge, desk.window._look, lambda: True, lambda: False)
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def shown(prompt: PromptWindow) -> PromptCard:
+    (card,) = prompt.stack.cards
+    return card
+
+
+def rested(prompt: PromptWindow) -> None:
+    """The cards have been painted and have rested."""
+    while not rest(prompt.stack.rest.guard, prompt.stack.rest._timer):
+        pass
+
+
+def come_to(card: PromptCard) -> None:
+    """The pointer comes to Approve."""
+    at = QPointF(card.approve.rect().center())
+    QApplication.sendEvent(card.approve, QEnterEvent(at, at, at))
+
+
+def leave(card: PromptCard) -> None:
+    QApplication.sendEvent(card.approve, QEvent(QEvent.Type.Leave))
+
+
+def click(desk: Desk, card: PromptCard) -> None:
+    desk.qtbot.mouseClick(card.approve, LEFT, pos=card.approve.rect().center())
+
+
+# ---- what is offered ----
+
+
+def test_it_takes_no_focus_and_comes_and_goes_with_what_waits(desk: Desk, prompt: PromptWindow) -> None:
+    assert not prompt.isVisible()
+    one = desk.ask(feed.request(SHORT))
+    assert prompt.isVisible()
+    assert prompt.testAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+    assert prompt.windowFlags() & Qt.WindowType.WindowDoesNotAcceptFocus
+    desk.hear(feed.decided(one, Verdict.WITHDRAWN))
+    assert not prompt.isVisible()
+
+
+def test_a_short_request_is_approved_with_its_own_digest(desk: Desk, prompt: PromptWindow) -> None:
+    one = desk.ask(feed.request(SHORT))
+    card = shown(prompt)
+    rested(prompt)
+    come_to(card)
+    click(desk, card)
+    assert desk.answers == [("approve", one.id, one.digest)]
+    click(desk, card)
+    assert len(desk.answers) == 1
+    desk.give("approve", "It changed.")
+    assert card.note.text() == "It changed." and not card.approve.isEnabled()
+
+
+def requests_for_the_window() -> Iterator[tuple[str, Request, Any]]:
+    high = feed.assessment()
+    yield "nine lines", feed.request("x = 1\n" * 9), high
+    yield "one endless line", feed.request("x = '" + "y" * 2000 + "'"), high
+    yield "CRITICAL", feed.request(SHORT), feed.assessment(Level.CRITICAL)
+    yield "a large input", feed.request(SHORT, stdin="a\n" * 9), high
+    yield "large variables", feed.request(SHORT, context='{"a": "' + "b" * 2000 + '"}'), high
+    hosts = tuple(f"h{n}.example:443" for n in range(MOST_HOSTS_BESIDE + 1))
+    yield "hosts", feed.request(SHORT, network=NetworkMode.DOMAINS, domains=hosts), high
+    yield "packages", feed.request(SHORT, packages=("requests",)), high
+    yield "a long name", feed.request(SHORT, files=("f" * 900,)), high
+    edit = ClientTool("Edit", "/home/x", replaced="old\n" * 20)
+    client = replace(feed.request("new"), tool=Tool.CLIENT_EDIT, client=edit, language=None)
+    yield "what a change replaces", client, high
+
+
+@pytest.mark.parametrize(("one", "assessed"), [pytest.param(r, a, id=name) for name, r, a in requests_for_the_window()])
+def test_what_is_not_seen_whole_is_not_approved_on_a_card(
+    desk: Desk, prompt: PromptWindow, one: Request, assessed: Any
+) -> None:
+    desk.ask(one, assessed)
+    card = shown(prompt)
+    rested(prompt)
+    assert not card.approve.isVisible() and card.look_closer.isVisible()
+    assert card.note.text().startswith("Review it in the window")
+    card._approve()
+    assert desk.answers == []
+    desk.qtbot.mouseClick(card.deny, LEFT)
+    assert desk.answers == [("deny", one.id, one.digest, "")]
+
+
+def test_the_card_shows_every_part_of_the_window_and_the_values_beside(desk: Desk, prompt: PromptWindow) -> None:
+    """What decides is one list; a part that somebody adds to it some day is on the card too."""
+    one = feed.request(SHORT, stdin="yes", context='{"rows": 3}', sandbox="a1b2", isolation=Isolation.PROCESS)
+    desk.ask(one)
+    card = shown(prompt)
+    assert [part for part, _, _ in card.content._parts] == list(one.parts)
+    labels = [label.text() for label in card.content.findChildren(type(card.sentence))]
+    assert "Kept sandbox: a1b2" in labels
+    assert any("30 s" in text and "512 MB" in text for text in labels)
+    chips = [chip.text for chip in words.chips(card.card)] if card.card else []
+    assert "Your files are not protected" in chips
+
+
+def test_what_has_not_been_painted_to_its_end_is_not_approved(desk: Desk, prompt: PromptWindow) -> None:
+    desk.ask(feed.request(SHORT))
+    card = shown(prompt)
+    rested(prompt)
+    card.content._parts[0][1]._seen = False
+    card.show_state()
+    assert card.approve.isVisible() and not card.approve.isEnabled()
+    card._approve()
+    assert desk.answers == []
+
+
+@pytest.mark.parametrize("by", [ApproveBy.WORD, ApproveBy.PIN])
+def test_a_word_or_a_pin_is_given_in_the_window(desk: Desk, prompt: PromptWindow, by: ApproveBy) -> None:
+    desk.bridge.approve_by = by
+    desk.ask(feed.request(SHORT))
+    rested(prompt)
+    assert not shown(prompt).approve.isVisible()
+
+
+def test_nothing_is_approved_in_trouble_or_where_it_is_blocked(desk: Desk, prompt: PromptWindow) -> None:
+    desk.ask(feed.request(SHORT))
+    rested(prompt)
+    assert shown(prompt).approve.isEnabled()
+    desk.hear((EngineTroubled("ledger", "The disk is full.", ""),))
+    assert not shown(prompt).approve.isEnabled()
+
+
+# ---- whose click it is ----
+
+
+def test_a_click_before_the_card_has_rested_does_nothing(desk: Desk, prompt: PromptWindow) -> None:
+    desk.ask(feed.request(SHORT))
+    card = shown(prompt)
+    come_to(card)
+    click(desk, card)
+    assert desk.answers == []
+
+
+def test_who_clicks_on_and_on_at_one_place_approves_nothing(desk: Desk, prompt: PromptWindow) -> None:
+    """An agent times its request so that the card comes under the pointer of somebody who is clicking."""
+    desk.ask(feed.request(SHORT))
+    card = shown(prompt)
+    come_to(card)
+    rested(prompt)
+    for _ in range(10):
+        click(desk, card)
+    assert desk.answers == []
+    leave(card)
+    come_to(card)
+    click(desk, card)
+    assert len(desk.answers) == 1
+
+
+def test_cards_that_move_rest_again_and_want_the_pointer_again(desk: Desk, prompt: PromptWindow) -> None:
+    first = desk.ask(feed.request("one()"))
+    desk.ask(feed.request("two()"))
+    _lower, upper = prompt.stack.cards
+    rested(prompt)
+    come_to(upper)
+    desk.hear(feed.decided(first, Verdict.WITHDRAWN))
+    assert prompt.stack.cards == (upper,)
+    click(desk, upper)
+    rested(prompt)
+    click(desk, upper)
+    assert desk.answers == [], "what moved under the pointer was approved"
+
+
+def test_a_move_of_the_window_is_a_move_of_the_cards(desk: Desk, prompt: PromptWindow) -> None:
+    desk.ask(feed.request(SHORT))
+    card = shown(prompt)
+    rested(prompt)
+    come_to(card)
+    prompt.move(prompt.pos() - QPoint(0, 40))
+    click(desk, card)
+    assert desk.answers == []
+
+
+def test_neither_a_key_nor_another_program_presses_approve(desk: Desk, prompt: PromptWindow) -> None:
+    desk.ask(feed.request(SHORT))
+    card = shown(prompt)
+    rested(prompt)
+    come_to(card)
+    card.approve.click()
+    for key in (Qt.Key.Key_A, Qt.Key.Key_Return, Qt.Key.Key_Space):
+        desk.qtbot.keyClick(prompt, key)
+        desk.qtbot.keyClick(card.approve, key)
+    assert desk.answers == []
+
+
+def test_a_new_assessment_shows_and_rests(desk: Desk, prompt: PromptWindow) -> None:
+    one = desk.ask(feed.request(SHORT))
+    rested(prompt)
+    desk.hear((RequestAssessed(one.id, feed.assessment(Level.CRITICAL)),))
+    assert not shown(prompt).approve.isVisible()
+
+
+# ---- several ----
+
+
+def test_three_cards_at_most_the_others_are_counted_and_what_is_worse_gets_a_place(
+    desk: Desk, prompt: PromptWindow
+) -> None:
+    prompt.stack.bound(3)
+    for number in range(6):
+        desk.ask(feed.request(f"step{number}()"))
+    assert len(prompt.stack.cards) <= 3
+    prompt.stack.bound(1)
+    assert prompt.stack.more.text() == "+5 more"
+    worst = desk.ask(feed.request("bad()"), feed.assessment(Level.CRITICAL))
+    (only,) = prompt.stack.cards
+    assert only.card is not None and only.card.id == worst.id
+
+
+def test_review_leads_to_the_window_and_answers_nothing(desk: Desk, prompt: PromptWindow) -> None:
+    first = desk.ask(feed.request("one()"))
+    desk.ask(feed.request("two()"))
+    asked: list[str] = []
+    prompt.review.connect(asked.append)
+    desk.qtbot.mouseClick(prompt.stack.cards[0].look_closer, LEFT)
+    assert asked == [first.id] and desk.answers == []
+
+
+# ---- in the window ----
+
+
+def test_the_toast_is_for_other_pages_and_can_be_put_away(desk: Desk) -> None:
+    toast = desk.window.toast
+    one = desk.ask(feed.request(SHORT))
+    assert not toast.isVisible()
+    desk.window.show_page("Help")
+    assert toast.isVisible()
+    desk.qtbot.mouseClick(toast.away, LEFT)
+    assert not toast.isVisible()
+    desk.ask(feed.request("two()"))
+    assert toast.isVisible()
+    toast.stack.cards[0].look_closer.click()
+    assert desk.window.shown_page == "Queue" and not toast.isVisible()
+    assert desk.review.card is not None and desk.review.card.id == one.id
+
+
+def test_the_narrow_window_is_a_column_of_the_same_cards(desk: Desk) -> None:
+    desk.ask(feed.request(SHORT))
+    desk.window.frame.resize(420, 700)
+    assert desk.window.docked and not desk.review.isVisible()
+    assert len(desk.window.dock.stack.cards) == 1
+    desk.qtbot.keyClick(desk.window, Qt.Key.Key_A)
+    assert desk.answers == []
+    desk.window.frame.resize(1280, 800)
+    assert not desk.window.docked and desk.review.isVisible()
+    assert desk.window.dock.stack.cards == ()
+
+
+def test_the_strip_is_for_something_else_that_is_soon_over(desk: Desk) -> None:
+    desk.ask(feed.request("one()"), window=60)
+    assert not desk.window.hurry.isVisible()
+    soon = desk.ask(feed.request("two()"), feed.assessment(Level.CRITICAL), window=30, left=12)
+    assert desk.window.hurry.isVisible() and desk.window.hurry.level.text() == "CRITICAL"
+    desk.qtbot.mouseClick(desk.window.hurry.show_it, LEFT)
+    assert desk.review.card is not None and desk.review.card.id == soon.id
+    assert not desk.window.hurry.isVisible() and desk.answers == []

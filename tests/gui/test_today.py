@@ -1,0 +1,231 @@
+"""The page Today in the window: what it reads, what it does with news, where it leads."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from app.today.lane_view import AXIS, LANE
+from app.today.panel import NO_AGENTS, NO_REQUESTS, TodayPanel
+from app.today.spans import TimeSpan
+from runner.approval.hindsight import Past, Suggestion
+from runner.audit.search import History
+from runner.identity.agents import Agent
+from runner.model.assessment import Level
+from runner.model.events import RequestClosed
+from tests.audit.story import approved, denied, opening, request
+from tests.gui import record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.audit.counting import Unit
+    from runner.system.places import Places
+    from tests.gui.conftest import Desk
+
+PAST = Past("r1", "claude-code", "Count rows", "print(1)", Level.HIGH, "0" * 64, None, None, 0.0)
+
+
+def told() -> list[Any]:
+    return [
+        *approved(request("r1", "claude-code")),
+        *denied(request("r2", "claude-code")),
+        *opening(request("r3", "codex")),
+    ]
+
+
+@pytest.fixture
+def ledger(places: Places) -> Path:
+    record.ledger(places.ledger, told())
+    return places.ledger
+
+
+def shown(desk: Desk) -> Any:
+    desk.window.show_page("Today")
+    page: Any = desk.window.page("Today")
+    desk.qtbot.waitUntil(lambda: page._read is not None or page._pages.currentIndex() > 0)
+    return page
+
+
+def test_it_shows_the_figures_and_the_day(desk: Desk, ledger: Path) -> None:
+    page = shown(desk)
+    assert page.tiles.decisions.accessibleName() == "Decisions: 2, 1 approved \N{MIDDLE DOT} 1 denied"
+    assert page.tiles.passed.figure.text() == "0"
+    assert [(lane.agent, len(lane.bars)) for lane in page.span_card.lanes.lanes] == [("claude-code", 2), ("codex", 1)]
+    assert page.heading.export.isEnabled()
+
+
+def test_without_a_history_it_says_what_to_do(desk: Desk) -> None:
+    page = shown(desk)
+    assert page._pages.currentWidget().accessibleName() == ". ".join(NO_REQUESTS)
+    desk.cases.know_agents(())
+    page.look_again()
+    desk.qtbot.waitUntil(lambda: page._pages.currentWidget().accessibleName() == ". ".join(NO_AGENTS))
+    page.no_agents.button.click()
+    assert desk.window.shown_page == "Agents"
+
+
+def test_news_reads_only_what_changed(desk: Desk, ledger: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = shown(desk)
+    asked: list[set[str]] = []
+    fitting = History.fitting
+
+    def noted(history: History, wanted: Any, names: Any) -> Any:
+        asked.append(set(names))
+        return fitting(history, wanted, names)
+
+    monkeypatch.setattr(History, "fitting", noted)
+    monkeypatch.setattr(History, "lines", None)
+    record.ledger(ledger, [*denied(request("r3", "codex"))[3:], *approved(request("r4", "codex"))])
+    desk.hear((RequestClosed("r3"), RequestClosed("r4")))
+    desk.qtbot.waitUntil(lambda: page.tiles.decisions.figure.text() == "4")
+    assert asked == [{"r3", "r4"}]
+    assert [len(lane.bars) for lane in page.span_card.lanes.lanes] == [2, 2]
+    assert not any(one.is_open for lane in page.span_card.lanes.lanes for one in lane.bars)
+
+
+def test_out_of_sight_it_reads_nothing_and_catches_up(
+    desk: Desk, ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = shown(desk)
+    desk.window.show_page("Queue")
+    read: list[Unit] = []
+    figures = History.figures
+    monkeypatch.setattr(History, "figures", lambda *given: (read.append(given[1]), figures(*given))[1])
+    record.ledger(ledger, approved(request("r5", "codex")))
+    desk.hear((RequestClosed("r5"),))
+    assert not page._news.isActive() and read == []
+    desk.window.show_page("Today")
+    desk.qtbot.waitUntil(lambda: page.tiles.decisions.figure.text() == "3")
+
+
+def test_another_day_is_read_from_its_beginning(desk: Desk, ledger: Path, places: Places, qtbot: Any) -> None:
+    days = [1]
+    page = shown(desk)
+    later = TodayPanel(
+        desk.cases,
+        desk.bridge,
+        page._look,
+        places,
+        today=lambda: page._today() + days[0],  # type: ignore[arg-type]
+    )
+    qtbot.addWidget(later)
+    later.show()
+    qtbot.waitUntil(lambda: later._read is not None)
+    assert later.tiles.decisions.figure.text() == "0"
+    days[0] = 0
+    later._let_day_pass()
+    qtbot.waitUntil(lambda: later.tiles.decisions.figure.text() == "2")
+    later._reader.close()
+    later._errands.close()
+
+
+def test_a_drag_lists_that_stretch_of_that_agent(desk: Desk, ledger: Path) -> None:
+    page = shown(desk)
+    view = page.span_card.lanes
+    room = view._room
+    left, right = QPoint(int(room.left()) + 2, LANE + 8), QPoint(int(room.right()) - 2, LANE + 8)
+    desk.qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=left)
+    desk.qtbot.mouseMove(view, right)
+    desk.qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=right)
+    assert desk.window.shown_page == "History"
+    history: Any = desk.window.page("History")
+    wanted = history.filters.wanted
+    assert wanted.agent == "codex"
+    assert wanted.since < time.time() < wanted.until
+    desk.qtbot.waitUntil(lambda: [line.row.id for line in history.list.model.lines] == ["r3"])
+    assert history.filters.period.currentText() in history.filters.name
+
+
+def test_keys_go_from_bar_to_bar_and_open_one(desk: Desk, ledger: Path) -> None:
+    page = shown(desk)
+    view = page.span_card.lanes
+    view.setFocus()
+    desk.qtbot.keyClick(view, Qt.Key.Key_Right)
+    assert view._held.id == "r3"
+    desk.qtbot.keyClick(view, Qt.Key.Key_Up)
+    assert view._held.id == "r2"
+    desk.qtbot.keyClick(view, Qt.Key.Key_Left)
+    desk.qtbot.keyClick(view, Qt.Key.Key_Left)
+    assert view._held.id == "r1"
+    desk.qtbot.keyClick(view, Qt.Key.Key_Return)
+    history: Any = desk.window.page("History")
+    desk.qtbot.waitUntil(lambda: [line.row.id for line in history.list.model.lines] == ["r1"])
+    assert view.height() == 2 * LANE + AXIS
+
+
+def test_a_longer_span_shows_columns_that_lead_to_their_day(desk: Desk, ledger: Path) -> None:
+    page = shown(desk)
+    page.heading.buttons[TimeSpan.WEEK].click()
+    desk.qtbot.waitUntil(lambda: page.span_card.columns.count == 7)
+    plot = page.span_card.columns
+    plot.setFocus()
+    for _ in range(9):
+        desk.qtbot.keyClick(plot, Qt.Key.Key_Right)
+    desk.qtbot.keyClick(plot, Qt.Key.Key_Return)
+    history: Any = desk.window.page("History")
+    desk.qtbot.waitUntil(lambda: len(history.list.model.lines) == 3)
+    assert history.filters.wanted.until - history.filters.wanted.since in (82_800, 86_400, 90_000)
+
+
+def test_a_share_leads_to_its_requests(desk: Desk, ledger: Path) -> None:
+    page = shown(desk)
+    page.plots.agents.setFocus()
+    desk.qtbot.keyClick(page.plots.agents, Qt.Key.Key_Down)
+    desk.qtbot.keyClick(page.plots.agents, Qt.Key.Key_Return)
+    history: Any = desk.window.page("History")
+    assert history.filters.wanted.agent == "claude-code"
+    assert history.filters.period.currentText() == "Today"
+
+
+def test_what_was_approved_often_can_be_remembered_from_here(desk: Desk, ledger: Path) -> None:
+    page = shown(desk)
+    desk.give("suggestions", (Suggestion(PAST, 12, 1.1),))
+    row = page.worth.rows[0]
+    assert row.button.accessibleName().endswith("12 times")
+    row.button.click()
+    dialogs = [one for one in desk.window.findChildren(object) if type(one).__name__ == "RememberDialog"]
+    assert len(dialogs) == 1
+    dialogs[0].reject()
+
+
+def test_names_of_agents_are_shown_letter_by_letter(desk: Desk, ledger: Path) -> None:
+    evil = Agent("<b>x</b>\u202e", "0" * 64, time.time() - 900_000)
+    desk.cases.know_agents((evil,))
+    page = shown(desk)
+    desk.give("suggestions", ())
+    (row,) = page.worth.rows
+    assert "\u202e" not in row.button.accessibleName()
+
+
+def test_the_figures_are_exported(desk: Desk, ledger: Path, tmp_path: Path) -> None:
+    page = shown(desk)
+    page.export(str(tmp_path / "figures.csv"))
+    desk.qtbot.waitUntil(lambda: "figures.csv" in page.notice.text)
+    assert (tmp_path / "figures.csv").read_text().count("\n") == 3
+    (tmp_path / "taken.csv").mkdir()
+    page.export(str(tmp_path / "taken.csv"))
+    desk.qtbot.waitUntil(lambda: "could not be written" in page.notice.text)
+
+
+def test_a_good_verification_is_noted(desk: Desk, ledger: Path, places: Places) -> None:
+    desk.window.show_page("History")
+    history: Any = desk.window.page("History")
+    before = time.time()
+    with desk.qtbot.waitSignal(history.checking.found, timeout=10_000):
+        history.checking.start()
+    assert json.loads(places.verified.read_text())["at"] >= before
+
+
+def test_damaged_notes_of_a_verification_count_as_none(places: Places) -> None:
+    from app.today.reading import last_verified
+
+    for text in ("", "[]", '{"at": "x"}', "{}", "\x00"):
+        places.verified.write_text(text)
+        assert last_verified(places.verified) is None
+    places.verified.write_text('{"at": 5}')
+    assert last_verified(places.verified) == 5.0
