@@ -153,11 +153,13 @@ async def test_a_process_that_is_held_up_gets_more_time(tmp_path: Path, monkeypa
 
     def look(pid: int) -> float | None:
         looks.append(processor_seconds(pid))
-        os.kill(pid, signal.SIGSTOP if len(looks) == 1 else signal.SIGCONT)
+        if len(looks) > 1:
+            os.kill(pid, signal.SIGCONT)
         return looks[-1]
 
     async with asyncio.timeout(GUARD):
         await process.start()
+        os.kill(process.pid, signal.SIGSTOP)  # before it is asked: it may answer sooner than the first look
         monkeypatch.setattr(deadline, "processor_seconds", look)
         answer = await process.ask(calls.Assess(request("print(1)")), Assessed)
         await process.end()
