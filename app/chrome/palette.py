@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.parts.fold import fit
+from app.parts.ground import paint_ground
 from app.parts.plain import plain_label
 
 if TYPE_CHECKING:
@@ -61,16 +61,11 @@ class WayDelegate(QStyledItemDelegate):
         way = index.data(WAY)
         if not isinstance(way, Way):
             return
-        px, tokens = self._look.px, self._look.tokens
+        px = self._look.px
         room = QRectF(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(
-                QColor(tokens.selection if option.state & QStyle.StateFlag.State_Selected else tokens.hover)
-            )
-            painter.drawRoundedRect(room.adjusted(0, 1, 0, -1), px(6), px(6))
+        paint_ground(painter, self._look, option.state, room.adjusted(0, 1, 0, -1))
         inner = room.adjusted(px(10), 0, -px(10), 0)
         kind = QRectF(inner.left() + inner.width() * 0.56, inner.top(), inner.width() * 0.26, inner.height())
         name = QRectF(inner.left(), inner.top(), kind.left() - inner.left() - px(10), inner.height())

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QKeySequence, QPainter, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+from PySide6.QtWidgets import QListView, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.packages import words
 from app.parts.amounts import size
 from app.parts.expose import visible
+from app.parts.ground import paint_ground
 from app.parts.lines import set_up_rows
 from app.parts.plain import tip
 
@@ -152,11 +153,7 @@ class _PackageDelegate(QStyledItemDelegate):
         room = QRect(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            chosen = option.state & QStyle.StateFlag.State_Selected
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.selection if chosen else tokens.hover))
-            painter.drawRoundedRect(QRectF(room).adjusted(px(4), 1, -px(4), -1), px(6), px(6))
+        paint_ground(painter, self._look, option.state, QRectF(room).adjusted(px(4), 1, -px(4), -1))
         inner = room.adjusted(px(12), self._margin, -px(12), -self._margin)
         top = self._paint_head(painter, inner, package)
         painter.setFont(self._look.font(-1))

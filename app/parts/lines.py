@@ -12,13 +12,13 @@ from PySide6.QtWidgets import (
     QFrame,
     QHeaderView,
     QListView,
-    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
 )
 
 from app.parts.badge import badge_size, paint_badge
+from app.parts.ground import paint_ground
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex
@@ -79,7 +79,7 @@ class LinesDelegate(QStyledItemDelegate):
         summary = index.data(SUMMARY)
         if not isinstance(summary, Summary):
             return
-        px, tokens = self._look.px, self._look.tokens
+        px = self._look.px
         room = QRectF(option.rect)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -87,12 +87,8 @@ class LinesDelegate(QStyledItemDelegate):
             above = QRectF(room.left() + px(12), room.top(), room.width() - px(24), px(HEADING))
             self._paint_heading(painter, above, summary.heading)
             room.setTop(above.bottom())
-        if option.state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            chosen = option.state & QStyle.StateFlag.State_Selected
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(tokens.selection if chosen else tokens.hover))
-            painter.drawRoundedRect(room.adjusted(px(4), 1, -px(4), -1), px(6), px(6))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+        paint_ground(painter, self._look, option.state, room.adjusted(px(4), 1, -px(4), -1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         inner = room.adjusted(px(12), px(7), -px(12), -px(7))
         upper = QRectF(inner.left(), inner.top(), inner.width(), inner.height() / 2)
         lower = upper.translated(0, inner.height() / 2)
