@@ -175,6 +175,18 @@ def test_a_click_shows_what_became_of_it_and_a_key_brings_the_question_back_unde
     assert desk.review.card is not None and desk.review.card.id == waits.id
 
 
+def test_an_outcome_that_was_opened_beside_a_question_gives_way_to_the_next_question(desk: Desk) -> None:
+    gone = desk.ask()
+    desk.review._under_review.sent = True
+    desk.hear(feed.decided(gone, Verdict.DENIED, reason="Not needed"))
+    waits = desk.ask(feed.request("two()"))
+    desk.window.aftermath.show_outcome(gone.id)
+    assert desk.window.aftermath.on_screen
+    desk.ask(feed.request("three()"))
+    assert not desk.window.aftermath.on_screen and desk.review.isVisible()
+    assert desk.review.card is not None and desk.review.card.id == waits.id
+
+
 # ---- missed ----
 
 
