@@ -98,7 +98,7 @@ class JustNowModel(QAbstractTableModel):
 
     @property
     def any_running(self) -> bool:
-        """Whether a time in a row goes on."""
+        """Whether a time in a row still runs."""
         return any(one.running for one in self._rows)
 
     def tick(self) -> None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 QUIET_SECONDS = 3.0
 """Between two notices of new requests: a burst of them is one notice."""
 EXPIRED_SECONDS = 10.0
-"""Between two expiries that are told in one notice."""
+"""Between two expiries that one notice names."""
 MARKUP = frozenset("<>&")
 """What some desktops take for markup: a sentence with one of these in it is not passed on."""
 LONG_RUN_MS = 30_000

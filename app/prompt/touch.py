@@ -17,7 +17,7 @@ class ReachedButton(DecisionButton):
     """A press counts only where the pointer came to the button after the guard had rested.
 
     A card comes on screen when an agent wants it to. Whoever clicks again and again at one place has it under the
-    pointer then, and goes on clicking for longer than any rest: such clicks do nothing until the pointer has left the
+    pointer then, and keeps clicking for longer than any rest: such clicks do nothing until the pointer has left the
     button and come back. Neither a key nor another program presses it.
     """
 

@@ -28,7 +28,7 @@ MASKED = frozenset({"xcb", "wayland"})
 
 
 class PromptWindow(QWidget):
-    """It never takes the focus: no key reaches it, and what a person types elsewhere goes on there.
+    """It never takes the focus: no key reaches it, and what a person types stays where it was typed.
 
     It comes where the pointer is not, and it stays in that corner until it is empty.
     """

@@ -21,7 +21,7 @@ PAUSE_MS = 120
 
 
 class EditorColors(QSyntaxHighlighter):
-    """Formats only: the text is never touched. Lines keep their colors until their words are known anew."""
+    """Formats only: the text is never touched. Lines keep their colors until their words are known again."""
 
     def __init__(self, document: QTextDocument, look: Look) -> None:
         super().__init__(document)

@@ -94,12 +94,12 @@ class AnchorKeeper:
         self,
         write: Callable[[Anchor], object],
         every: float = EVERY,
-        told: Callable[[KnownError | None], None] = lambda error: None,
+        done: Callable[[KnownError | None], None] = lambda error: None,
     ) -> None:
-        """`write` may block and may raise KnownError; `told` gets that, or None after it worked, in the thread."""
+        """`write` may block and may raise KnownError; `done` gets that, or None after it worked, in the thread."""
         self._write = write
         self._every = every
-        self._told = told
+        self._done = done
         self._newest: Anchor | None = None
         self._written: Anchor | None = None
         self._closing = threading.Event()
@@ -152,8 +152,8 @@ class AnchorKeeper:
                 self._write(anchor)
             except KnownError as error:
                 log.warning("the end of the history could not be noted outside of it: %s", error)
-                self._told(error)
+                self._done(error)
             else:
-                self._told(None)
+                self._done(None)
         # Also after a failure: the next signed head is the next attempt.
         self._written = anchor

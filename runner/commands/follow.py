@@ -142,7 +142,7 @@ def _forever(feed: HistoryFeed, wake: int) -> Iterator[list[str]]:
     """Yield lines as they come, until a signal wakes or the reader of the output is gone."""
     poll = select.poll()
     poll.register(wake, select.POLLIN)
-    # No event is asked for: that the other end was closed is told in any case.
+    # No event is asked for: that the other end was closed is reported in any case.
     poll.register(sys.stdout.fileno(), 0)
     while True:
         lines = feed.lines()

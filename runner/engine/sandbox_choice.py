@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FRESH_SECONDS = 1.0
-"""Age up to which what was found about the registries is told again: each look reads a dozen files, which takes the
+"""Age up to which what was found about the registries is given again: each look reads a dozen files, which takes the
 interpreter 5 ms, and a hundred agents may ask at once."""
 DOUBTED = "The container engine did not answer a moment ago. Assent is looking whether it works; try again then."
 
@@ -351,7 +351,7 @@ class SandboxChoice:
 
 
 class ToldRegistries:
-    """The hosts of the registries as agents are told them; what decides asks for them anew."""
+    """The hosts of the registries as agents get to know them; what decides looks for them itself."""
 
     def __init__(self, look: Callable[[], Coroutine[Any, Any, tuple[Destination, ...]]]) -> None:
         self._look = look

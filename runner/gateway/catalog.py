@@ -53,7 +53,7 @@ TITLE = {"type": "string", "description": "What it is for, in a few words, for t
 CLAIM: dict[str, dict[str, Any]] = {
     "reason": {"type": "string", "description": "Why you ask, in a sentence, for the person."},
     "project": {"type": "string", "description": "What you work on."},
-    "task": {"type": "string", "description": "What you were told to do."},
+    "task": {"type": "string", "description": "What you were asked to do."},
 }
 """What an agent may say about why it asks; nothing depends on it. Described once, as each word costs tokens."""
 CLAIM_ELSEWHERE = {name: {"type": "string"} for name in CLAIM}

@@ -146,7 +146,7 @@ class Claim:
     project: str = ""
     """Which project it works on."""
     task: str = ""
-    """What it was told to do there."""
+    """What it was asked to do there."""
 
     @property
     def said(self) -> tuple[tuple[str, str], ...]:
