@@ -7,6 +7,7 @@ with the text and the times; the last line is how many were tried.
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import json
 import os
@@ -175,9 +176,13 @@ def _load(recorder: Recorder) -> None:
     """Compile what is only compiled when it is needed."""
     from runner.audit import redact
     from runner.risk.rules import knowledge
+    from runner.risk.rules.expression import Expression as Lazy
     from runner.sandbox.images import trouble
 
-    knowledge.bundled()
+    knowledge.bundled().targets.of("/")
+    for one in gc.get_objects():
+        if isinstance(one, Lazy):
+            assert one.compiled
     redact._detectors()
     for sign, *_ in trouble.CAUSES:
         recorder.met.append((TROUBLE, recorder._compile(sign, re.IGNORECASE)))

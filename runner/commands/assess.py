@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from runner.model.assessment import Assessment
+    from runner.model.span import Span
 
 EPILOG = """\
 Exit codes: 0 nothing stands out or findings below CRITICAL, 3 CRITICAL, 1 the file or the person's own rules cannot
@@ -104,16 +105,16 @@ def as_text(assessment: Assessment, file: str) -> list[str]:
 
 
 def as_data(assessment: Assessment, file: str, language: Language) -> dict[str, object]:
-    """Return the same for programs; columns count from 1 as lines do, ends are exclusive."""
+    """Return the same for programs; columns count from 1 as lines do, ends are exclusive.
+
+    The place of what belongs to no line is null.
+    """
     findings = [
         {
             "id": finding.id,
             "level": finding.level.name,
             "capability": finding.capability.value,
-            "line": finding.span.line,
-            "column": finding.span.column + 1,
-            "end_line": finding.span.end_line,
-            "end_column": finding.span.end_column + 1,
+            **_place(finding.span),
             "evidence": finding.evidence,
             "reason": finding.reason,
             "reference": finding.reference,
@@ -129,6 +130,17 @@ def as_data(assessment: Assessment, file: str, language: Language) -> dict[str, 
         "reasons": list(assessment.reasons),
         "findings": findings,
         "touch": {name: list(getattr(assessment.touch, name)) for _, name in TOUCHED},
+    }
+
+
+def _place(span: Span) -> dict[str, int | None]:
+    if not span.place:
+        return dict.fromkeys(("line", "column", "end_line", "end_column"))
+    return {
+        "line": span.line,
+        "column": span.column + 1,
+        "end_line": span.end_line,
+        "end_column": span.end_column + 1,
     }
 
 

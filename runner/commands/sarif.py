@@ -10,6 +10,7 @@ from runner.model.assessment import Level
 
 if TYPE_CHECKING:
     from runner.model.assessment import Assessment, Finding
+    from runner.model.span import Span
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {Level.CRITICAL: "error", Level.HIGH: "warning", Level.MEDIUM: "note", Level.LOW: "note"}
@@ -18,7 +19,10 @@ SEVERITIES = {Level.CRITICAL: "9.0", Level.HIGH: "6.0", Level.MEDIUM: "4.0", Lev
 
 
 def log(assessment: Assessment, file: str, version: str) -> dict[str, Any]:
-    """Return a SARIF log with one run about one file. A path below the working folder stays relative."""
+    """Return a SARIF log with one run about one file. A path below the working folder stays relative.
+
+    What belongs to no line, as what is found about packages, has no region: it is about the whole file.
+    """
     rules: dict[str, Finding] = {}
     for finding in assessment.findings:
         rules.setdefault(finding.id, finding)
@@ -53,18 +57,23 @@ def _rule(finding: Finding) -> dict[str, Any]:
 
 
 def _result(finding: Finding, index: int, file: str) -> dict[str, Any]:
-    span = finding.span
-    region = {
-        "startLine": span.line,
-        "startColumn": span.column + 1,
-        "endLine": span.end_line,
-        "endColumn": span.end_column + 1,
-    }
     uri = quote(PurePath(file).as_posix()) if file != "-" else "stdin"
+    place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
+    if finding.span.place:
+        place["region"] = _region(finding.span)
     return {
         "ruleId": finding.id,
         "ruleIndex": index,
         "level": LEVELS[finding.level],
         "message": {"text": finding.reason},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+def _region(span: Span) -> dict[str, int]:
+    return {
+        "startLine": span.line,
+        "startColumn": span.column + 1,
+        "endLine": span.end_line,
+        "endColumn": span.end_column + 1,
     }

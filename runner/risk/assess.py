@@ -13,7 +13,7 @@ from runner.risk.kept import unread
 from runner.risk.known_files import Use, used
 from runner.risk.model.acts import Act, Budget, TooMuch, Trail
 from runner.risk.model.lines import Lines, shorten
-from runner.risk.python.syntax import Unparsed
+from runner.risk.python.syntax import Unparsed, broken_at
 from runner.risk.rules.knowledge import Knowledge, bundled
 from runner.risk.surroundings import surroundings
 from runner.risk.text import tricks
@@ -24,6 +24,8 @@ from runner.risk.verdict.code import Judged, verdict_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from runner.model.span import Span
 
 MOST_CHARACTERS = 2_000_000
 """Code that is longer, with its input and variables, is not read at all (twice what the gateway takes by default)."""
@@ -78,7 +80,9 @@ class Classifier:
         except (TooDeep, RecursionError):
             findings.append(_unread(TOO_DEEP, "risk.too-deep"))
         except Unparsed:
-            findings.append(_unread(NOT_PARSED, "risk.unparsed"))
+            python = request.language is Language.PYTHON
+            at = broken_at(use.rest) if python else None
+            findings.append(_unread(NOT_PARSED, "risk.unparsed", WHOLE if at is None else lines.place(at)))
         judged: dict[int, Judged] = {}
         findings += self._judged(trail, lines, judged)
         ordered = in_order(findings)
@@ -129,8 +133,8 @@ def unreadable(reason: str) -> Assessment:
     return Assessment(Level.CRITICAL, (reason,), (_unread(reason, "risk.too-large"),), verdict=verdict)
 
 
-def _unread(reason: str, id: str) -> Finding:
-    return Finding(id, Level.CRITICAL, Capability.UNREADABLE, WHOLE, "", reason, "CWE-1007")
+def _unread(reason: str, id: str, span: Span = WHOLE) -> Finding:
+    return Finding(id, Level.CRITICAL, Capability.UNREADABLE, span, "", reason, "CWE-1007")
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -107,7 +107,9 @@ def _edit(request: Request, classify: Callable[[Request], Assessment]) -> Assess
         level = max(level, found.level)
         # Lines of a part are not those of the patch.
         whole = len(parts) > 1 or bool(patched(request.code))
-        findings += (replace(one, span=WHOLE) if whole else one for one in found.findings)
+        # A piece of a file is not read as a whole one.
+        about = [one for one in found.findings if part.action == "Add File" or one.id != "write.unread"]
+        findings += (replace(one, span=WHOLE) if whole else one for one in about)
         touch = _both(touch, found.touch)
         inner = inner or (found.verdict.sentence.partition("; if run: ")[2] if len(parts) == 1 else "")
     if not parts:

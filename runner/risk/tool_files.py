@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
-MAKEFILE = re.compile(r"(?i)(?:.*/)?(?:gnu)?makefile\Z|.*\.mk\Z")
+MAKEFILE = re.compile(r"(?i)(?:\A|/)(?:gnu)?makefile\Z|\.mk\Z")
 PROGRAMS = re.compile(
     r"(?i).*\.(?:rb|pl|pm|php|lua|tcl|r|jl|awk|ps1|bat|cmd|vbs|pth|so|node|wasm|jar|class|exe|dll|service|timer|desktop"
-    r"|gradle|ipynb|zsh|fish|csh|ksh|command)\Z"
+    r"|gradle|ipynb|zsh|fish|csh|ksh|command|sql|tf|tfvars|hcl|nix|cmake|bzl|cron|crontab|socket|mount|kts|sbt|lds|ld)\Z"
     r"|(?:.*/)?(?:package\.json|composer\.json|pyproject\.toml|setup\.cfg|tox\.ini|pytest\.ini|noxfile|justfile|rakefile"
-    r"|gemfile|jenkinsfile|dockerfile|containerfile|vagrantfile|procfile|\.envrc|\.gitattributes|\.gitmodules"
-    r"|\.pre-commit-config\.yaml)\Z|(?:.*/)?\.git/.*"
+    r"|gemfile|jenkinsfile|(?:[\w-]++\.)?(?:docker|container)file(?:\.[\w-]++)?|vagrantfile|procfile|\.envrc"
+    r"|\.gitattributes|\.gitmodules|\.gitconfig|\.pre-commit-(?:config|hooks)\.yaml|\.?justfile|taskfile[^/]*\.ya?ml"
+    r"|crontab|tiltfile|earthfile|brewfile|podfile|guardfile|fastfile|workspace|build\.bazel|\.bazelrc|\.npmrc|\.yarnrc"
+    r"|\.yarnrc\.yml|pip\.conf|lefthook\.ya?ml|(?:docker-)?compose[^/]*\.ya?ml|azure-pipelines[^/]*\.ya?ml|action\.ya?ml"
+    r"|bitbucket-pipelines\.ya?ml|\.gitlab-ci[^/]*\.ya?ml|\.travis\.ya?ml|buildspec[^/]*\.ya?ml|cloudbuild\.ya?ml)\Z|(?:.*/)?\.(?:git|github|circleci|husky)/.*"
 )
 """Files that interpreters and tools run, or take commands from."""
 DATA_ENDINGS = frozenset(
@@ -35,7 +38,7 @@ def recipes(makefile: str) -> str:
 def is_data_file(path: str) -> bool:
     """Return whether no tool is known that runs, or takes orders from, a file of this path."""
     *folders, name = path.lower().split("/")
-    if any(folder.startswith(".") or folder in FOLDERS_OF_TOOLS for folder in folders):
+    if name.startswith(".") or any(folder.startswith(".") or folder in FOLDERS_OF_TOOLS for folder in folders):
         return False
     followed = PROGRAMS.match(path) or NAMES_OF_TOOLS.fullmatch(name)
     return name.rpartition(".")[2] in DATA_ENDINGS and not followed

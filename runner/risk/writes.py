@@ -14,8 +14,9 @@ from runner.risk.assess import assess, in_order
 from runner.risk.model.lines import Lines
 from runner.risk.rules.knowledge import bundled
 from runner.risk.rules.starting import started_by
+from runner.risk.run_files import RunFile, run_file
 from runner.risk.text import tricks
-from runner.risk.tool_files import MAKEFILE, PROGRAMS, recipes
+from runner.risk.tool_files import PROGRAMS
 from runner.risk.verdict.code import plain_verdict
 from runner.risk.verdict.naming import file_name
 
@@ -63,8 +64,10 @@ def assess_content(
     findings = list(findings)
     language = language_of(path, content)
     code = content
-    if MAKEFILE.match(path):
-        language, code = Language.SHELL, recipes(content)
+    run = run_file(path, content)
+    if run is not None:
+        language, code = run.language, run.code
+        findings += _of_kind(path, content, run)
     elif language is None and executable and not content.startswith(("#!", "\x7fELF")):
         language = Language.SHELL  # what a shell takes it for
     touch = Touch(files=(path,))
@@ -72,12 +75,12 @@ def assess_content(
     inner = ""
     if language is not None or executable or content.startswith("#!") or PROGRAMS.match(path):
         level = Level.HIGH
-        reason = "This file can be started as a program."
+        reason = "This file can be started as a program." if run is None else "A tool runs what stands in this file."
         findings.append(Finding("write.program", Level.LOW, Capability.FILES, WHOLE, path[:200], reason, "T1059"))
     if language is not None:
         inside = classify(Request("", "", Tool.CODE_EXECUTE, 0.0, language, code))
         findings += inside.findings
-        inner = inside.verdict.sentence
+        inner = inside.verdict.sentence if run is None or (code.strip() and not run.unread) else ""
         found = inside.touch
         touch = Touch((path, *found.files), found.hosts, found.processes, found.credentials, found.packages)
     else:
@@ -88,6 +91,20 @@ def assess_content(
     worst = sorted(ordered, key=lambda finding: -finding.level)
     reasons = tuple(dict.fromkeys(finding.reason for finding in worst)) or ("Writes an ordinary file.",)
     return Assessment(level, reasons, ordered, touch, on_file("writes", path, ordered, inner))
+
+
+def _of_kind(path: str, content: str, run: RunFile) -> Iterator[Finding]:
+    """Findings about a file of which a tool runs something."""
+    if run.unread:
+        reason = "A tool runs what stands in this file, and it could not be read."
+        yield Finding("write.unread", Level.HIGH, Capability.UNREADABLE, WHOLE, path[:200], reason, "CWE-1007")
+    if run.by_itself:
+        lines = Lines(content)
+        span = lines.place((run.by_itself, 0, run.by_itself, 0))
+        reason = "This script runs whenever the package is installed."
+        yield Finding(
+            "write.at-install", Level.HIGH, Capability.PERSISTENCE, span, lines.evidence(span), reason, "T1546"
+        )
 
 
 def on_file(verb: str, path: str, findings: Sequence[Finding], inner: str = "") -> RiskVerdict:
@@ -124,10 +141,13 @@ def _place(path: str) -> Iterator[Finding]:
         by = started_by(path)
         reason = f"Files here run automatically ({by})." if by else "Files here run automatically."
         yield _finding("write.startup", path, reason, "T1547")
+    elif "hook" in kinds:
+        reason = f"Files here run automatically ({started_by(path) or 'a tool runs them'})."
+        yield replace(_finding("write.hook", path, reason, "T1546"), level=Level.HIGH)
     elif "secret" in kinds or "key-file" in kinds:
         yield _finding("write.credentials", path, "This is a place for keys or passwords.", "T1098")
 
 
 def _finding(id: str, path: str, reason: str, reference: str) -> Finding:
-    capability = Capability.PERSISTENCE if id == "write.startup" else Capability.FILES
+    capability = Capability.PERSISTENCE if id in ("write.startup", "write.hook") else Capability.FILES
     return Finding(id, Level.CRITICAL, capability, WHOLE, path[:200], reason, reference)

@@ -25,6 +25,7 @@ MOST_LINES = 200
 LONG = 20_000
 STARTS = 9
 LOADING = "from runner.risk.rules.knowledge import bundled; import runner.risk.assess; bundled()"
+GRAMMARS = "import runner.risk.javascript.syntax, runner.risk.shell.syntax"
 
 
 def rows() -> list[Row]:
@@ -36,13 +37,14 @@ def rows() -> list[Row]:
     median, parsing, slow = statistics.median(took), statistics.median(floor), percentile(took, 0.95)
     whole = _long_code()
     long, long_parsing = _timed(lambda: _assess(Language.PYTHON, whole)), _timed(lambda: ast.parse(whole))
-    loaded, bare = _starts()
+    loaded, grammars, bare = _starts()
     what = f"assess code up to {MOST_LINES} lines, {len(samples)} of them"
     return [
         Row(f"{what} (p50)", median, "ms", parsing, at_most=10.0),
         Row(f"{what} (p95)", slow, "ms", percentile(floor, 0.95), at_most=5.0),
         Row(f"assess {LONG:,} lines of Python", long, "ms", long_parsing, at_most=4.0),
         Row("load the classifier (p50)", loaded, "ms", bare, at_most=8.0),
+        Row("load the classifier, against its grammars alone (p50)", loaded, "ms", grammars, at_most=1.5),
     ]
 
 
@@ -94,8 +96,11 @@ def _long_code() -> str:
     return "\n".join(lines)
 
 
-def _starts() -> tuple[float, float]:
-    """Milliseconds of a start with the classifier and of a bare one, compiled modules at hand as in an installation."""
+def _starts() -> tuple[float, float, float]:
+    """Milliseconds of a start with the classifier, with its grammars alone, and of a bare one.
+
+    Compiled modules are at hand as in an installation.
+    """
     with tempfile.TemporaryDirectory() as cache:
 
         def start(code: str) -> float:
@@ -103,5 +108,6 @@ def _starts() -> tuple[float, float]:
             return _timed(lambda: subprocess.run(command, check=True, cwd=ROOT, env={"PYTHONPYCACHEPREFIX": cache}))
 
         start(LOADING)
-        pairs = [(start(LOADING), start("pass")) for _ in range(STARTS)]
-    return statistics.median(one for one, _ in pairs), statistics.median(two for _, two in pairs)
+        took = [(start(LOADING), start(GRAMMARS), start("pass")) for _ in range(STARTS)]
+    loaded, grammars, bare = (statistics.median(column) for column in zip(*took, strict=True))
+    return loaded, grammars, bare

@@ -5,11 +5,15 @@ from __future__ import annotations
 import io
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from runner.commands import assess as assessing
+from runner.commands import sarif
+from runner.model.assessment import WHOLE, Assessment, Capability, Finding, Level, Span
+from runner.model.request import Language
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,3 +132,13 @@ def _check(result: dict[str, Any], ids: list[str], lines: int) -> None:
     assert 1 <= region["startLine"] <= region["endLine"] <= lines
     assert region["startColumn"] >= 1
     assert (region["endLine"], region["endColumn"]) >= (region["startLine"], region["startColumn"])
+
+
+def test_what_belongs_to_no_line_has_none() -> None:
+    about = Finding("package.new", Level.HIGH, Capability.PACKAGES, WHOLE, "", "It is new.")
+    at = replace(about, span=Span(1, 0, 1, 4))
+    found = Assessment(Level.HIGH, ("x",), (about, at))
+    listed: Any = assessing.as_data(found, "a.py", Language.PYTHON)["findings"]
+    assert [(one["line"], one["end_column"]) for one in listed] == [(None, None), (1, 5)]
+    places = [one["locations"][0]["physicalLocation"] for one in sarif.log(found, "a.py", "1")["runs"][0]["results"]]
+    assert ["region" in place for place in places] == [False, True]

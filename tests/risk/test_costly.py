@@ -100,3 +100,16 @@ def test_numbers_out_of_bounds_in_shell(code: str) -> None:
 def test_a_pipeline_too_long_to_read_is_critical() -> None:
     found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, Language.SHELL, "a|" * 40_000 + "a"))
     assert (found.level, [finding.id for finding in found.findings]) == (Level.CRITICAL, ["risk.too-large"])
+
+
+RUNS_ITSELF = [
+    (Language.PYTHON, "import timeit\ns = 'import timeit; timeit.timeit(s)'\ntimeit.timeit(s)"),
+    (Language.SHELL, 'PAGER=\'PAGER="$PAGER" git log\'\nPAGER="$PAGER" git log'),
+    (Language.SHELL, 'EDITOR=\'export EDITOR="$EDITOR"\'; export EDITOR="$EDITOR"'),
+]
+
+
+@pytest.mark.parametrize(("language", "code"), RUNS_ITSELF, ids=["timer", "pager", "editor"])
+def test_a_text_that_runs_itself_is_not_followed_for_ever(language: Language, code: str) -> None:
+    found = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, language, code))
+    assert "hidden.too-deep" in {one.id for one in found.findings}

@@ -28,7 +28,7 @@ PACKAGE = PlannedPackage("requests", "2.31.0", "r.whl", "0" * 64, 1, "https://a.
             None,
         ),
         ("a.sh", "rm -rf ../x\n", "Writes a.sh; if run: deletes the folder ../x.", Level.HIGH),
-        (".git/hooks/pre-commit", "x", "Writes .git/hooks/pre-commit (git hook).", Level.CRITICAL),
+        (".git/hooks/pre-commit", "x", "Writes .git/hooks/pre-commit (git hook); if run: runs “x”.", Level.CRITICAL),
         (".github/workflows/ci.yml", "x", "Writes .github/workflows/ci.yml (workflow on a server).", Level.CRITICAL),
         ("nothing", "x", "Writes “nothing”.", None),
     ],

@@ -9,6 +9,8 @@ from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model.value import UNKNOWN, Value, either, text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
     from runner.risk.javascript.walker import Walker
@@ -58,9 +60,22 @@ def _bind_typed(walker: Walker, target: Node, value: Value) -> None:
 
 
 def _bind_items(walker: Walker, target: Node, value: Value) -> None:
-    for i, child in enumerate(target.named_children):
+    for i, child in _places(target):
+        if child.type == "rest_pattern":
+            bind(walker, child, Value(items=value.items[i:]) if value.items is not None else walker.each(value))
+            continue
         item = walker.element(value, Value(number=i)) if value.items is not None else walker.each(value)
         bind(walker, child, item)
+
+
+def _places(pattern: Node) -> Iterator[tuple[int, Node]]:
+    """Yield the targets of an array pattern with their places; `[, a]` leaves one out."""
+    at = 0
+    for child in pattern.children:
+        if child.type == ",":
+            at += 1
+        elif child.is_named and child.type != "comment":
+            yield at, child
 
 
 def _bind_with_default(walker: Walker, target: Node, value: Value) -> None:
@@ -98,6 +113,8 @@ def _store_member(walker: Walker, target: Node, value: Value) -> None:
     owner, name = walker.value(owner_node), code_of(name_node)
     if owner.name == "process.env":
         walker.variables[name] = value
+        full = f"process.env.{name}"
+        walker.trail.add("store", full, {"value": value, "target": text(full)}, place(target))
         return
     _put(walker, owner_node, owner, name, value)
     if owner.name:
@@ -115,6 +132,8 @@ def _put(walker: Walker, owner_node: Node, owner: Value, name: str, value: Value
         walker.scope.holder(code_of(owner_node)).names[code_of(owner_node)] = held
         owner = held
     if owner.fields is not None:
+        if (setter := owner.fields.get(f"set {name}")) is not None and setter.function is not None:
+            walker.follow(setter.function, [value], {}, owner)
         old = owner.fields.get(name) if walker.branches else None
         owner.fields[name] = value if old is None else value.labelled(old.labels)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.risk.javascript.methods import Args, first, mapped
+from runner.risk.javascript.properties import PROXY
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
-from runner.risk.model.value import UNKNOWN, Value, concatenate, each, labels_of, reference, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, reference, text
+from runner.risk.trace.shown import note_shown
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -143,6 +145,18 @@ def temporary(machine: Machine, called: Value, args: Args, named: Named, place: 
     return text("/tmp")
 
 
+def temporary_name(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """fs.mkdtempSync(prefix): a folder of its own, wherever the prefix is."""
+    return Value((f"/tmp/{HOLE}",), labels=frozenset({f"$temporary{place[0]}:{place[1]}"}))
+
+
+def mocked(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """jest.mock("axios"): only the runner of tests has this function, and it replaces the module."""
+    if first(args).exact:
+        machine.mocked += (f"{first(args).exact}.",)
+    return None
+
+
 def last_part(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return each(first(args), lambda known: known.rpartition("/")[2])
 
@@ -184,11 +198,50 @@ def got(machine: Machine, called: Value, args: Args, named: Named, place: Place)
     return machine.attribute(args[0], args[1].text, fold.ASSEMBLED)
 
 
+def proxy(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """new Proxy(target, handler)."""
+    target, handler = first(args), args[1] if len(args) > 1 else UNKNOWN
+    if not handler.fields:
+        return target if target.name or target.function is not None or target.fields is not None else None
+    return Value(name=PROXY, fields={"target": target, "handler": handler}, labels=labels_of((target,)))
+
+
+def defined(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Object.defineProperty(owner, name, {value} or {get})."""
+    if len(args) < 3 or args[0].fields is None or not args[1].texts or not args[2].fields:
+        return None
+    getter = args[2].fields.get("get")
+    if (value := args[2].fields.get("value")) is not None:
+        args[0].fields[args[1].text] = value
+    elif getter is not None and getter.function is not None:
+        getter.function.getter = True
+        args[0].fields[args[1].text] = getter
+    return args[0]
+
+
+def inflated(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """zlib.inflateSync(data)."""
+    made = each(first(args), fold.inflated, labels=fold.DECODED, binary=True)
+    return Value(made.texts, "Buffer", made.labels, binary=True)
+
+
 def create_require(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     return reference("require")
 
 
+def printed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """console.log and its kin."""
+    note_shown(machine.trail, called.name, labels_of(args), place)
+    if args and called.name in TO_OUTPUT:
+        machine.nested.printed(concatenate(args, " "))
+    return None
+
+
+TO_OUTPUT = ("console.log", "console.info", "process.stdout.write")
+"""What prints a text as it is on standard output, which may be handed to an interpreter."""
 SPECIALS: dict[str, Special] = {
+    **dict.fromkeys(("console.log", "console.info", "console.error", "console.warn", "console.table"), printed),
+    **dict.fromkeys(("console.dir", "console.debug", "process.stdout.write", "process.stderr.write"), printed),
     "eval": run_text,
     "setTimeout": run_text,
     "setInterval": run_text,
@@ -227,7 +280,10 @@ SPECIALS: dict[str, Special] = {
     "worker_threads.Worker": worker,
     "Worker": worker,
     "String.raw": raw_text,
-    "Proxy": lambda machine, called, args, named, place: first(args) if first(args).name else None,
+    "Proxy": proxy,
+    "Object.create": same,
+    "Object.defineProperty": defined,
+    **dict.fromkeys((f"zlib.{name}Sync" for name in ("inflate", "gunzip", "unzip", "inflateRaw")), inflated),
     "querystring.stringify": same,
     "qs.stringify": same,
     "URLSearchParams": same,
@@ -250,4 +306,6 @@ SPECIALS: dict[str, Special] = {
     "module.createRequire": create_require,
     "os.homedir": home,
     "os.tmpdir": temporary,
+    **dict.fromkeys(("fs.mkdtempSync", "fs.promises.mkdtemp", "fs.mkdtemp"), temporary_name),
+    **dict.fromkeys(("jest.mock", "vi.mock"), mocked),
 }

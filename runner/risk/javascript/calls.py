@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.risk.javascript.literals import template_string
+from runner.risk.javascript.conditions import SOON, note_flood
+from runner.risk.javascript.literals import template_string, unescaped
 from runner.risk.javascript.modules import require
-from runner.risk.javascript.syntax import place
+from runner.risk.javascript.properties import PROXY
+from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
-from runner.risk.model.value import UNKNOWN, Value, reference
+from runner.risk.model.value import UNKNOWN, Value, reference, text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from runner.risk.javascript.walker import Walker
     from runner.risk.model.acts import Place
+    from runner.risk.model.value import Function
 
+UNCURRIED = frozenset(("Function.prototype.call", "Function.call"))
+"""Functions that call the one they are bound to."""
 LISTENING = frozenset(("on", "once", "addListener", "addEventListener"))
 KEYS = frozenset(("keydown", "keypress", "keyup"))
 LOADERS = frozenset(
@@ -40,14 +45,30 @@ def call_expression(walker: Walker, node: Node) -> Value:
         return UNKNOWN
     called = reference("require") if function.type == "import" else walker.value(function)
     args = _arguments(walker, listed)
+    if called.name == "setInterval" and listed is not None and len(args) > 1 and args[0].function is not None:
+        every = args[1].number
+        note_flood(walker, listed.named_children[0], every if every is not None else SOON)
+    if function.type == "subscript_expression":
+        _by_data(walker, function, called, place(node))
     if function.type == "super" and walker.this:
         return UNKNOWN
     return invoke(walker, called, args, place(node), listed)
 
 
+def _by_data(walker: Walker, function: Node, called: Value, where: Place) -> None:
+    """Note a call of whatever method a value names: `tasks[name]()`."""
+    index = function.child_by_field_name("index")
+    if index is not None and index.type not in ("string", "number") and called.function is None:
+        key = walker.value(index)
+        if key.labels and key.exact is None:
+            walker.trail.add("by-data", called.name, {"what": Value(labels=key.labels)}, where)
+
+
 def invoke(walker: Walker, called: Value, args: list[Value], where: Place, listed: Node | None = None) -> Value:
     """Call a function, whether directly, by `call`, `apply` or `Reflect.apply`, or bound before."""
     owner = called.owner
+    if called.name == PROXY and called.fields is not None:
+        return _proxied(walker, called.fields, args, where)
     if called.name == "Reflect.apply" and len(args) >= 3:
         return invoke(walker, args[0], args[2].items or [args[2]], where)
     if owner is not None and (owner.name or owner.function):
@@ -56,6 +77,8 @@ def invoke(walker: Walker, called: Value, args: list[Value], where: Place, liste
                 return invoke(walker, owner, args[1:], where)
             case "apply":
                 return invoke(walker, owner, list(args[1].items or [args[1]]) if len(args) > 1 else [], where)
+            case "bind" if owner.name in UNCURRIED and args:
+                return _bound(args[0], args[2:])
             case "bind":
                 return _bound(owner, args[1:])
     _events(walker, called, args, where)
@@ -66,6 +89,14 @@ def invoke(walker: Walker, called: Value, args: list[Value], where: Place, liste
     if called.name == "constructor":
         called = reference("Function", called.labels | fold.ASSEMBLED)
     return walker.call(called, args, {}, where)
+
+
+def _proxied(walker: Walker, proxy: dict[str, Value], args: list[Value], where: Place) -> Value:
+    """Call what a `new Proxy(target, handler)` stands for, or the handler that is called instead."""
+    handler = (proxy["handler"].fields or {}).get("apply")
+    if handler is None:
+        return invoke(walker, proxy["target"], args, where)
+    return invoke(walker, handler, [proxy["target"], UNKNOWN, Value(items=args)], where)
 
 
 def _bound(function: Value, args: list[Value]) -> Value:
@@ -93,8 +124,7 @@ def _arguments(walker: Walker, listed: Node | None) -> list[Value]:
     if listed is None:
         return []
     if listed.type == "template_string":
-        whole = template_string(walker, listed)
-        return [Value(whole.texts, labels=whole.labels, items=[whole])]
+        return _pieces(walker, listed)
     args: list[Value] = []
     for child in listed.named_children:
         if child.type == "spread_element" and child.named_children:
@@ -105,10 +135,36 @@ def _arguments(walker: Walker, listed: Node | None) -> list[Value]:
     return args
 
 
+def _pieces(walker: Walker, template: Node) -> list[Value]:
+    """Return what a function gets that stands before a template: the pieces of text, and the values between them."""
+    whole = template_string(walker, template)
+    holes = [child for child in template.named_children if child.type == "template_substitution"]
+    values = [walker.value(hole.named_children[0]) if hole.named_children else UNKNOWN for hole in holes]
+    if not values:
+        return [Value(whole.texts, labels=whole.labels, items=[whole])]
+    texts = [""]
+    for child in template.named_children:
+        if child.type == "template_substitution":
+            texts.append("")
+        else:
+            texts[-1] += unescaped(code_of(child))
+    return [Value(whole.texts, labels=whole.labels, items=[text(one) for one in texts]), *values]
+
+
 def new_expression(walker: Walker, node: Node) -> Value:
     made = node.child_by_field_name("constructor")
     called = walker.value(made) if made is not None else UNKNOWN
     args = _arguments(walker, node.child_by_field_name("arguments"))
     if called.name == "Array" and len(args) == 1 and isinstance(args[0].number, int) and 0 <= args[0].number <= 1000:
         return Value(items=[UNKNOWN] * args[0].number)
+    if called.function is not None and called.function.prototype:
+        return _constructed(walker, called.function, args)
     return invoke(walker, called, args, place(node))
+
+
+def _constructed(walker: Walker, function: Function, args: list[Value]) -> Value:
+    """Return what `new F()` gives for a function with a prototype."""
+    made = Value(fields=dict(function.prototype))
+    function.self_name = "this"
+    given = walker.follow(function, args, {}, made)
+    return made if given.unknown else given

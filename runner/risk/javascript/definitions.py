@@ -38,12 +38,26 @@ def define(walker: Walker, node: Node, name: str = "") -> Value:
     for parameter in nodes:
         if parameter.type not in ("comment", "decorator"):
             _add_parameter(walker, function, patterns, parameter)
+    function.getter = accessor(node) == "get"
     function.simple = body is not None and body.type != "statement_block"
     if body is not None:
         walker.functions.append(function)
     made = Value()
     made.function = function
     return made
+
+
+def accessor(node: Node) -> str:
+    """Return `get` or `set` for a method that reading or storing a property calls; '' for any other function."""
+    if node.type != "method_definition":
+        return ""
+    return next((child.type for child in node.children if child.type in ("get", "set")), "")
+
+
+def member_key(walker: Walker, method: Node, name: Node) -> str:
+    """Return under which key a method is held: what stores a property stands beside what reads it."""
+    known = key_of(walker, name)
+    return f"set {known}" if accessor(method) == "set" else known
 
 
 def _add_parameter(walker: Walker, function: Function, patterns: list[tuple[str, Node]], node: Node) -> None:
@@ -98,7 +112,7 @@ def _class_member(walker: Walker, kind: Class, member: Node) -> None:
         value = define(walker, member, code_of(name))
         if value.function is not None:
             value.function.self_name = "this"
-        kind.members[key_of(walker, name)] = value
+        kind.members[member_key(walker, member, name)] = value
     elif member.type in ("field_definition", "public_field_definition") and name is not None:
         value_node = member.child_by_field_name("value")
         kind.members[code_of(name)] = walker.value(value_node) if value_node is not None else UNKNOWN

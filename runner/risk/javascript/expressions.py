@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import operator as op
+from typing import TYPE_CHECKING, Any
 
 from runner.risk.javascript.binding import bind
 from runner.risk.javascript.calls import call_expression, new_expression
-from runner.risk.javascript.definitions import class_definition, define
-from runner.risk.javascript.literals import LITERALS, template_string
+from runner.risk.javascript.definitions import class_definition, define, member_key
+from runner.risk.javascript.literals import LITERALS, converted, template_string
 from runner.risk.javascript.properties import GLOBALS, key_of, member_expression, subscript_expression
 from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
-from runner.risk.model.value import UNKNOWN, Value, either, reference
+from runner.risk.model.value import UNKNOWN, Value, either, reference, yields
+from runner.risk.trace.conditions import telling
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tree_sitter import Node
 
     from runner.risk.javascript.walker import Handler, Walker
+
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": op.eq,
+    "===": op.eq,
+    "!=": op.ne,
+    "!==": op.ne,
+    "<": op.lt,
+    ">": op.gt,
+    "<=": op.le,
+    ">=": op.ge,
+}
 
 
 def identifier(walker: Walker, node: Node) -> Value:
@@ -54,9 +70,26 @@ def _operate(walker: Walker, left: Value, right: Value, operator: str) -> Value:
         return either((left, right))
     if operator == "+" and left.texts and right.texts and len(right.text) < 4 and len(left.text) < 60:
         walker.crumbs += 1
-    if operator in ("==", "===", "!=", "!==", "<", ">", "<=", ">=", "in", "instanceof"):
-        return UNKNOWN
+    labels = telling(left.labels | right.labels)
+    if operator in ("in", "instanceof"):
+        return UNKNOWN.labelled(labels)
+    if operator in COMPARISONS:
+        return _compared(left, right, operator).labelled(labels)
+    if operator == "+":
+        left, right = converted(walker, left), converted(walker, right)
     return walker.weighed(fold.added(left, right, operator))
+
+
+def _compared(left: Value, right: Value, operator: str) -> Value:
+    """Return the result of comparing two texts or two numbers, where they are known."""
+    compare = COMPARISONS[operator]
+    if left.number is not None and right.number is not None:
+        known = compare(left.number, right.number)
+    elif left.exact is not None and right.exact is not None:
+        known = compare(left.exact, right.exact)
+    else:
+        return UNKNOWN
+    return Value(name=str(known), number=int(known))
 
 
 def assignment_expression(walker: Walker, node: Node) -> Value:
@@ -83,7 +116,7 @@ def array(walker: Walker, node: Node) -> Value:
     items: list[Value] = []
     for child in node.named_children:
         if child.type == "spread_element" and child.named_children:
-            items += walker.value(child.named_children[0]).items or [UNKNOWN]
+            items += fold.spread(walker.value(child.named_children[0])) or [UNKNOWN]
         elif child.type != "comment":
             items.append(walker.value(child))
     return Value(items=items)
@@ -107,7 +140,7 @@ def object_literal(walker: Walker, node: Node) -> Value:
                 if value_of.function is not None:
                     value_of.function.self_name = "this"
                     value_of.owner = made
-                fields[key_of(walker, name) if name is not None else "?"] = value_of
+                fields[member_key(walker, child, name) if name is not None else "?"] = value_of
             case "spread_element" if child.named_children:
                 spread = walker.value(child.named_children[0])
                 fields.update(spread.fields or {"?": Value(labels=spread.labels, name=spread.name)})
@@ -132,7 +165,7 @@ def sequence_expression(walker: Walker, node: Node) -> Value:
 def yield_expression(walker: Walker, node: Node) -> Value:
     value = last_operand(walker, node)
     if walker.returned:
-        walker.returned[-1].append(Value(items=[value], labels=value.labels))
+        yields(walker.returned[-1], value)
     return UNKNOWN
 
 

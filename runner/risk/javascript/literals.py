@@ -31,12 +31,24 @@ def template_string(walker: Walker, node: Node) -> Value:
     for child in node.named_children:
         match child.type:
             case "template_substitution":
-                parts.append(walker.value(child.named_children[0]) if child.named_children else text(""))
+                inner = child.named_children[0] if child.named_children else None
+                parts.append(converted(walker, walker.value(inner)) if inner is not None else text(""))
             case "string_fragment":
                 parts.append(text(code_of(child)))
             case "escape_sequence":
                 parts.append(text(unescaped(code_of(child))))
     return concatenate(parts) if parts else text("")
+
+
+def converted(walker: Walker, value: Value) -> Value:
+    """Return the text that an object becomes by a function of its own, such as `toString`; any other value as it is."""
+    if not value.fields or value.texts:
+        return value
+    for name in ("Symbol.toPrimitive", "toString", "valueOf"):
+        own = value.fields.get(name)
+        if own is not None and own.function is not None:
+            return walker.follow(own.function, [], {}, value)
+    return value
 
 
 def number(walker: Walker, node: Node) -> Value:

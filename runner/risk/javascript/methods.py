@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import re2
 
+from runner.risk.javascript.syntax import code_of
 from runner.risk.model import fold
 from runner.risk.model.acts import Place
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, either, text
 from runner.risk.trace.machine import MOST_SIMPLE_CALLS
 
 if TYPE_CHECKING:
+    from runner.risk.model.value import Function
     from runner.risk.trace.machine import Machine
 
 QUIET = re2.Options()
@@ -172,6 +174,37 @@ def m_reduce(machine: Machine, owner: Value, args: Args, place: Place) -> Value 
     return value.labelled(owner.labels)
 
 
+def m_filter(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    """Return the items for which a short function is not known to give false."""
+    function = first(args).function
+    if function is None or owner.items is None or not _decides_alone(function) or len(owner.items) > MOST_SIMPLE_CALLS:
+        return m_each(machine, owner, args, place)
+    kept = [
+        item
+        for at, item in enumerate(owner.items)
+        if machine.follow(function, [item, Value(number=at), owner], {}, first(args).owner).name != "False"
+    ]
+    return Value(items=kept, labels=owner.labels) if kept else m_each(machine, owner, args, place)
+
+
+def _decides_alone(function: Function) -> bool:
+    """Return whether an arrow function uses nothing but its parameters, so that no name from outside has changed."""
+    if not function.simple or not isinstance(function.body, tuple):
+        return False
+    waiting = [function.body[0]]
+    while waiting:
+        node = waiting.pop()
+        if node.type == "identifier" and code_of(node) not in function.parameters:
+            return False
+        waiting += node.named_children
+    return True
+
+
+def m_next(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
+    """Return what a generator gives next, whichever of its values that is."""
+    return Value(fields={"value": either(owner.items[:60])}) if owner.items else None
+
+
 def m_each(machine: Machine, owner: Value, args: Args, place: Place) -> Value | None:
     """map, forEach, filter, reduce over a known array."""
     function = first(args).function
@@ -226,7 +259,8 @@ METHODS: dict[str, Method] = {
     "pop": m_pop,
     "shift": m_shift,
     "forEach": m_each,
-    "filter": m_each,
+    "filter": m_filter,
+    "next": m_next,
     "find": m_each,
     "reduce": m_reduce,
     "some": m_each,

@@ -14,6 +14,7 @@ from runner.risk.javascript.statements import STATEMENTS
 from runner.risk.javascript.syntax import code_of, parse, place
 from runner.risk.javascript.typescript import TYPED_EXPRESSIONS, TYPED_STATEMENTS, TYPES
 from runner.risk.javascript.walker import Walker
+from runner.risk.model.broken import first_broken
 from runner.risk.model.value import UNKNOWN, Value
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class JavaScript(Walker):
     ignored = IGNORED | TYPES
     broken = False
     """Whether parts of the code could not be parsed."""
+    broken_at: Place | None = None
     cut_off = False
     """Whether there is no statement that could be."""
 
@@ -71,6 +73,7 @@ class JavaScript(Walker):
         """Go through a program, then through the functions that it does not call. Return its last value."""
         root = parse(code)
         self.broken = root.has_error
+        self.broken_at = first_broken(root) if root.has_error else None
         self.cut_off = root.has_error and all(one.has_error or one.is_extra for one in root.named_children)
         _note_obfuscated_names(self, root, code)
         value = self.block(root.named_children)

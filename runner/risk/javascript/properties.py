@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from runner.risk.javascript.walker import Walker
 
+PROXY = "Proxy()"
+"""The name of an object that stands for another one; it holds that as `target`, beside its `handler`."""
 GLOBALS = frozenset(("globalThis", "window", "global", "self", "root", "top", "frames", "parent", "GLOBAL"))
 
 
@@ -35,10 +37,16 @@ def reach(walker: Walker, owner: Value, name: str, labels: frozenset[str] = NO_L
         owner.name == "module" and name in ("constructor", "children")
     ):
         return reference("module", labels)
+    if owner.name == PROXY and owner.fields is not None:
+        return _through_proxy(walker, owner.fields, name, labels)
+    if name == "prototype" and owner.function is not None:
+        return Value(fields=owner.function.prototype)
     if "\\u" in name:
         name = unescaped(name)
     if name == "length" and (owner.items is not None or owner.exact is not None):
         return Value(number=len(owner.items if owner.items is not None else owner.text))
+    if name == "length" and owner.labels:
+        return UNKNOWN
     if name == "constructor" and (
         owner.function is not None
         or owner.name.endswith("constructor")
@@ -56,13 +64,23 @@ def reach(walker: Walker, owner: Value, name: str, labels: frozenset[str] = NO_L
     return walker.attribute(owner, name, labels)
 
 
+def _through_proxy(walker: Walker, proxy: dict[str, Value], name: str, labels: frozenset[str]) -> Value:
+    """Return a property of a `new Proxy(target, handler)`: what its handler gives, or the target's."""
+    getter = (proxy["handler"].fields or {}).get("get")
+    if getter is not None and getter.function is not None:
+        return walker.follow(getter.function, [proxy["target"], text(name)], {}, proxy["handler"]).labelled(labels)
+    if getter is not None and getter.name:
+        return walker.call(getter, [proxy["target"], text(name)], {}, (1, 0, 1, 0)).labelled(labels)
+    return reach(walker, proxy["target"], name, labels)
+
+
 def _environment(walker: Walker, name: str) -> Value:
     folder = VARIABLES.get(name.lower())
     if folder is not None:
         return text(folder)
     labels = {f"${name}", f"{VALUE_OF}{name}"}
     if name in WHO:
-        labels.add(Source.HOST_INFO)
+        labels |= {Source.HOST_INFO, Source.WHO}
     return Value(name=f"process.env.{name}", labels=frozenset(labels))
 
 
@@ -91,5 +109,6 @@ def key_of(walker: Walker, node: Node) -> str:
     if node.type in ("string", "template_string", "number"):
         return walker.value(node).text or code_of(node)
     if node.type == "computed_property_name" and node.named_children:
-        return walker.value(node.named_children[0]).text or "?"
+        known = walker.value(node.named_children[0])
+        return known.text or (known.name if known.name.startswith("Symbol.") else "?")
     return code_of(node)

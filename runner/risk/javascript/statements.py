@@ -6,11 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.risk.javascript.binding import bind
+from runner.risk.javascript.conditions import depends_on, note_flood
 from runner.risk.javascript.definitions import class_definition
 from runner.risk.javascript.modules import export_statement, import_statement
 from runner.risk.javascript.syntax import code_of, place
 from runner.risk.model import fold
-from runner.risk.model.value import UNKNOWN, Value, either, text
+from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.trace.conditions import note_condition
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -51,10 +53,11 @@ def return_statement(walker: Walker, node: Node) -> Value:
 def if_statement(walker: Walker, node: Node) -> Value:
     current: Node | None = node
     while current is not None:
-        condition = current.child_by_field_name("condition")
-        if condition is not None:
-            walker.value(condition)
+        condition, start = current.child_by_field_name("condition"), len(walker.trail.acts)
+        test = walker.value(condition) if condition is not None else UNKNOWN
         walker.branch(current.child_by_field_name("consequence"))
+        if condition is not None and test.labels:
+            note_condition(walker.trail, depends_on(condition, test), start, place(condition))
         alternative = current.child_by_field_name("alternative")
         current = None
         if alternative is not None:
@@ -81,6 +84,7 @@ def loop(walker: Walker, node: Node) -> Value:
         and code_of(condition) in ("(true)", "(1)", "(!![])", "(!0)")
     ):
         walker.trail.add("forever", "while", {}, place(condition))
+        note_flood(walker, node.child_by_field_name("body"))
     walker.branch(node.child_by_field_name("body"))
     return UNKNOWN
 
@@ -129,6 +133,7 @@ def _turns(walker: Walker, node: Node) -> list[tuple[Node, int]]:
 
 
 def try_statement(walker: Walker, node: Node) -> Value:
+    before = len(walker.raised)
     for field in ("body", "handler", "finalizer"):
         part = node.child_by_field_name(field)
         if part is not None:
@@ -136,7 +141,7 @@ def try_statement(walker: Walker, node: Node) -> Value:
             if field == "handler":
                 caught = part.child_by_field_name("parameter")
                 if caught is not None:
-                    bind(walker, caught, either(walker.raised[-4:]))
+                    bind(walker, caught, walker.caught(before))
                 walker.branch(inner)
             else:
                 walker.block(inner.named_children)

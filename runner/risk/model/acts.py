@@ -31,6 +31,7 @@ KINDS = frozenset(
         "clipboard-write",
         "command",
         "compare",
+        "conditioned",
         "configure",
         "connect",
         "connect-shell",
@@ -51,6 +52,7 @@ KINDS = frozenset(
         "execute",
         "extract",
         "fetch",
+        "flood",
         "forever",
         "fork",
         "fork-bomb",
@@ -75,14 +77,15 @@ KINDS = frozenset(
         "package-setup",
         "pipe",
         "pipe-to",
+        "print",
         "probe",
         "processes",
         "query",
         "quietly",
         "read",
         "receive",
-        "record",
         "recoded",
+        "record",
         "redirect",
         "reduce",
         "registry",
@@ -96,9 +99,11 @@ KINDS = frozenset(
         "server",
         "shell",
         "start",
-        "swell",
         "starts",
+        "steer",
         "store",
+        "swell",
+        "tamper",
         "terminal",
         "too-deep",
         "trap",
@@ -179,12 +184,20 @@ class Source(StrEnum):
     ENVIRONMENT = "environment"
     REMOTE = "remote"
     ASSEMBLED = "assembled"
+    WHO = "who"
+    """Which machine or user it runs as."""
+    CLOCK = "clock"
+    """The time of day or the date."""
 
 
 VALUE_OF = "env:"
 """Begins the label of the value of one environment variable; its name follows."""
 MOST_CALLED = 400
 """Names of functions without a meaning here that are remembered."""
+
+
+DEEPEST_NESTING = 6
+"""Texts run as code inside each other that are followed; one more is a finding."""
 
 
 @dataclass(slots=True)
@@ -216,6 +229,13 @@ class Trail:
         act = Act(kind, name, fields, self.place or place, labels, self.evidence, self.language, len(self.acts))
         self.acts.append(act)
         return act
+
+    def is_too_deep(self, name: str, place: Place) -> bool:
+        """Return whether code at `place` is nested too deeply to be followed, and note it if so."""
+        if self.depth < DEEPEST_NESTING:
+            return False
+        self.add("too-deep", name, {}, place)
+        return True
 
     @contextmanager
     def inside(self, place: Place, evidence: str, language: str) -> Iterator[None]:

@@ -18,6 +18,7 @@ LONGEST_TEXT = 400_000
 """Characters of a folded text; longer results are not kept (a code of `'a' * 10**9` must not cost memory)."""
 
 LONGEST_NAME = 120
+MOST_YIELDED = 1000
 NO_LABELS: frozenset[str] = frozenset()
 
 
@@ -143,6 +144,10 @@ class Function:
     """The body is one expression, whose value is the result."""
     reduces: bool = False
     """What it returns is a call that unpickling makes (`__reduce__`)."""
+    getter: bool = False
+    """Reading it as an attribute calls it (`@property`, `get name() {}`)."""
+    prototype: dict[str, Value] = field(default_factory=dict)
+    """What objects that it makes share (`F.prototype`)."""
     called: bool = False
     active: bool = False
     results: dict[object, Value] = field(default_factory=dict)
@@ -255,6 +260,18 @@ def either(values: Iterable[Value]) -> Value:
         keys = dict.fromkeys(key for fields in maps for key in list(fields)[:60])
         joined.fields = {key: either(fields[key] for fields in maps if key in fields) for key in keys}
     return joined
+
+
+def yields(returned: list[Value], value: Value) -> None:
+    """Add what a generator yields to what its function returns: one list of everything, in the order of the code."""
+    last = returned[-1] if returned else None
+    if last is not None and last.attribute == "yield" and last.items is not None and len(last.items) < MOST_YIELDED:
+        last.items.append(value)
+        last.labels |= value.labels
+        return
+    made = Value(items=[value], labels=value.labels)
+    made.attribute = "yield"
+    returned.append(made)
 
 
 def each(

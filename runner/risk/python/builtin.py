@@ -19,6 +19,7 @@ from runner.risk.python.calling import (
     run_text,
 )
 from runner.risk.python.files import (
+    edited,
     home,
     last_part,
     opened,
@@ -33,7 +34,9 @@ from runner.risk.python.files import (
     temporary_pair,
     variable,
 )
+from runner.risk.python.libraries import SPECIAL_LIBRARIES
 from runner.risk.python.sequences import backwards, dictionary, listed, next_of, nothing_new, numbered, ranged, zipped
+from runner.risk.python.statements_run import RUN_STATEMENTS
 from runner.risk.python.texts import call_coder, codec, coder, decoder, from_json, shell_words, substituted, template
 
 if TYPE_CHECKING:
@@ -92,8 +95,10 @@ def namespace(machine: Machine, called: Value, args: Args, named: Named, place: 
 
 def set_attribute(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
     """setattr(owner, name, value)."""
-    if len(args) == 3 and args[0].fields is not None and args[1].exact is not None:
-        args[0].fields[args[1].exact] = args[2]
+    if len(args) == 3 and args[1].exact is not None:
+        owner = args[0]
+        held = owner.fields if owner.fields is not None else owner.kind.members if owner.kind is not None else {}
+        held[args[1].exact] = args[2]
     return UNKNOWN
 
 
@@ -110,7 +115,18 @@ def new_type(machine: Machine, called: Value, args: Args, named: Named, place: P
     return Value(labels=labels_of(args), name=first(args).name)
 
 
+def counted(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Return what `len` gives: a number that tells nothing of what was counted."""
+    return UNKNOWN
+
+
 SPECIALS: dict[str, Special] = {
+    **SPECIAL_LIBRARIES,
+    **RUN_STATEMENTS,
+    "fileinput.input": edited,
+    "fileinput.FileInput": edited,
+    "~tmp_path_factory.mktemp": temporary_name,
+    "len": counted,
     "exec": run_text,
     "eval": run_text,
     "execfile": run_text,

@@ -101,7 +101,7 @@ def call_method(machine: Machine, called: Value, args: Args, named: Named, place
     """Return what operator.methodcaller and operator.attrgetter make, called with an object."""
     if not called.items or not args or not called.items[0].texts:
         return None
-    member = machine.attribute(args[0], called.items[0].text, fold.ASSEMBLED)
+    member = machine.reach(args[0], called.items[0].text, fold.ASSEMBLED)
     if called.name == "attrgetter":
         return member
     return machine.call(member, called.items[1:], called.fields or {}, place)

@@ -18,10 +18,12 @@ from runner.risk.model.value import (
     labels_of,
     reference,
     text,
+    yields,
 )
 from runner.risk.python.files import below
 from runner.risk.python.formatting import formatted, percent
 from runner.risk.python.names import BUILTINS, PythonNames
+from runner.risk.python.operators import DUNDERS, OPERATORS, compared
 from runner.risk.python.syntax import constant, place
 from runner.risk.trace.machine import DEEPEST, TooDeep
 
@@ -30,32 +32,6 @@ if TYPE_CHECKING:
     from runner.risk.rules.vocabulary import Vocabulary
     from runner.risk.trace.world import World
 
-OPERATORS: dict[type[ast.operator], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.BitXor: "^",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.Pow: "**",
-}
-DUNDERS = {
-    "+": "__add__",
-    "-": "__sub__",
-    "*": "__mul__",
-    "/": "__truediv__",
-    "%": "__mod__",
-    "|": "__or__",
-    "&": "__and__",
-    "^": "__xor__",
-    ">>": "__rshift__",
-    "<<": "__lshift__",
-}
 LARGE, GIANT = 10_000_000, 20_000_000_000
 """Repetitions of a text or list that fill the memory: in a loop without end, and at once."""
 
@@ -137,6 +113,8 @@ class PythonExpressions(PythonNames):
                 named[keyword.arg] = value
             else:
                 named.update(value.fields or {})
+        if called.attribute == "__getattribute__" and called.owner is not None and args and args[0].texts:
+            return self.reach(called.owner, args[0].text, _hidden(node.args[0]) if called.owner.name else NO_LABELS)
         if called.name == "getattr" and len(node.args) >= 2 and len(args) >= 2 and args[1].texts:
             owner, name = args[0], args[1].text
             hidden = fold.ASSEMBLED if owner.name in BUILTINS else _hidden(node.args[1]) if owner.name else NO_LABELS
@@ -148,9 +126,17 @@ class PythonExpressions(PythonNames):
             return self.weighed(formatted(called.owner, args, dict(mapping or {})))
         if called.name == "getattr()":
             self.trail.add("by-data", "getattr", {"what": Value(labels=called.labels)}, place(node))
+        elif type(node.func) is ast.Subscript and called.function is None and type(node.func.slice) is not ast.Constant:
+            self._by_data(node.func.slice, node)
         if called.name in ("__import__", "importlib.import_module", "importlib.__import__") and args:
             return self._module(args[0], node, _hidden(node.args[0]))
         return self.call(called, args, named, place(node))
+
+    def _by_data(self, key: ast.expr, node: ast.Call) -> None:
+        """Note a call of whatever a value names: `globals()[name]()`."""
+        what = self.value(key)
+        if what.labels and what.exact is None:
+            self.trail.add("by-data", "[]", {"what": Value(labels=what.labels)}, place(node))
 
     def _module(self, module: Value, node: ast.Call, hidden: frozenset[str]) -> Value:
         known = module.exact
@@ -178,9 +164,9 @@ class PythonExpressions(PythonNames):
         if (what.texts or what.items) and (times.number or 0) >= (LARGE if self.endless else GIANT):
             self.trail.add("swell", "*", {}, place(node))
 
-    def _operate(self, left: Value, right: Value, operator: ast.operator) -> Value:
+    def _operate(self, left: Value, right: Value, sign: ast.operator) -> Value:
         self.budget.left -= 1
-        kind = OPERATORS.get(type(operator), "?")
+        kind = OPERATORS.get(type(sign), "?")
         if (method := DUNDERS.get(kind)) and (own := self.dunder(left, method)) is not None:
             return self.call(own, [right], {}, (1, 0, 1, 0))
         if kind == "%" and left.texts:
@@ -253,7 +239,7 @@ class PythonExpressions(PythonNames):
     def yielded(self, node: ast.Yield) -> Value:
         value = self.value(node.value) if node.value is not None else UNKNOWN
         if self.returned:
-            self.returned[-1].append(Value(items=[value], labels=value.labels))
+            yields(self.returned[-1], value)
         return UNKNOWN
 
     def unary(self, node: ast.UnaryOp) -> Value:
@@ -268,6 +254,9 @@ class PythonExpressions(PythonNames):
         for value in values:
             if value.texts and len(value.text) < 60 and labels:
                 self.trail.add("compare", "", {"text": value, "with": Value(labels=labels)}, place(node))
+        known = compared(values[0], node.ops[0], values[1]) if len(node.ops) == 1 else None
+        if known is not None:
+            return Value(number=int(known), name=str(known))
         return Value(labels=labels - {Source.DOWNLOADED, Source.SECRET})
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
@@ -275,9 +264,9 @@ class PythonExpressions(PythonNames):
         try:
             first = node.generators[0]
             whole = self.value(first.iter)
-            turns = fold.spread(whole) if len(node.generators) == 1 and not first.ifs else None
+            turns = fold.spread(whole) if len(node.generators) == 1 else None
             if turns:
-                return self._unrolled(first.target, node.elt, Value(items=turns, labels=whole.labels))
+                return self._unrolled(first, node.elt, Value(items=turns, labels=whole.labels))
             for generator in node.generators:
                 self.bind(generator.target, self.each(whole if generator is first else self.value(generator.iter)))
                 for condition in generator.ifs:
@@ -289,21 +278,42 @@ class PythonExpressions(PythonNames):
         finally:
             self.scope = outside
 
-    def _unrolled(self, target: ast.expr, element: ast.expr, whole: Value) -> Value:
+    def _unrolled(self, generator: ast.comprehension, element: ast.expr, whole: Value) -> Value:
         """`[f(x) for x in known]`, item by item: how texts are assembled from numbers."""
         assert whole.items is not None
         items: list[Value] = []
         for item in whole.items:
-            self.budget.spend(5)
-            self.bind(target, item)
-            items.append(self.value(element))
-        return Value(items=items, labels=whole.labels)
+            chosen = self._chosen(generator, item)
+            # What the element does is noted whether it is taken or not: a condition may have changed meanwhile.
+            value = self.value(element)
+            if chosen:
+                items.append(value)
+        return Value(items=items if items else None, labels=whole.labels)
+
+    def _chosen(self, generator: ast.comprehension, item: Value) -> bool:
+        """Take one turn of a comprehension; return whether its conditions may hold."""
+        self.budget.spend(5)
+        self.bind(generator.target, item)
+        own = {node.id for node in ast.walk(generator.target) if isinstance(node, ast.Name)}
+        chosen = True
+        for condition in generator.ifs:
+            value = self.value(condition)
+            # A name from outside may hold something else by now; then a wrong text would be taken for the right one.
+            names = {node.id for node in ast.walk(condition) if isinstance(node, ast.Name)}
+            chosen = chosen and not (value.name == "False" and names <= own)
+        return chosen
 
     def map_comprehension(self, node: ast.DictComp) -> Value:
         outside, self.scope = self.scope, Scope(self.scope)
         try:
+            first = node.generators[0]
+            whole = self.value(first.iter)
+            turns = fold.spread(whole) if len(node.generators) == 1 else None
+            if turns:
+                made = [(self._chosen(first, one), self.value(node.key), self.value(node.value)) for one in turns]
+                return Value(fields={key.text if key.texts else "?": value for chosen, key, value in made if chosen})
             for generator in node.generators:
-                self.bind(generator.target, self.each(self.value(generator.iter)))
+                self.bind(generator.target, self.each(whole if generator is first else self.value(generator.iter)))
             key, value = self.value(node.key), self.value(node.value)
             return Value(fields={key.text if key.texts else "?": value})
         finally:
@@ -316,6 +326,8 @@ class PythonExpressions(PythonNames):
                 self.assign(name, value)
             case ast.Attribute():
                 owner = self.value(target.value)
+                if owner.kind is not None and owner.fields is None:
+                    owner.kind.members[target.attr] = value
                 if owner.fields is not None:
                     old = owner.fields.get(target.attr) if self.branches else None
                     owner.fields[target.attr] = value if old is None else value.labelled(old.labels)
@@ -343,6 +355,8 @@ class PythonExpressions(PythonNames):
                 owner.fields[known] = value if old is None or known != "?" else value.labelled(old.labels)
         elif owner.items is not None and value.labels and isinstance(target.value, ast.Name):
             self.assign(target.value.id, owner.labelled(value.labels))
+        if owner.name in ("globals()", "locals()", "vars()") and key.exact:
+            self.assign(key.exact, value, self.module if owner.name == "globals()" else None)
         if owner.name == "os.environ" and key.exact:
             self.variables[key.exact] = value
         if owner.name and key.texts:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.risk.model.acts import VALUE_OF, Source
-from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, text
+from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
 from runner.risk.python.arguments import first
 from runner.risk.rules.targets import VARIABLES, WHO
+from runner.risk.trace.shown import note_shown
 
 if TYPE_CHECKING:
     from runner.risk.model.acts import Place
@@ -28,7 +29,7 @@ def variable(machine: Machine, called: Value, args: Args, named: Named, place: P
     default = args[1] if len(args) > 1 else UNKNOWN
     labels = {f"${known}", f"{VALUE_OF}{known}"} if known else {Source.ENVIRONMENT}
     if known in WHO:
-        labels.add(Source.HOST_INFO)
+        labels |= {Source.HOST_INFO, Source.WHO}
     return Value(default.texts[:1] and (HOLE, *default.texts), f"os.environ[{known or ''}]", default.labels | labels)
 
 
@@ -119,10 +120,22 @@ def temporary_folder(machine: Machine, called: Value, args: Args, named: Named, 
 
 
 def printed(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
-    """print(..., file=f) writes to the file."""
+    """print(...) writes to the standard output; print(..., file=f) writes to the file."""
+    if "file" not in named and args:
+        machine.nested.printed(concatenate(args, " "))
     path = (named.get("file", UNKNOWN).fields or {}).get("path")
     if path is None:
+        note_shown(machine.trail, called.name, labels_of(args), place)
         return None
     fields = {"path": path, "data": concatenate(args, " "), "mode": (named["file"].fields or {}).get("mode", UNKNOWN)}
     machine.nested.done(machine.trail.add("write", "print", fields, place, called.labels))
     return UNKNOWN
+
+
+def edited(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """fileinput.input(files, inplace=True): what is printed goes into the files."""
+    files = args[0] if args else named.get("files", UNKNOWN)
+    if (args[1] if len(args) > 1 else named.get("inplace", UNKNOWN)).name == "True":
+        fields = {"path": files, "edit": text("yes")}
+        machine.nested.done(machine.trail.add("write", called.name, fields, place, called.labels))
+    return None

@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
-from runner.risk.model.value import NO_LABELS, Scope, Value, each, reference, text
+from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Scope, Value, each, reference, text
 from runner.risk.python.builtin import SPECIALS
 from runner.risk.python.files import upper_folder
 from runner.risk.python.methods import METHODS
@@ -58,6 +58,12 @@ class PythonNames(Machine):
         end = node.end_col_offset if node.end_lineno == node.lineno else None
         return line[node.col_offset : end].decode("utf-8", "replace")
 
+    def unbound(self, parameter: str, labels: frozenset[str]) -> Value:
+        """Return the value of a parameter; those that pytest fills in have temporary folders."""
+        if parameter in ("tmp_path", "tmpdir"):
+            return Value((f"/tmp/{HOLE}",), "pathlib.Path()", labels | {"$temporary0:0"})
+        return super().unbound(parameter, labels)
+
     def name(self, name: str) -> Value:
         if (value := self.scope.get(name)) is not None:
             return value
@@ -73,7 +79,7 @@ class PythonNames(Machine):
 
     def reach(self, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
         """`owner.name`, with the many ways to the same built-in made one."""
-        if owner.name in BUILTINS and name != "__dict__":
+        if owner.name in BUILTINS and name not in ("__dict__", "__getattribute__"):
             return reference(name, owner.labels | labels)
         if name == "__dict__" and owner.name and owner.kind is None:
             return reference(owner.name, owner.labels)
@@ -95,6 +101,18 @@ class PythonNames(Machine):
         if name == "parent" and owner.texts and owner.name.startswith("pathlib."):
             above = each(owner, upper_folder)
             return Value(above.texts, owner.name, above.labels | labels)
+        if owner.kind is not None and owner.fields is not None and name not in owner.fields:
+            return self._of_instance(owner, name, labels)
+        return self.attribute(owner, name, labels)
+
+    def _of_instance(self, owner: Value, name: str, labels: frozenset[str]) -> Value:
+        """Return an attribute of an object of the program: by a descriptor, of its class, or by `__getattr__`."""
+        assert owner.kind is not None
+        found = self._member(owner.kind, name)
+        if found is None and (other := self.dunder(owner, "__getattr__")) is not None:
+            return self.call(other, [text(name)], {}, (1, 0, 1, 0)).labelled(labels)
+        if found is not None and (reads := self.dunder(found, "__get__")) is not None:
+            return self.call(reads, [owner, UNKNOWN], {}, (1, 0, 1, 0)).labelled(labels)
         return self.attribute(owner, name, labels)
 
     def stored(self, name: str, value: Value, node: ast.expr) -> None:

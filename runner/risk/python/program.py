@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from typing import TYPE_CHECKING, Any, cast
 
 from runner.risk.model import fold
-from runner.risk.model.value import UNKNOWN, Class, Function, Scope, Value, either, reference, text
-from runner.risk.python.expressions import OPERATORS, PythonExpressions
+from runner.risk.model.value import UNKNOWN, Class, Function, Scope, Value, reference, text
+from runner.risk.python.conditions import depends_on, floods
+from runner.risk.python.expressions import PythonExpressions
 from runner.risk.python.names import BUILTINS
-from runner.risk.python.syntax import parse, place
+from runner.risk.python.operators import OPERATORS
+from runner.risk.python.statements_run import examples
+from runner.risk.python.syntax import Unparsed, parse, place
+from runner.risk.trace.conditions import note_condition
 from runner.risk.trace.machine import DEEPEST, TooDeep
 
 if TYPE_CHECKING:
@@ -22,8 +27,16 @@ class Python(PythonExpressions):
     def run(self, tree: ast.Module) -> Value:
         """Go through a module and then through the functions it does not call. The value of its last expression."""
         value = self.block(tree.body)
+        if any(act.kind == "import" and act.name == "doctest" for act in self.trail.acts):
+            self._doctest(tree)
         self.leftovers()
         return value
+
+    def _doctest(self, tree: ast.Module) -> None:
+        """Follow the examples in docstrings, which `doctest` runs."""
+        if code := examples(tree.body):
+            with self.trail.inside((1, 0, 1, 0), code[:200], "python"), contextlib.suppress(Unparsed):
+                self.inner(code)
 
     def inner(self, code: str) -> Value:
         tree, _ = parse(code.lstrip())
@@ -102,10 +115,20 @@ class Python(PythonExpressions):
             called = self.value(decorator)
             known = called.function is not None or called.name in ("staticmethod", "classmethod", "property")
             if not known or called.function is not None:
+                kept, self.mocked = self.mocked, self.mocked + MOCKERS.get(called.name, ())
                 result = self.call(called, [made], {}, place(decorator))
-                if called.function is not None and not result.unknown | (result.name != ""):
+                self.mocked = kept
+                if called.function is not None and self._takes_its_place(result):
                     made = result
+            elif called.name == "property" and made.function is not None:
+                made.function.getter = True
         self.scope.names[node.name] = made
+
+    def _takes_its_place(self, result: Value) -> bool:
+        """Return whether it is known what a decorator has put in a function's place."""
+        if result.function is not None or result.kind is not None or result.texts or result.items is not None:
+            return True
+        return result.fields is not None or self.vocabulary.knows(result.name) or result.name in self.specials
 
     def classes(self, node: ast.ClassDef) -> None:
         bases = [self.value(base) for base in node.bases]
@@ -141,8 +164,10 @@ class Python(PythonExpressions):
     def conditional(self, node: ast.If) -> None:
         current: ast.If = node
         while True:
-            self.value(current.test)
+            test, start = self.value(current.test), len(self.trail.acts)
             self.branch(current.body)
+            if test.labels:
+                note_condition(self.trail, depends_on(current.test, test), start, place(current.test))
             if len(current.orelse) == 1 and isinstance(current.orelse[0], ast.If):
                 current = current.orelse[0]
                 continue
@@ -168,26 +193,43 @@ class Python(PythonExpressions):
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
         if endless:
             self.trail.add("forever", "while", {}, place(node.test))
+            if (flood := floods(node.body)) is not None:
+                self.trail.add("flood", "while", {"what": text(flood[1])}, place(flood[0]))
         self.endless += endless
         self.branch(node.body)
         self.endless -= endless
         self.branch(node.orelse)
 
     def attempt(self, node: ast.Try) -> None:
+        before = len(self.raised)
         self.block(node.body)
+        caught = self.caught(before)
         for handler in node.handlers:
             if handler.name is not None:
-                self.assign(handler.name, either(self.raised[-4:]))
+                self.assign(handler.name, caught)
             self.branch(handler.body)
         self.branch(node.orelse)
         self.block(node.finalbody)
 
     def using(self, node: ast.With | ast.AsyncWith) -> None:
+        kept = self.mocked
         for item in node.items:
             value = self.value(item.context_expr)
+            self.mocked += MOCKERS.get(value.name.removesuffix("()"), ()) or self._patched(item.context_expr, value)
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value)
         self.block(node.body)
+        self.mocked = kept
+
+    def _patched(self, node: ast.expr, value: Value) -> tuple[str, ...]:
+        """Return the function that `patch("module.function")` replaces, unless what takes its place is given."""
+        match node:
+            case ast.Call(args=[ast.Constant(value=str(target))], keywords=named) if (
+                value.name == "unittest.mock.patch()" and all(one.arg == "return_value" for one in named)
+            ):
+                return (target,)
+            case _:
+                return ()
 
     def globals(self, node: ast.Global | ast.Nonlocal) -> None:
         self.scope.outer = (self.scope.outer or set()) | set(node.names)
@@ -199,8 +241,12 @@ class Python(PythonExpressions):
     def raises(self, node: ast.Raise) -> None:
         if node.exc is not None:
             raised = self.value(node.exc)
-            if isinstance(node.exc, ast.Call) and node.exc.args and raised.kind is None:
-                raised = self.value(node.exc.args[0])
+            if isinstance(node.exc, ast.Call) and node.exc.args and (raised.kind is None or raised.fields is not None):
+                given = [self.value(one) for one in node.exc.args]
+                fields = {"args": Value(items=given), **(raised.fields or {})}
+                made = Value(given[0].texts, labels=given[0].labels, fields=fields)
+                made.kind = raised.kind
+                raised = made
             self.raised.append(raised)
 
     def asserts(self, node: ast.Assert) -> None:
@@ -215,6 +261,14 @@ class Python(PythonExpressions):
                 if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name:
                     self.assign(part.name, subject)
             self.branch(case.body)
+
+
+OF_REQUESTS = ("requests.", "urllib.request.", "urllib3.", "http.client.", "httpx.")
+MOCKERS: dict[str, tuple[str, ...]] = dict.fromkeys(
+    ("responses.activate", "responses.RequestsMock", "requests_mock.Mocker", "respx.mock", "httpretty.activate"),
+    OF_REQUESTS,
+)
+"""Decorators and contexts in which requests go nowhere, and what the names of those functions begin with."""
 
 
 def _collects(body: Sequence[ast.stmt]) -> bool:

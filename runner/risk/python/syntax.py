@@ -62,6 +62,21 @@ def parse(code: str) -> tuple[ast.Module, Repair]:
         raise Unparsed(str(error)) from None
 
 
+def broken_at(code: str) -> Place | None:
+    """Return the line on which Python stops to understand `code`; None where it names none."""
+    try:
+        _tree(code)
+    except SyntaxError as error:
+        lines = code.split("\n")
+        if error.lineno is None or not 0 < error.lineno <= len(lines):
+            return None
+        length = len(lines[error.lineno - 1].encode("utf-8", "surrogatepass"))
+        return error.lineno, 0, error.lineno, length
+    except (ValueError, MemoryError, RecursionError):
+        return None
+    return None
+
+
 @functools.lru_cache(maxsize=4)
 def as_written(code: str) -> ast.Module | None:
     """Return the tree of Python code, which nobody may change; None where it is none as it stands.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from runner.model.errors import KnownError
+from runner.risk.rules.expression import Expression
 from runner.risk.rules.rule import Compile, DangerRule, DangerRules, compiled, trusted
 from runner.risk.rules.targets import Targets
 from runner.risk.rules.vocabulary import Vocabulary, entries
@@ -34,7 +35,7 @@ class Foreign:
     """A pattern for a language without a grammar here, and the act that it stands for."""
 
     languages: frozenset[str]
-    pattern: re.Pattern[str]
+    pattern: Expression
     act: str
     fields: tuple[tuple[str, str], ...]
 
@@ -121,7 +122,7 @@ def _foreign(path: Path) -> tuple[Foreign, ...]:
     for entry in read(path).get("patterns") or ():  # type: ignore[attr-defined]
         fields = tuple((k, str(v)) for k, v in entry.items() if k not in ("languages", "pattern", "act"))
         made.append(
-            Foreign(frozenset(str(entry["languages"]).split()), re.compile(entry["pattern"]), str(entry["act"]), fields)
+            Foreign(frozenset(str(entry["languages"]).split()), Expression(entry["pattern"]), str(entry["act"]), fields)
         )
     return tuple(made)
 

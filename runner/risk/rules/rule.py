@@ -11,6 +11,7 @@ from runner.model.assessment import Capability, Level
 from runner.risk.model.acts import KINDS as ACTS
 from runner.risk.model.acts import Act, Trail
 from runner.risk.model.value import UNKNOWN, Value, labels_of, texts_of
+from runner.risk.rules.expression import Expression
 from runner.system.pattern import Pattern
 
 if TYPE_CHECKING:
@@ -47,9 +48,8 @@ Compile = Callable[[str], Search]
 
 
 def trusted(pattern: str) -> Search:
-    """Compile an expression of the rules that come with Assent."""
-    compiled = re.compile(pattern)
-    return lambda text: compiled.search(text) is not None
+    """Return the search for an expression of the rules that come with Assent."""
+    return Expression(pattern).found_in
 
 
 def linear(pattern: str) -> Search:
@@ -221,6 +221,7 @@ WORDS: dict[str, Test] = {
     "given": lambda value: not value.unknown or bool(value.labels),
     "worded": lambda value: any(character.isalnum() for character in value.text),
     "unworded": lambda value: not any(character.isalnum() for character in value.text),
+    "some": lambda value: not value.unknown and value.fields != {} and value.items != [],
     "yes": lambda value: value.text == "yes" or value.name == "True",
 }
 """Tests that are a word alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from runner.risk.model.value import HOLE
@@ -76,15 +76,20 @@ def _variable(match: re.Match[str]) -> str:
 
 
 class Targets:
-    """The kinds of `resources/rules/targets.yaml`, compiled."""
+    """The kinds of `resources/rules/targets.yaml`."""
 
     def __init__(self, kinds: Mapping[str, Sequence[str]]) -> None:
-        self._kinds = tuple(
-            (kind, re.compile("|".join(f"(?:{_anchored(pattern)})" for pattern in patterns), re.IGNORECASE))
-            for kind, patterns in kinds.items()
-        )
+        self._sources = kinds
         self.names = frozenset(kinds)
         self.of = lru_cache(maxsize=4096)(self._of)
+
+    @cached_property
+    def _kinds(self) -> tuple[tuple[str, re.Pattern[str]], ...]:
+        """The kinds with their expressions, compiled when the first path is looked at."""
+        return tuple(
+            (kind, re.compile("|".join(f"(?:{_anchored(pattern)})" for pattern in patterns), re.IGNORECASE))
+            for kind, patterns in self._sources.items()
+        )
 
     def _of(self, path: str) -> frozenset[str]:
         """Return the kinds that `path` belongs to."""

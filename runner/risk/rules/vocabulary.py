@@ -27,7 +27,7 @@ class Meaning:
 
 
 class Vocabulary:
-    """The meanings of one language, by full name and by method name on anything."""
+    """The meanings of one language: by full name, and by its last one or two parts (`*.drop_all`, `*.all.delete`)."""
 
     def __init__(self, entries: Sequence[Mapping[str, object]], attributes: Mapping[str, object]) -> None:
         self._calls: dict[str, list[Meaning]] = {}
@@ -52,7 +52,11 @@ class Vocabulary:
         if found is not None:
             return found
         at = name.rfind(".")
-        return self._methods.get(name[at + 1 :], ()) if at >= 0 else ()
+        if at < 0:
+            return ()
+        before = name.rfind(".", 0, at)
+        found = self._methods.get(name[before + 1 :]) if before >= 0 else None
+        return found if found is not None else self._methods.get(name[at + 1 :], ())
 
     def knows(self, name: str) -> bool:
         return name in self._calls

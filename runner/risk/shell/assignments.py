@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.risk.model.value import UNKNOWN, Value, concatenate, either, text
+from runner.risk.shell.steering import steers
 from runner.risk.shell.syntax import place, source
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ class Assignments:
             made = (
                 Value(items=[*(old.items or []), *made.items]) if made.items is not None else concatenate((old, made))
             )
+        if target.isupper():
+            steers(self.shell, target, made, place(node))
         if "[" in target:
             target, _, key = target.partition("[")
             old = self.shell.state.variables.get(target, UNKNOWN)

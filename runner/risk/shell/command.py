@@ -40,6 +40,8 @@ class ShellState:
     functions: dict[str, Node] = field(default_factory=dict)
     aliases: dict[str, Value] = field(default_factory=dict)
     arguments: list[Value] = field(default_factory=list)
+    given: bool = False
+    """Whether the arguments are known, so that none are none."""
     active: set[str] = field(default_factory=set)
     called: set[str] = field(default_factory=set)
     directory: str = ""
@@ -189,8 +191,11 @@ class Command:
         return self.shell.nested.shell_text(self, code, arguments, stdin)
 
     def code(self, language: str, code: Value) -> Value:
-        """Run `code` in another language."""
-        return self.act("execute", code=code, language=text(language))
+        """Run `code` in another language; return what it prints, as far as that is known."""
+        fields = {"code": code, "language": text(language)}
+        done = self.shell.trail.add("execute", self.name, fields, self.place, self.labels)
+        given = self.shell.nested.done(done)
+        return done.get("printed").labelled(given)
 
     def read(self, path: Value) -> Value:
         """Record that the file is read; return its content, as far as it is known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import re
 from typing import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 MOST_BRACE_WORDS = 100
+LONGEST_TRIMMING, LONGEST_TRIMMED = 20, 300
+"""Characters of a pattern with wildcards, and of a text that is cut by one: that takes quadratic time."""
 
 KNOWN = {
     "HOME": "~",
@@ -132,7 +135,7 @@ def _looked_up(name: str, index: str | None, variables: Mapping[str, Value], arg
     if found is None:
         if name in KNOWN:
             return text(KNOWN[name])
-        labels = {f"${name}", Source.HOST_INFO} if name in WHO else {f"${name}"}
+        labels = {f"${name}", Source.HOST_INFO, Source.WHO} if name in WHO else {f"${name}"}
         return Value(name=f"${name}", labels=frozenset(labels))
     return _element(found, index)
 
@@ -163,16 +166,34 @@ def _changed(value: Value, rest: str, variables: Mapping[str, Value], arguments:
         return _substituted(value, rest)
     if rest[:1] in ("#", "%"):
         pattern = rest.lstrip("#%")
-        if pattern.isalnum():
-            return each(
-                value, lambda known: known.removeprefix(pattern) if rest[0] == "#" else known.removesuffix(pattern)
-            )
-        return Value(labels=value.labels)
+        longest = rest[:2] in ("##", "%%")
+        return _trimmed(value, _plain(pattern, variables, arguments).exact, longest=longest, end=rest[0] == "%")
     if rest in ("^^", "^"):
         return each(value, str.upper)
     if rest in (",,", ","):
         return each(value, str.lower)
     return value
+
+
+def _trimmed(value: Value, pattern: str | None, *, longest: bool, end: bool) -> Value:
+    """Return what `${name#pattern}` (`##` for the longest, `%` and `%%` at the end) leaves of a text."""
+    if pattern is None or len(pattern) > LONGEST_TRIMMING:
+        return Value(labels=value.labels)
+    plain = not set(pattern) & set("*?[\\")
+
+    def cut(known: str) -> str | None:
+        if plain:
+            return known.removesuffix(pattern) if end else known.removeprefix(pattern)
+        if len(known) > LONGEST_TRIMMED:
+            return None
+        lengths = range(len(known), -1, -1) if longest else range(len(known) + 1)
+        for length in lengths:
+            at = len(known) - length
+            if fnmatch.fnmatchcase(known[at:] if end else known[:length], pattern):
+                return known[:at] if end else known[length:]
+        return known
+
+    return each(value, cut, labels=() if plain else fold.ASSEMBLED)
 
 
 def _sliced(value: Value, slice_: re.Match[str]) -> Value:

@@ -14,8 +14,12 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
+    from runner.risk.model.acts import Place
     from runner.risk.shell.command import ShellContext
 
+LATEST = 40
+"""Acts that are looked at for the reading of a file that is written in the same line."""
+EMPTYING = (":", "true", "cat /dev/null", "echo -n", "printf ")
 SOCKET = re.compile(r"/dev/(tcp|udp)/")
 
 
@@ -56,7 +60,22 @@ def write_redirect(shell: ShellContext, redirect: Redirect, data: Value, command
         return
     kind = "append" if ">>" in operator else "write"
     fields = {"path": redirect.target, "data": data, "command": command}
+    if kind == "write":
+        fields.update(overwriting(shell, redirect.target, redirect.place))
+        if data.exact == "" or command.text in EMPTYING or (command.unknown and data is UNKNOWN):
+            fields["empties"] = text("yes")
     shell.nested.done(shell.trail.add(kind, operator, fields, redirect.place))
+
+
+def overwriting(shell: ShellContext, path: Value, where: Place) -> dict[str, Value]:
+    """Return the field that says that the commands of one line read the file that they write, and so empty it."""
+    known = path.exact
+    if known is None or known.startswith("/dev/"):
+        return {}
+    for act in shell.trail.acts[:-LATEST:-1]:
+        if act.kind == "read" and act.place[0] == where[0] and act.get("path").exact == known:
+            return {"itself": text("yes")}
+    return {}
 
 
 def _connects(shell: ShellContext, redirect: Redirect) -> bool:

@@ -6,14 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.risk.model import fold
+from runner.risk.model.broken import first_broken
 from runner.risk.model.value import UNKNOWN, Value, concatenate, either, text
 from runner.risk.shell.assignments import Assignments
 from runner.risk.shell.command import ShellContext, ShellState
 from runner.risk.shell.expansion import brace_words
+from runner.risk.shell.noted import MANY, MANY_TURNS, depends_on, note_flood, note_output
 from runner.risk.shell.redirects import read_redirects, redirects_of, write_redirect
 from runner.risk.shell.simple import SimpleCommands, hides_name
 from runner.risk.shell.syntax import is_cut_off, parse, place, source
 from runner.risk.shell.words import ShellWords
+from runner.risk.trace.conditions import note_condition
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +44,7 @@ class Shell:
         self.shell = ShellContext(trail, nested, state or ShellState(), holes, self._inner)
         self.broken = False
         """Whether a part of the script could not be parsed."""
+        self.broken_at: Place | None = None
         self.cut_off = False
         """Whether a statement in such a part was not read at all."""
         self.words = ShellWords(self.shell, self.block)
@@ -51,6 +55,7 @@ class Shell:
         """Go through a script; return what it would print, as far as that is known."""
         root = parse(code)
         self.broken = root.has_error
+        self.broken_at = first_broken(root) if root.has_error else None
         self.cut_off = root.has_error and is_cut_off(root)
         result = self.block(root.named_children, stdin)
         state = self.shell.state
@@ -91,6 +96,15 @@ class Shell:
 
     def _parts(self, node: Node, stdin: Value) -> Value:
         return self.block(node.named_children, stdin)
+
+    def _if(self, node: Node, stdin: Value) -> Value:
+        """Follow `if`, and note what is done only on a certain machine or at a certain time."""
+        start = len(self.shell.trail.acts)
+        result = self._branch(node, stdin)
+        condition = node.child_by_field_name("condition")
+        if condition is not None:
+            note_condition(self.shell.trail, depends_on(self.shell, condition), start, place(condition))
+        return result
 
     def _branch(self, node: Node, stdin: Value) -> Value:
         with self.shell.branch():
@@ -142,7 +156,11 @@ class Shell:
 
     def _list(self, node: Node, stdin: Value) -> Value:
         """Follow `a && b || c`: with `||` the first one's output is as good as any."""
+        start = len(self.shell.trail.acts)
         outputs = [output for part in node.named_children if (output := self.statement(part, stdin)) is not UNKNOWN]
+        first = node.named_children[0] if node.named_children else node
+        if first.type == "test_command":
+            note_condition(self.shell.trail, depends_on(self.shell, first), start, place(first))
         if any(child.type == "||" for child in node.children) and outputs:
             return either(outputs) if all(output.exact is not None for output in outputs) else outputs[0]
         return _together(outputs)
@@ -154,6 +172,7 @@ class Shell:
                     first = node.named_children[0]
                     if first.type == "command" and source(first).strip() in ("true", ":", "1"):
                         self.shell.trail.add("forever", "while", {}, place(first))
+                        note_flood(self.shell, child)
                     return self.block(child.named_children, stdin)
                 self.statement(child, stdin)
             return UNKNOWN
@@ -178,6 +197,8 @@ class Shell:
                 variables[name] = value
                 outputs.append(self.block(body.named_children, stdin))
             return concatenate(outputs)
+        if len(values) >= MANY or (given and MANY_TURNS.match(source(given[0]))):
+            note_flood(self.shell, body)
         return self._branch(body, stdin)
 
     def _counting(self, node: Node, stdin: Value) -> Value:
@@ -259,6 +280,8 @@ class Shell:
         shell.background = _in_background(node)
         hidden = fold.ASSEMBLED if hides_name(node, words[0]) else frozenset[str]()
         output = self.simple.start(words, stdin, place(node), redirects, hidden)
+        if output.labels:
+            note_output(shell, node, words, output, redirects)
         for redirect in redirects:
             write_redirect(shell, redirect, output, concatenate(words[:30], " "))
         return UNKNOWN if any(r.operator in TO_FILE and r.descriptor in ("", "1") for r in redirects) else output
@@ -296,9 +319,8 @@ STATEMENTS: dict[str, Callable[[Shell, Node, Value], Value]] = {
     "variable_assignments": Shell._assignments,
     **dict.fromkeys(("declaration_command", "unset_command"), Shell._declaration),
     "compound_statement": Shell._compound,
-    **dict.fromkeys(
-        ("if_statement", "elif_clause", "else_clause", "case_statement", "case_item", "do_group"), Shell._branch
-    ),
+    "if_statement": Shell._if,
+    **dict.fromkeys(("elif_clause", "else_clause", "case_statement", "case_item", "do_group"), Shell._branch),
     "while_statement": Shell._while,
     "for_statement": Shell._for,
     "c_style_for_statement": Shell._counting,

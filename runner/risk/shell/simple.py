@@ -37,6 +37,8 @@ ABOUT_HOST = """
 """
 INFORMERS = {
     **dict.fromkeys(ABOUT_HOST.split(), frozenset({"host-info"})),
+    **dict.fromkeys(("whoami", "hostname", "logname", "hostnamectl"), frozenset({"host-info", "who"})),
+    "date": frozenset({"clock"}),
     **dict.fromkeys(("ps", "pgrep", "pidof", "top", "lsof", "fuser", "tasklist"), frozenset({"process"})),
     **dict.fromkeys(("env", "printenv"), frozenset({"environment"})),
 }
@@ -89,7 +91,7 @@ class SimpleCommands:
         if matched:
             hidden |= fold.ASSEMBLED
         if (body := state.functions.get(name)) is not None:
-            return self.follow(name, body, words[1:], stdin)
+            return self.follow(name, body, words[1:], stdin, given=True)
         if (alias := state.aliases.get(name)) is not None and alias.exact and name not in state.active:
             if len(state.active) >= MOST_ALIASES:
                 raise TooDeep
@@ -129,23 +131,25 @@ class SimpleCommands:
         elif words[0].labels or not words[0].exact or "/" in words[0].text or shell.nested.origin(words[0]):
             shell.nested.started(words[0], command.labels, command.place)
         self._uses(command)
+        if command.name == "printenv" and (asked := [word.text for word in words[1:] if word.text[:1] != "-"]):
+            return Value(labels=frozenset(f"${name}" for name in asked))
         if command.name in INFORMERS:
             return Value(labels=labels_of((*words, command.stdin)) | INFORMERS[command.name])
         return labels_only(words, command.stdin)
 
-    def follow(self, name: str, body: Node, arguments: list[Value], stdin: Value) -> Value:
-        """Call a function of the script."""
+    def follow(self, name: str, body: Node, arguments: list[Value], stdin: Value, *, given: bool = False) -> Value:
+        """Call a function of the script; `given` says whether these are its arguments."""
         state = self.shell.state
         state.called.add(name)
         if name in state.active:
             return UNKNOWN
-        outside = state.arguments
-        state.arguments = arguments
+        outside = state.arguments, state.given
+        state.arguments, state.given = arguments, given
         state.active.add(name)
         try:
             return self.statement(body, stdin)
         finally:
-            state.arguments = outside
+            state.arguments, state.given = outside
             state.active.discard(name)
 
     def _uses(self, command: Command) -> None:

@@ -171,6 +171,8 @@ class ShellWords:
             ):
                 self.word(child)
         written = source(node)
+        if written.strip("${}") in ("@", "*") and self.shell.state.given and not self.shell.state.arguments:
+            return Value(items=[])
         if self.shell.state.names and (real := self.shell.state.names.get(written.strip("${}"))) is not None:
             written = f"${{{real}}}"
         return expand(written, self.shell.state.variables, self.shell.state.arguments)

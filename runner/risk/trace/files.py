@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from runner.risk.model.acts import Act, Place, Source
@@ -18,6 +19,8 @@ MOST_SCRIPTS = 20
 LONGEST_FOLDER = 120
 IN_MEMORY = "in-memory"
 """The label of a database that is in no file."""
+MEMORY = re.compile(r":memory:|file:[^?]{0,200}\?(?:[^#]{0,200}&)?mode=memory(?:[&#].{0,200})?|file::memory:.{0,200}")
+"""Names by which SQLite keeps a database in memory, in no file."""
 FOUND_IN = "in:"
 """Begins the label of what a walk finds; its folder follows."""
 KIND_LABELS = {
@@ -51,13 +54,15 @@ class WrittenFiles:
             for kind in self.targets.of(known):
                 if kind in KIND_LABELS:
                     labels.add(KIND_LABELS[kind])
-        if path.exact == ":memory:":
+        if path.exact is not None and MEMORY.fullmatch(path.exact):
             labels.add(IN_MEMORY)
         if "found" in path.labels:
             labels.add("found")
         return frozenset(labels)
 
     def _written(self, act: Act) -> frozenset[str]:
+        if act.kind == "write" and _is_rewritten(act.get("path"), act.get("data")):
+            act.fields["rewrites"] = text("yes")
         piece = act.kind == "append" or act.name.endswith(("write", "writelines"))
         self._wrote(act.get("path"), act.get("data"), act.place, piece)
         return NO_LABELS
@@ -111,6 +116,13 @@ class WrittenFiles:
             if len(text_so_far) < LONGEST_SCRIPT and len(self.scripts) < MOST_SCRIPTS:
                 self.scripts[path.text] = text_so_far, place
 
+    def settle(self) -> None:
+        """Take back that a file is emptied where the program makes or adds to it: that begins a file of its own."""
+        own = {act.get("path").exact for act in self.trail.acts if act.kind in ("append", "make")}
+        for act in self.trail.acts:
+            if "empties" in act.fields and act.get("path").exact in own:
+                del act.fields["empties"]
+
     def origin(self, path: Value) -> frozenset[str]:
         """Return the labels of what the program has written to `path`."""
         found: set[str] = set()
@@ -155,3 +167,19 @@ def keys(path: Value) -> list[str]:
     if path.fields is not None and "path" in path.fields:
         found += keys(path.fields["path"])
     return [*found, *variables]
+
+
+def _is_rewritten(path: Value, data: Value) -> bool:
+    """Return whether a file that was found in a folder gets something made of what was read, in its own place."""
+    if "path" in (path.fields or ()):
+        path = (path.fields or {})["path"]
+    if "found" not in path.labels or not labels_of((data,)) & {Source.FILE, "found"}:
+        return False
+    if path.name.endswith(("replace()", "sub()")) or "with_" in path.name:
+        return False
+    folders = [label[len(FOUND_IN) :].strip("./") for label in path.labels if label.startswith(FOUND_IN)]
+    return not path.texts or any(
+        known.endswith(HOLE)
+        and any(known.partition(HOLE)[0].strip("./") in ("", folder) for folder in folders or ("",))
+        for known in path.texts
+    )

@@ -25,6 +25,7 @@ MOST_CALLS = 8
 MOST_SIMPLE_CALLS = 400
 """As MOST_CALLS, for functions that are a single expression."""
 
+MOCKED = frozenset({"mocked"})
 RUNNERS = frozenset(["eval", "exec", "Function"])
 """Functions that run a text as code."""
 
@@ -51,6 +52,8 @@ class Machine(Values):
         self.functions: list[Function] = []
         self.depth = 0
         self.returned: list[list[Value]] = []
+        self.mocked: tuple[str, ...] = ()
+        """Functions, or what their names begin with, that a test has replaced where the program stands."""
         self.raised: list[Value] = []
         """What the program has thrown so far."""
         self.variables: dict[str, Value] = {}
@@ -105,6 +108,18 @@ class Machine(Values):
         self.callbacks(called, args, named, result)
         return result
 
+    def read_by(self, getter: Value, owner: Value) -> Value:
+        assert getter.function is not None
+        return self.follow(getter.function, [], {}, owner)
+
+    def reach(self, owner: Value, name: str, labels: frozenset[str] = NO_LABELS) -> Value:
+        """Return `owner.name`; a language may know many ways to the same thing."""
+        return self.attribute(owner, name, labels)
+
+    def caught(self, before: int) -> Value:
+        """Return what a handler catches: what was thrown since `before` were, or what was thrown lately at all."""
+        return either(self.raised[before:][-4:] or self.raised[-4:])
+
     def weighed(self, made: Value) -> Value:
         """`made`, paid for by its size: long texts and lists cost more than the step that makes them."""
         if made.texts or made.items:
@@ -130,7 +145,8 @@ class Machine(Values):
         owner = called.owner
         if act:
             fields = {key: picked(where, owner, args, named) for key, where in meaning.fields}
-            done = self.trail.add(act, called.name, fields, place, called.labels)
+            labels = called.labels | MOCKED if self.mocked and self.is_mocked(called.name) else called.labels
+            done = self.trail.add(act, called.name, fields, place, labels)
             result = result.labelled(self.nested.done(done))
         if meaning.gives:
             result = result.labelled(meaning.gives)
@@ -145,6 +161,15 @@ class Machine(Values):
         if meaning.becomes:
             result = Value(result.texts, meaning.becomes, result.labels, result.items, result.fields)
         return result
+
+    def is_mocked(self, name: str) -> bool:
+        """Return whether a test has replaced the function."""
+        plain = name.replace("()", "")
+        return any(plain.startswith(one) or one.endswith(f".{plain}") for one in self.mocked)
+
+    def unbound(self, parameter: str, labels: frozenset[str]) -> Value:
+        """Return the value of a parameter that gets none: what a program calls by itself nobody knows."""
+        return reference(f"~{parameter}", labels)
 
     def callbacks(self, called: Value, args: Sequence[Value], named: Mapping[str, Value], result: Value) -> None:
         """Functions handed to a call are called some time, with something that comes from it."""
@@ -258,7 +283,7 @@ class Machine(Values):
             elif parameter in function.defaults:
                 value = function.defaults[parameter]
             else:
-                value = reference(f"~{parameter}", labels)
+                value = self.unbound(parameter, labels)
             if value.unknown or (value.name and not value.texts):
                 value = value.labelled((f"${parameter}",)) if value.function is None and value.kind is None else value
             names[parameter] = value

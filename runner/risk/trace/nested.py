@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from runner.risk.javascript.program import JavaScript
 from runner.risk.model import fold
+from runner.risk.model.acts import DEEPEST_NESTING
 from runner.risk.model.value import HOLE, NO_LABELS, UNKNOWN, Value, concatenate, labels_of, text
 from runner.risk.python.program import Python
-from runner.risk.python.syntax import Repair, Unparsed, parse, recoded
+from runner.risk.python.syntax import Repair, Unparsed, broken_at, parse, recoded
 from runner.risk.rules.packages import mistaken_for, name_of
+from runner.risk.run_files import run_file
 from runner.risk.shell.script import Shell
 from runner.risk.sql import Effect, changes
-from runner.risk.tool_files import MAKEFILE, recipes
 from runner.risk.trace.files import WrittenFiles, keys
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
     from runner.risk.rules.rule import Search
     from runner.risk.trace.world import FollowedProgram, ShellCaller
 
-DEEPEST = 6
-"""Languages inside languages that are followed; one more is a finding."""
 LONGEST_EVIDENCE = 200
+MOST_LINES = 50
+"""Printed lines that are put together."""
 LONGEST_STARTED = 100_000
 """Characters of a file that is started, beyond which it is not followed."""
 FIRST_LINES = {"python": "python", "node": "javascript", "perl": "perl", "ruby": "ruby", "php": "php", "sh": "shell"}
@@ -58,8 +59,15 @@ class Nested:
         """Whether the code has literals whose letters are written as numbers."""
         self.given: Mapping[str, Value] = {}
         """Variables that are handed to the program."""
+        self.lines: list[Value] = []
+        """What the program in another language that is being followed has printed."""
         self.mentions: Search | None = None
         """What to look for in texts, when it is anywhere in the code."""
+
+    def printed(self, value: Value) -> None:
+        """Note a line that the program prints."""
+        if len(self.lines) < MOST_LINES:
+            self.lines.append(value)
 
     def mentioned(self, known: str, place: Place) -> None:
         """Note a text of the program that is enough by itself."""
@@ -79,7 +87,7 @@ class Nested:
             self.trail.add("recoded", encoding, {}, (1, 0, 1, 0))
         tree, repaired = parse(code)
         if repaired:
-            self._repaired("python", repaired is Repair.LEFT_OUT)
+            self._repaired("python", repaired is Repair.LEFT_OUT, broken_at(code) if self.trail.depth == 0 else None)
         program = Python(self.knowledge.python, self.trail, self)
         program.lines = code.split("\n") if self.escapes else []
         if self.trail.depth == 0:
@@ -93,7 +101,7 @@ class Nested:
             program.shell.state.variables.update(self.given)
         result = program.run(code, stdin)
         if program.broken and self.trail.depth == 0:
-            self._repaired("shell", program.cut_off)
+            self._repaired("shell", program.cut_off, program.broken_at)
         return result
 
     def javascript(self, code: str) -> Value:
@@ -102,14 +110,15 @@ class Nested:
             program.scope.names.update(self.given)
         result = program.run(code)
         if program.broken and self.trail.depth == 0:
-            self._repaired("javascript", program.cut_off)
+            self._repaired("javascript", program.cut_off, program.broken_at)
         return result
 
-    def _repaired(self, language: str, left_out: bool) -> None:
+    def _repaired(self, language: str, left_out: bool, at: Place | None) -> None:
         """Note a program that is not valid; `left_out` says whether parts of it were not read at all."""
-        self.trail.add("repaired", language, {}, (1, 0, 1, 0))
+        place = at or (1, 0, 1, 0)
+        self.trail.add("repaired", language, {}, place)
         if left_out and self.trail.depth == 0:
-            self.trail.add("left-out", language, {}, (1, 0, 1, 0))
+            self.trail.add("left-out", language, {}, place)
 
     # Acts.
 
@@ -140,16 +149,17 @@ class Nested:
 
     def finish(self) -> None:
         """Look at the scripts that the program has written down: nobody writes one for nothing."""
+        self.files.settle()
         while self.files.scripts:
             path, (code, place) = self.files.scripts.popitem()
             self._script(path, code, place)
 
     def _script(self, path: str, code: str, place: Place) -> None:
-        if MAKEFILE.match(path):
-            code, path = recipes(code), "recipes.sh"
         language = next((known for end, known in SCRIPTS.items() if path.lower().endswith(end)), "")
+        if (run := run_file(path, code)) is not None:
+            language, code = run.language.value, run.code
         language = language or _by_first_line(code)
-        if not language or self.trail.depth >= DEEPEST:
+        if not language or self.trail.depth >= DEEPEST_NESTING:
             return
         with self.trail.inside(place, code[:LONGEST_EVIDENCE], "written"):
             if language == "shell":
@@ -163,7 +173,7 @@ class Nested:
         self.done(act)
         code = self.content(path).exact
         language = language or _language_of(path.text, code or "")
-        if code is None or not language or self.trail.depth >= DEEPEST or len(code) > LONGEST_STARTED:
+        if code is None or not language or self.trail.depth >= DEEPEST_NESTING or len(code) > LONGEST_STARTED:
             return
         act.fields["followed"] = text("yes")
         with self.trail.inside(place, code[:LONGEST_EVIDENCE], language):
@@ -181,8 +191,7 @@ class Nested:
             origin |= self.origin(item)
         act.fields["origin"] = Value(labels=origin)
         act.fields["program"] = command.items[0] if command.items else command
-        if self.trail.depth >= DEEPEST:
-            self.trail.add("too-deep", act.name, {}, place)
+        if self.trail.is_too_deep(act.name, place):
             return NO_LABELS
         self._written_code(command, place)
         labels = labels_of((command,)) | {"output"}
@@ -223,12 +232,17 @@ class Nested:
         act.fields["origin"] = Value(labels=self.origin(code))
         if not code.texts or language in ("", "shell") or act.name in ("exec", "eval", "execfile", "Function"):
             return NO_LABELS
-        if self.trail.depth >= DEEPEST:
-            self.trail.add("too-deep", act.name, {}, act.place)
+        if self.trail.is_too_deep(act.name, act.place):
             return NO_LABELS
-        for known in code.texts[:3]:
-            with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), language):
-                self._other(language, known)
+        outside, self.lines = self.lines, []
+        try:
+            for known in code.texts[:3]:
+                with self.trail.inside(act.place, known[:LONGEST_EVIDENCE].replace(HOLE, "…"), language):
+                    self._other(language, known)
+            if self.lines:
+                act.fields["printed"] = concatenate(self.lines, "\n")
+        finally:
+            self.lines = outside
         return code.labels
 
     def _other(self, language: str, code: str) -> None:
@@ -252,7 +266,7 @@ class Nested:
         for pattern in self.knowledge.foreign:
             if language not in pattern.languages:
                 continue
-            for count, match in enumerate(pattern.pattern.finditer(code)):
+            for count, match in enumerate(pattern.pattern.all_in(code)):
                 if count == 20:
                     break
                 fields = {key: text(value) for key, value in match.groupdict().items() if value is not None}
@@ -264,8 +278,7 @@ class Nested:
         self, command: ShellCaller, code: Value, arguments: Sequence[Value] = (), stdin: Value = UNKNOWN
     ) -> Value:
         """Follow a script inside a script (`bash -c`, `eval`, a pipe into `sh`); return what it prints."""
-        if self.trail.depth >= DEEPEST:
-            self.trail.add("too-deep", command.name, {}, command.place)
+        if self.trail.is_too_deep(command.name, command.place):
             return UNKNOWN
         outputs = []
         for known in code.texts[:3]:
@@ -279,8 +292,7 @@ class Nested:
         """`exec` and `eval`: code that runs where it stands, in the program that holds it."""
         act.fields["origin"] = Value(labels=self.origin(code))
         result = Value(labels=code.labels)
-        if self.trail.depth >= DEEPEST:
-            self.trail.add("too-deep", act.name, {}, act.place)
+        if self.trail.is_too_deep(act.name, act.place):
             return result
         for known in code.texts[:3]:
             if not known.strip(HOLE + " \n"):

@@ -59,9 +59,13 @@ class Values:
 
     def attribute(self, owner: Value, name: str, extra: frozenset[str] = NO_LABELS) -> Value:
         if owner.fields is not None and (found := owner.fields.get(name)) is not None:
+            if found.function is not None and found.function.getter:
+                return self.read_by(found, owner)
             return found if not extra else found.labelled(extra)
         if owner.kind is not None and (found := self._member(owner.kind, name)) is not None:
             bound = found
+            if found.function is not None and found.function.getter and owner.fields is not None:
+                return self.read_by(found, owner)
             if found.function is not None and owner.fields is not None:
                 bound = Value(name=found.name, labels=found.labels | extra)
                 bound.function, bound.owner, bound.attribute = found.function, owner, name
@@ -82,6 +86,10 @@ class Values:
             made.texts = (program,)
             made.labels |= {"own"}
         return made
+
+    def read_by(self, getter: Value, owner: Value) -> Value:
+        """Return what reading an attribute through a function of the program gives."""
+        raise NotImplementedError
 
     def _member(self, kind: Class, name: str, depth: int = 0) -> Value | None:
         if (found := kind.members.get(name)) is not None:

@@ -54,6 +54,9 @@ class World(Protocol):
     def written_out(self, source: str, place: Place) -> None:
         """Note a literal whose letters are written as numbers; `source` is how it stands in the code."""
 
+    def printed(self, value: Value) -> None:
+        """Note a line that the program prints."""
+
     def done(self, act: Act) -> frozenset[str]:
         """Follow up an act just done; return labels for what it gives."""
 

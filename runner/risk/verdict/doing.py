@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runner.model.verdict import Verb
+from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, labels_of
 from runner.risk.outline_data import words
 from runner.risk.verdict import files
@@ -250,6 +251,25 @@ def _on_machine(words: str) -> Describe:
     return lambda act, targets: (Verb.CHANGES_SYSTEM, Named(words))
 
 
+def _prints(act: Act, targets: Targets) -> Described:
+    return Verb.CHANGES_SYSTEM, Named(f"prints {data_of((act.get('data'),))} for the agent to read")
+
+
+def _depends(act: Act, targets: Targets) -> Described:
+    labels = act.get("on").labels
+    who, clock = "on a certain machine or for a certain user", "at a certain time"
+    where = who if Source.WHO in labels else clock if Source.CLOCK in labels else "where it is not being tried out"
+    return Verb.CHANGES_SYSTEM, Named(f"does some of it only {where}")
+
+
+def _floods(act: Act, targets: Targets) -> Described:
+    return Verb.CHANGES_SYSTEM, Named(f"takes up {act.get('what').text or 'the machine'} without end")
+
+
+def _steers(act: Act, targets: Targets) -> Described:
+    return Verb.CHANGES_SYSTEM, Named(f"sets {identifier(act.name)}, which changes what programs run")
+
+
 Describe = Callable[["Act", "Targets"], Described]
 BY_KIND: dict[str, Describe] = {
     "delete": files.deletes,
@@ -307,6 +327,11 @@ BY_KIND: dict[str, Describe] = {
     "processes": _on_machine("looks at the programs that run"),
     "search-environment": _on_machine("looks through the environment"),
     "identity-change": _on_machine("changes its user"),
+    "print": _prints,
+    "tamper": _on_machine("changes the clock"),
+    "conditioned": _depends,
+    "flood": _floods,
+    "steer": _steers,
 }
 """What acts of each kind are in words; the others are named by the findings about them."""
 WITHOUT_WORDS = words(

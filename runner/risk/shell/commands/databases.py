@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.risk.model.value import UNKNOWN, Value, concatenate, text
+from runner.risk.shell.commands.escapes import statement_runs
 
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
@@ -30,7 +31,8 @@ def client(statements: str, files: str, valued: str = "", *, operands: bool = Fa
             given = [command.stdin]
         where = text(database.text or command.name)
         for statement in given:
-            command.act("query", sql=statement, where=where)
+            statement_runs(command, statement)
+            command.act("query", sql=statement, at=where)
         return None
 
     return handle

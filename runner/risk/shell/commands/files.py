@@ -55,9 +55,34 @@ def remove(command: Command) -> Value | None:
 
 
 def truncate(command: Command) -> Value | None:
-    _, operands = command.parsed("-s --size -r --reference")
+    options, operands = command.parsed("-s --size -r --reference")
+    size = (options.get("-s") or options.get("--size") or UNKNOWN).text
+    empties = text("yes") if size.lstrip("0") in ("", "K", "M", "G") else UNKNOWN
     for path in operands[:20]:
-        command.act("write", path=command.placed(path), data=text(""))
+        command.act("write", path=command.placed(path), data=text(""), empties=empties)
+    return UNKNOWN
+
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
+SIZE = re.compile(r"(\d{1,12})([KMGTP]?)(?:i?B)?", re.IGNORECASE)
+FILLS = 20 << 30
+"""Bytes of a file from which on it takes up a disk that others need."""
+
+
+def bytes_of(size: str) -> int:
+    """Return the bytes of `400G`; 0 for what is no size."""
+    match = SIZE.fullmatch(size.strip())
+    return int(match[1]) * UNITS[match[2].upper()] if match is not None else 0
+
+
+def allocate(command: Command) -> Value | None:
+    """fallocate -l SIZE FILE, mkfile SIZE FILE."""
+    options, operands = command.parsed("-l --length -o --offset")
+    size = (options.get("-l") or options.get("--length") or (operands[0] if operands else UNKNOWN)).text
+    if bytes_of(size) >= FILLS:
+        command.act("flood", what=text("the disk"))
+    for path in operands[-1:]:
+        command.act("write", path=command.placed(path))
     return UNKNOWN
 
 
@@ -72,7 +97,9 @@ def transfer(kind: str) -> Handler:
                 return UNKNOWN
             target, operands = operands[-1], operands[:-1]
         for path in operands[:20]:
-            command.act(kind, source=command.placed(path), path=command.placed(target), mode=options.get("-m", UNKNOWN))
+            empties = text("yes") if kind == "copy" and path.text == "/dev/null" else UNKNOWN
+            fields = {"mode": options.get("-m", UNKNOWN), "empties": empties}
+            command.act(kind, source=command.placed(path), path=command.placed(target), **fields)
         return UNKNOWN
 
     return handle
@@ -108,6 +135,9 @@ def copy_blocks(command: Command) -> Value | None:
     labels: frozenset[str] = frozenset()
     if "if" in named:
         labels = command.act("read", path=text(named["if"])).labels
+    times = int(named["count"]) if named.get("count", "").isdigit() else 1
+    if "of" in named and named.get("if", "").startswith("/dev/") and bytes_of(named.get("bs", "512")) * times >= FILLS:
+        command.act("flood", what=text("the disk"))
     if "of" in named:
         command.act(
             "write",

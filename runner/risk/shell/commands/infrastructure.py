@@ -13,7 +13,7 @@ from runner.risk.shell.commands.system import container as container_rights
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner.risk.shell.command import Command
+    from runner.risk.shell.command import Command, Handler
 
 DRY = ("--dry-run", "--dry_run", "--dryrun", "-n", "--no-act", "--just-print")
 SPACES = ("-n", "--namespace")
@@ -28,6 +28,10 @@ REMOVING = re.compile(
     r"(delete|terminate|remove|destroy|purge|deregister|revoke|rb|rm|wipe|drop|empty|disable)(-[\w-]+)?|del"
 )
 """Words of cloud tools that take something away: `delete-bucket`, `terminate-instances`, `rb`."""
+DEPLOYS = re.compile(
+    r"(create|update|put|deploy|modify|set|attach|authorize|run|start|stop|reboot|add)(-[\w-]+)?|sync|cp|mv"
+)
+CHECKS = frozenset(("--check", "--syntax-check", "--list-tasks", "--list-hosts", "--version", "--help"))
 SAVED = re.compile(r"--force-with-lease|--force-if-includes")
 
 
@@ -41,7 +45,19 @@ def cluster(command: Command) -> Value | None:
             _destroys(command, "" if named else "resources", named, "the cluster", _named(options, *SPACES))
         elif words[0] in ("scale", "autoscale") and options.get("--replicas", UNKNOWN).text == "0":
             _destroys(command, "all replicas of", named, "the cluster", _named(options, *SPACES))
-        elif words[0] in ("apply", "replace", "patch", "create", "set", "rollout", "edit", "annotate", "label"):
+        elif words[0] in (
+            "apply",
+            "replace",
+            "patch",
+            "create",
+            "set",
+            "rollout",
+            "edit",
+            "annotate",
+            "label",
+            "run",
+            "exec",
+        ):
             command.act("configure", target=text(f"{words[0]} {named}".strip()), at=text("the cluster"))
     return cluster_secrets(command)
 
@@ -51,6 +67,8 @@ def helm(command: Command) -> Value | None:
     words = _plain(operands)
     if words[:1] and words[0] in ("uninstall", "delete", "del", "un") and not _is_dry(command):
         _destroys(command, "the release", " ".join(words[1:3]), "the cluster", _named(options, *SPACES))
+    elif words[:1] and words[0] in ("install", "upgrade", "rollback") and not _is_dry(command):
+        command.act("configure", target=text(" ".join(words[:3])), at=text("the cluster"))
     return None
 
 
@@ -67,6 +85,8 @@ def terraform(command: Command) -> Value | None:
         _destroys(command, "" if part else "everything", part, "the infrastructure")
     elif verb == "state" and words[1:2] == ["rm"]:
         _destroys(command, "", " ".join(words[2:4]), "the state of the infrastructure")
+    elif verb in ("apply", "up", "deploy", "import", "taint", "refresh") or words[:2] == ["run-all", "apply"]:
+        command.act("configure", target=text(" ".join(words[:3])), at=text("the infrastructure"))
     return None
 
 
@@ -81,7 +101,28 @@ def cloud(command: Command) -> Value | None:
         what = " ".join(words[max(at - 1, 0) : at] + words[at + 1 : at + 3]) or words[at]
         named = next((word for word in words[at + 1 :] if "://" in word), what)
         _destroys(command, "", named, f"the cloud ({command.name})")
+    elif "--delete" in {word.text for word in command.arguments[:MOST_WORDS]} and "sync" in words[:3]:
+        target = words[-1] if len(words) > 2 else ""
+        _destroys(command, "whatever is not in the source", target, f"the cloud ({command.name})")
+    elif any(map(DEPLOYS.fullmatch, words[:4])):
+        command.act("configure", target=text(" ".join(words[:4])), at=text("the cloud"))
     return None
+
+
+def deploys(*verbs: str) -> Handler:
+    """Return the handler of a tool of which `verbs` change what runs elsewhere; with none, any use of it does."""
+
+    def handle(command: Command) -> Value | None:
+        words = _plain(command.arguments)
+        checks = {word.text for word in command.arguments[:MOST_WORDS]} & CHECKS
+        if (not verbs or (words[:1] and words[0] in verbs)) and words and not checks and not _is_dry(command):
+            if words[0] in ("remove", "destroy", "down", "delete"):
+                _destroys(command, "what is deployed", "", f"the cloud ({command.name})")
+            else:
+                command.act("configure", target=text(" ".join([command.name, *words[:2]])), at=text("other machines"))
+        return None
+
+    return handle
 
 
 def container(command: Command) -> Value | None:

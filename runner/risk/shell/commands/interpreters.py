@@ -89,7 +89,7 @@ CODE_OPTIONS = {
         CodeOptions("perl", valued=frozenset({"-r", "-I", "-M", "-m", "-l"})),
         CodeOptions("ruby", valued=frozenset({"-r", "-I", "-M", "-m", "-l"})),
         CodeOptions("lua"),
-        CodeOptions("tcl"),
+        CodeOptions("tcl", ("-c", "-e")),
     )
 }
 
@@ -130,8 +130,21 @@ def _interpret(command: Command, options: CodeOptions) -> Value:
                 return _program_file(command, options.language, arguments[at:])
             break
     if codes:
+        if options.language in ("perl", "ruby") and any(map(IN_PLACE.match, (word.text for word in arguments[:at]))):
+            _edits(command, arguments[at:])
         return command.code(options.language, concatenate(codes, "\n"))
     return command.code(options.language, command.stdin) if command.stdin is not UNKNOWN else UNKNOWN
+
+
+IN_PLACE = re.compile(r"-[a-zA-Z0]*i")
+
+
+def _edits(command: Command, paths: Sequence[Value]) -> None:
+    """perl -pi -e CODE FILES: the files are rewritten."""
+    for path in paths[:20]:
+        if not path.text.startswith("-"):
+            found = path if path.exact is not None else path.labelled(("listed",))
+            command.act("write", path=command.placed(found), edit=text("yes"))
 
 
 def _code_behind(arguments: list[Value], at: int, flag: str) -> tuple[list[Value], int]:
@@ -145,8 +158,12 @@ def _code_behind(arguments: list[Value], at: int, flag: str) -> tuple[list[Value
 
 def _module(command: Command, arguments: list[Value]) -> Value:
     """`python -m module`: modules that are commands run as such."""
-    if arguments[0].text in ("pip", "http.server"):
+    if arguments[0].text in ("pip", "http.server", "twine"):
         command.again(arguments)
+    elif arguments[0].text in ("timeit", "pdb", "cProfile", "profile", "trace"):
+        for one in arguments[1:]:
+            if not one.text.startswith("-") and not one.text.endswith(".py"):
+                command.code("python", one)
     command.act("module", name=arguments[0], line=concatenate(arguments, " "))
     return UNKNOWN
 

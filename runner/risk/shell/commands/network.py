@@ -50,6 +50,8 @@ CURL_DATA = (
 def curl(command: Command) -> Value | None:
     options, operands = command.parsed(CURL_VALUED)
     urls = [*operands, *([options["--url"]] if "--url" in options else [])]
+    if not urls and options.keys() & {"--version", "-V", "--help", "-h"}:
+        return None
     url = either(urls) if urls else UNKNOWN
     sent = _posted(command, CURL_DATA)
     upload = options.get("-T") or options.get("--upload-file")
@@ -192,12 +194,13 @@ def remote_copy(command: Command) -> Value | None:
     options, operands = command.parsed(
         "-P -i -o -F -c -l -S -e --rsh -f --exclude --include --filter --password-file --port --bwlimit"
     )
-    if len(operands) < 2:
+    if len(operands) < 2 or (command.name == "rsync" and options.keys() & {"-n", "--dry-run"}):
         return UNKNOWN
     sources, target = operands[:-1], operands[-1]
     remote = re.compile(r"^(?!/)[^/\s]+:|^\w+://")
-    if any(option.startswith("--del") for option in options) and not remote.match(target.text):
-        command.act("delete", path=command.placed(target), tree=text("yes"), tool=text(command.name))
+    if any(option.startswith("--del") for option in options):
+        path = target if remote.match(target.text) else command.placed(target)
+        command.act("delete", path=path, tree=text("yes"), tool=text(command.name))
     if (through := options.get("-e") or options.get("--rsh") or options.get("-S")) is not None and through.texts:
         command.script(through)
     if remote.match(target.text):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, either, text
 from runner.risk.shell.command import is_narrowed
+from runner.risk.shell.commands.escapes import recipe_fed
+from runner.risk.shell.steering import steers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +27,7 @@ def wrapper(valued: str, skip: int = 0) -> Handler:
         while operands and "=" in operands[0].text and operands[0].text.partition("=")[0].isidentifier():
             name, _, value = operands[0].text.partition("=")
             command.shell.state.variables[name] = text(value)
+            steers(command.shell, name, text(value), command.place)
             operands = operands[1:]
         if command.name == "env" and (split := options.get("-S") or options.get("--split-string")):
             return command.script(split)
@@ -216,16 +219,12 @@ def start(command: Command) -> Value | None:
 
 def settings_that_run(command: Command) -> Value | None:
     """git -c core.pager=..., make --eval=...: options whose value is a command."""
+    if command.name in ("make", "gmake"):
+        recipe_fed(command)
     for at, word in enumerate(command.arguments):
         following = command.arguments[at + 1].text if at + 1 < len(command.arguments) else ""
-        if command.name == "git" and word.text == "-c":
-            name, _, code = following.partition("=")
-            key = name.lower()
-            alias = key.startswith("alias.") and code.startswith("!")
-            if alias or re.fullmatch(r"core\.(pager|editor|sshcommand|fsmonitor)|diff\.external|pager\.\w+", key):
-                command.script(text(code.removeprefix("!"), labels=command.arguments[at + 1].labels))
-        elif command.name == "git" and word.text.startswith("alias.") and following.startswith("!"):
-            command.script(text(following[1:], labels=command.arguments[at + 1].labels))
+        if command.name == "git":
+            _git_runs(command, at)
         elif command.name in ("make", "gmake") and word.text.startswith(("--eval", "-E")):
             code = word.text.partition("=")[2] or following
             command.script(text(re.sub(r"^[\w\s.%-]*:[^;\n]*[;\n]", "", code)))
@@ -234,3 +233,53 @@ def settings_that_run(command: Command) -> Value | None:
             if match := re.match(r"(?:!|shell\s)(.+)", following):
                 command.script(text(match[1]))
     return None
+
+
+GIT_RUNS = re.compile(
+    r"core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|diff\.external|diff\..+\.(?:textconv|command)"
+    r"|filter\..+\.(?:clean|smudge|process)|merge\..+\.driver|(?:merge|diff)tool\..+\.cmd|sequence\.editor"
+    r"|gpg\.(?:.+\.)?program|pager\.\w+|uploadpack\.packobjectshook|trailer\..+\.(?:command|cmd)"
+    r"|remote\..+\.(?:uploadpack|receivepack)|(?:browser|man)\..+\.cmd|credential\.(?:.+\.)?helper|alias\..+"
+)
+"""Settings of git, in lower case, whose value is a command."""
+ONLY_WITH_MARK = ("alias.", "credential.")
+GIT_OPTIONS = frozenset(
+    ("--exec", "-x", "--extcmd", "--upload-pack", "-u", "--receive-pack", "--open-files-in-pager", "--to-cmd")
+)
+"""Options of some commands of git whose value is a command."""
+WITH_OPTIONS = frozenset(("rebase", "difftool", "clone", "fetch", "pull", "push", "ls-remote", "send-email"))
+
+
+def _git_runs(command: Command, at: int) -> None:
+    """Follow what the argument number `at` makes git run."""
+    arguments = command.arguments
+    word = arguments[at]
+    following = arguments[at + 1] if at + 1 < len(arguments) else UNKNOWN
+    name, equals, inline = word.text.partition("=")
+    verbs = {one.text for one in arguments[:at]}
+    if word.text in ("-c", "--config"):
+        key, _, code = following.text.partition("=")
+        _git_setting(command, key, text(code, labels=following.labels), at_once=True)
+    elif "." in name and not equals and "config" in verbs:
+        _git_setting(command, name, following, at_once=False)
+    elif _is_git_option(name, verbs):
+        command.script(text(inline, labels=word.labels) if equals else following)
+    elif word.text in ("run", "foreach") and verbs & {"bisect", "submodule"} and following.texts:
+        rest = [one for one in arguments[at + 1 :] if one.text != "--recursive"]
+        command.script(concatenate(rest, " ")) if word.text == "foreach" else command.again(rest)
+
+
+def _is_git_option(name: str, verbs: set[str]) -> bool:
+    """Return whether the value of an option of git is a command, after the words `verbs`."""
+    if name.startswith("--") and name.endswith("-filter"):
+        return "filter-branch" in verbs
+    return name in GIT_OPTIONS and bool(verbs & WITH_OPTIONS) and (name != "-u" or "clone" in verbs)
+
+
+def _git_setting(command: Command, key: str, value: Value, *, at_once: bool) -> None:
+    key = key.lower()
+    runs = GIT_RUNS.fullmatch(key) is not None
+    if runs and (value.text.startswith("!") or not key.startswith(ONLY_WITH_MARK)):
+        command.script(text(value.text.removeprefix("!"), labels=value.labels))
+    elif at_once and re.fullmatch(r"core\.hookspath|include(if\..*)?\.path|init\.templatedir", key):
+        command.act("configure", target=text(key), value=value, at=text("git"))

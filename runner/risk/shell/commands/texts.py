@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from runner.risk.model import fold
 from runner.risk.model.acts import Source
 from runner.risk.model.value import HOLE, UNKNOWN, Value, concatenate, each, labels_of, text
+from runner.risk.shell.commands.escapes import sed_runs
 from runner.risk.shell.expansion import ansi
+from runner.risk.shell.redirects import overwriting
 
 if TYPE_CHECKING:
     from runner.risk.shell.command import Command, Handler
@@ -111,6 +113,8 @@ def cut(command: Command) -> Value | None:
     wanted = options.get("-f") or options.get("--fields")
     letters = options.get("-c") or options.get("-b") or options.get("--characters")
     listed = (wanted or letters or UNKNOWN).exact
+    if listed == "1" and (options.get("-d") or options.get("--delimiter") or UNKNOWN).text == "=":
+        return Value(labels=labels_of((data,)) - {Source.ENVIRONMENT, "environment-file"})
     if data.exact is None or listed is None or not re.fullmatch(r"[\d,-]{1,40}", listed):
         return Value(labels=labels_of((data,)))
     by = (options.get("-d") or options.get("--delimiter") or text("\t")).text[:1] if wanted is not None else ""
@@ -213,6 +217,7 @@ def sed(command: Command) -> Value | None:
         for path in paths:
             command.act("write", path=path, data=program, program=program, edit=text("yes"))
         return UNKNOWN
+    sed_runs(command, program)
     data = concatenate([command.read(path) for path in paths], "\n") if paths else command.stdin
     if (runs := _substitution(program.text, executes=True)) is not None:
         command.script(text(runs[1], labels=program.labels))
@@ -248,8 +253,13 @@ def tee(command: Command) -> Value | None:
     options, operands = command.parsed()
     kind = "append" if options.keys() & {"-a", "--append"} else "write"
     for path in operands:
-        command.act(kind, path=path, data=command.stdin)
+        fields = overwriting(command.shell, path, command.place) if kind == "write" else {}
+        command.act(kind, path=path, data=command.stdin, **fields)
     return command.stdin
+
+
+AWK_BEGIN = re.compile(r"\s*+BEGIN\s*+(\{[^{}]*+\})\s*+")
+"""A program that reads nothing."""
 
 
 def awk(command: Command) -> Value | None:
@@ -267,7 +277,9 @@ def awk(command: Command) -> Value | None:
 
 def _awk_print(program: str, data: Value) -> Value | None:
     """Return what `{print $2" "$1}` makes of one known line."""
-    match = re.fullmatch(r"\s*+\{\s*+print\s((?:\$\d{1,9}+|\"[^\"]*+\"|,|\s)++);?+\s*+\}\s*+", program)
+    if (begun := AWK_BEGIN.fullmatch(program)) is not None:
+        program, data = begun[1], text("")
+    match = re.fullmatch(r"\s*+\{\s*+print\s*+((?:\$\d{1,9}+|\"[^\"]*+\"|,|\s)++);?+\s*+\}\s*+", program)
     if match is None or data.exact is None:
         return None
     words = [data.exact.strip(), *data.exact.split()]

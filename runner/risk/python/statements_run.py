@@ -1,0 +1,62 @@
+"""Functions of Python's library that run a text as statements: timers, profilers, debuggers, examples in docstrings."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.model.value import UNKNOWN, Value, text
+from runner.risk.python.syntax import Unparsed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.risk.model.acts import Place
+    from runner.risk.python.arguments import Args, Named
+    from runner.risk.trace.machine import Machine, Special
+
+EXAMPLE = re.compile(r"(?m)^[ \t]*+(>>>|\.\.\.) ?([^\n]*+)")
+MOST_EXAMPLES = 200
+
+
+def run_statements(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """timeit.timeit(stmt, setup), cProfile.run, pdb.run: every text of theirs is code of this program."""
+    given = [*args[:2], *(named[name] for name in ("stmt", "setup", "statement", "cmd") if name in named)]
+    for code in given:
+        if code.texts and not machine.trail.is_too_deep(called.name, place):
+            fields = {"code": code, "language": text("python"), "how": text(called.name), "text": code}
+            machine.trail.add("execute", called.name, fields, place, called.labels)
+            with machine.trail.inside(place, code.text[:200], "python"), contextlib.suppress(Unparsed):
+                machine.inner(code.text)
+    return UNKNOWN if any(code.texts for code in given) else None
+
+
+def environment_names(machine: Machine, called: Value, args: Args, named: Named, place: Place) -> Value | None:
+    """Keep the names of the variables that a process is given beside their values."""
+    if (given := named.get("env", UNKNOWN)).fields:
+        named["env-names"] = Value(tuple(given.fields)[:60])
+    return None
+
+
+def examples(body: Sequence[ast.stmt]) -> str:
+    """Return the examples in the docstrings of a module, as `doctest` runs them."""
+    found: list[str] = []
+    for node in ast.walk(ast.Module(list(body), [])):
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            documentation = ast.get_docstring(node) or ""
+            lines = [match[2] for match in EXAMPLE.finditer(documentation)]
+            found += lines[: MOST_EXAMPLES - len(found)]
+    return "\n".join(found)
+
+
+RUN_STATEMENTS: dict[str, Special] = {
+    **dict.fromkeys(("timeit.timeit", "timeit.repeat", "timeit.Timer", "timeit.main"), run_statements),
+    **dict.fromkeys(("cProfile.run", "cProfile.runctx", "profile.run", "profile.runctx"), run_statements),
+    **dict.fromkeys(("cProfile.Profile.run", "cProfile.Profile.runctx", "profile.Profile.run"), run_statements),
+    **dict.fromkeys(("pdb.run", "pdb.runeval", "bdb.Bdb.run", "pdb.Pdb.run", "trace.Trace.run"), run_statements),
+    **dict.fromkeys(
+        (f"subprocess.{name}" for name in ("run", "call", "check_call", "check_output", "Popen")), environment_names
+    ),
+}

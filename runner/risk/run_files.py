@@ -1,0 +1,384 @@
+"""What tools run of files that are no programs by their ending: recipes, steps of CI, units, hooks, SQL, notebooks.
+
+Each kind is known by its name, and becomes code in a language that can be assessed, every command in its own line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from runner.model.request import Language
+from runner.risk.outline_data import words
+from runner.risk.tool_files import MAKEFILE, recipes
+from runner.system.document import is_too_deep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# libyaml is ten times as fast; it is part of every wheel of PyYAML, but not of every build.
+YAML_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LONGEST_RUN_FILE = 1 << 18
+"""Characters of a file of one of these kinds that are read."""
+MOST_COMMANDS = 500
+DEEPEST_DATA = 40
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """What a tool runs of a file."""
+
+    language: Language
+    code: str
+    by_itself: int = 0
+    """The line of what runs without being asked for, such as a script at installation; 0 for none."""
+    unread: bool = False
+    """Whether the file, or a part of it, could not be read."""
+
+
+class CommandLines:
+    """Commands in the lines where they stand in a file."""
+
+    def __init__(self, count: int) -> None:
+        self._lines = [""] * count
+        self._taken = 0
+
+    def put(self, line: int, command: str) -> None:
+        """Put a command of one or more lines at `line`, from 0."""
+        self._taken += 1
+        if self._taken > MOST_COMMANDS:
+            return
+        for at, part in enumerate(command.rstrip("\n").split("\n"), max(line, 0)):
+            if at >= len(self._lines):
+                self._lines.append("")
+            self._lines[at] = f"{self._lines[at]}; {part}" if self._lines[at].strip() else part
+
+    @property
+    def code(self) -> str:
+        return "\n".join(self._lines)
+
+    @property
+    def cut(self) -> bool:
+        """Whether there were more commands than are read."""
+        return self._taken > MOST_COMMANDS
+
+
+def run_file(path: str, content: str) -> RunFile | None:
+    """Return what a tool runs of a file at `path`; None for a file of another kind. Never raises."""
+    plain = path.replace("\\", "/")
+    read = next((read for pattern, read in KINDS_OF_FILES if pattern.search(plain)), None)
+    if read is None:
+        return None
+    if len(content) > LONGEST_RUN_FILE:
+        return RunFile(Language.SHELL, "", unread=True)
+    try:
+        return read(content)
+    except (ValueError, TypeError, RecursionError, yaml.YAMLError):
+        return RunFile(Language.SHELL, _piece(content), unread=True)
+
+
+PAIR = re.compile(r'\A[ \t]*+(?:-[ \t]++)?+"?([\w.:-]++)"?[ \t]*+:[ \t]++"?((?:[^"\\]|\\.)*+)')
+LISTED = re.compile(r"\A[ \t]*+-[ \t]++([^{}\[\]:]++)\Z")
+
+
+def _piece(content: str) -> str:
+    """Return the commands of a piece of data, as an edit has it: values of one line each, in their lines."""
+    found = []
+    for line in content.split("\n"):
+        pair, listed = PAIR.match(line[:4_000]), LISTED.match(line[:4_000])
+        if pair is not None and not pair[2].strip().startswith(("{", "[", "|", ">", "&", "*")):
+            found.append(EXPRESSION.sub("$EXPRESSION", pair[2].replace('\\"', '"').strip(" ,")))
+        else:
+            found.append(listed[1] if listed is not None else "")
+    return "\n".join(found)
+
+
+# ---- Data with commands in it ----
+
+COMMAND_KEYS = words(
+    "run script before_script after_script command commands cmd cmds entry entrypoint bash pwsh powershell args "
+    "onCreateCommand postCreateCommand postStartCommand postAttachCommand updateContentCommand initializeCommand "
+    "before_install install before_deploy deploy_script exec shellCommand build_command start_command"
+)
+"""Names under which tools keep commands; `args` follows the command beside it."""
+EXPRESSION = re.compile(r"\$\{\{[^{}]{0,500}\}\}|\$\[\[[^\[\]]{0,500}\]\]")
+"""What a server of CI puts in before the shell reads the line."""
+
+
+def _of_yaml(content: str) -> RunFile:
+    """Steps of CI, services of Docker Compose, tasks, hooks of pre-commit."""
+    if is_too_deep(content):
+        raise ValueError("nested too deeply")
+    found = CommandLines(content.count("\n") + 1)
+    for document in yaml.compose_all(content, YAML_LOADER):
+        for node, command in _commands(document, set()):
+            block = getattr(node, "style", None) in ("|", ">")
+            found.put(node.start_mark.line + block, EXPRESSION.sub("$EXPRESSION", command))
+    return RunFile(Language.SHELL, found.code, unread=found.cut)
+
+
+def _commands(node: Any, seen: set[int]) -> Iterator[tuple[Any, str]]:
+    """Yield the scalars under names of commands, and lists of words as one command; each node once."""
+    if node is None or id(node) in seen or len(seen) > 20 * MOST_COMMANDS:
+        return
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        for part in node.value:
+            yield from _commands(part, seen)
+    elif isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value in COMMAND_KEYS and isinstance(value, yaml.ScalarNode):
+                yield value, value.value
+            elif key.value in COMMAND_KEYS and isinstance(value, yaml.SequenceNode):
+                yield from _listed(value, seen)
+            else:
+                yield from _commands(value, seen)
+
+
+def _listed(node: Any, seen: set[int]) -> Iterator[tuple[Any, str]]:
+    """Yield a list of commands one by one, and `[sh, -c, ...]` as one."""
+    plain = [part.value for part in node.value if isinstance(part, yaml.ScalarNode)]
+    if node.flow_style and plain and len(plain) == len(node.value):
+        yield node, shlex.join(plain)
+        return
+    for part in node.value:
+        if isinstance(part, yaml.ScalarNode):
+            yield part, part.value
+        else:
+            yield from _commands(part, seen)
+
+
+COMMENT_IN_JSON = re.compile(r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)')
+LAST_COMMA = re.compile(r",(\s*+[}\]])")
+AT_INSTALLATION = (
+    "preinstall",
+    "install",
+    "postinstall",
+    "prepare",
+    "prepublish",
+    "post-install-cmd",
+    "post-update-cmd",
+)
+
+
+def _of_json(content: str) -> RunFile:
+    """Scripts of a package, tasks of an editor, hooks of an agent's program, commands of a development container."""
+    data = json.loads(LAST_COMMA.sub(r"\1", COMMENT_IN_JSON.sub(lambda match: match[1] or "", content)))
+    found = CommandLines(content.count("\n") + 1)
+    by_itself = 0
+    for name, command in _in_data(data, 0):
+        line = _line_of(content, name, command)
+        by_itself = by_itself or (line + 1 if name in AT_INSTALLATION else 0)
+        found.put(line, command.replace("\n", " "))
+    return RunFile(Language.SHELL, found.code, by_itself, unread=found.cut)
+
+
+def _in_data(data: Any, depth: int) -> Iterator[tuple[str, str]]:
+    if depth > DEEPEST_DATA:
+        raise ValueError("nested too deeply")
+    if isinstance(data, list):
+        for one in data:
+            yield from _in_data(one, depth + 1)
+    if not isinstance(data, dict):
+        return
+    scripts = data.get("scripts")
+    for name, one in scripts.items() if isinstance(scripts, dict) else ():
+        for command in one if isinstance(one, list) else [one]:
+            if isinstance(command, str):
+                yield name, command
+    for name, one in data.items():
+        listed = [word for word in one if isinstance(word, str)] if isinstance(one, list) else []
+        if name in COMMAND_KEYS and name != "args" and isinstance(one, str):
+            given = data.get("args")
+            more = [word for word in given if isinstance(word, str)] if isinstance(given, list) else []
+            yield name, " ".join([one, *map(shlex.quote, more)])
+        elif name in COMMAND_KEYS and name != "args" and listed:
+            yield name, shlex.join(listed)
+        elif name != "scripts":
+            yield from _in_data(one, depth + 1)
+
+
+def _line_of(content: str, name: str, command: str) -> int:
+    """Return the line, from 0, in which JSON names a command."""
+    written = json.dumps(command, ensure_ascii=False)[1:-1]
+    at = max(content.find(f'"{name}"', content.find('"scripts"') + 1), 0)
+    exact = content.find(written, at)
+    return content.count("\n", 0, exact if exact >= 0 else at)
+
+
+def _of_notebook(content: str) -> RunFile:
+    """The cells of a notebook that hold code; most keep each line of it in a line of its own."""
+    data = json.loads(content)
+    cells = [cell for cell in data.get("cells", ()) if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+    lines: list[str] = []
+    for cell in cells:
+        source = cell.get("source", "")
+        lines += ("".join(source) if isinstance(source, list) else str(source)).split("\n")
+    return RunFile(Language.PYTHON, "\n".join(lines))
+
+
+# ---- Lines with commands in them ----
+
+
+def _of_recipes(content: str) -> RunFile:
+    """Makefiles: recipes, and what `$(shell ...)` and `!=` run when the file is read."""
+    lines = recipes(content).split("\n")
+    for at, line in enumerate(content.split("\n")):
+        if not line.startswith("\t"):
+            at_reading = [match[1] for match in MAKE_SHELL.finditer(line[:4_000])]
+            if (assigned := MAKE_RUNS.match(line)) is not None:
+                at_reading.append(assigned[1])
+            lines[at] = "; ".join(filter(None, (lines[at], *at_reading)))
+    return RunFile(Language.SHELL, "\n".join(lines))
+
+
+MAKE_SHELL = re.compile(r"\$\(shell ([^()]*+(?:\([^()]*+\)[^()]*+)*+)")
+MAKE_RUNS = re.compile(r"[\w.-]++[ \t]*+!=[ \t]*+(.+)")
+INDENTED = re.compile(r"\A[ \t]++(?:@|-)?+(.+)")
+
+
+def _of_just(content: str) -> RunFile:
+    """Recipes of a justfile: whatever is indented."""
+    matches = map(INDENTED.fullmatch, content.split("\n"))
+    return RunFile(Language.SHELL, "\n".join(match[1] if match is not None else "" for match in matches))
+
+
+INSTRUCTION = re.compile(
+    r"(?i)\s*+(?:ONBUILD\s++)?(RUN|CMD|ENTRYPOINT|HEALTHCHECK|ADD|ENV|ARG)\s++((?:--\S++\s++)*+)(.*)"
+)
+HERE_DOCUMENT = re.compile(r"<<-?['\"]?(\w++)['\"]?")
+
+
+def _of_dockerfile(content: str) -> RunFile:
+    """RUN, CMD, ENTRYPOINT and what ADD downloads, with continued lines and here-documents."""
+    found: list[str] = []
+    goes_on, until, in_command = False, "", False
+    for line in content.split("\n"):
+        if until:
+            found.append("" if line.strip() == until else line)
+            until = "" if line.strip() == until else until
+        elif goes_on:
+            comment = line.lstrip().startswith("#")
+            found.append("\\" if comment and in_command else line if in_command else "")
+            goes_on = comment or line.rstrip().endswith("\\")
+        else:
+            match = INSTRUCTION.fullmatch(line)
+            in_command = match is not None
+            found.append(_instruction(match[1].upper(), match[3]) if match is not None else "")
+            goes_on = line.rstrip().endswith("\\")
+            document = HERE_DOCUMENT.search(line) if match is not None and match[1].upper() == "RUN" else None
+            if document is not None and not match[3][: match[3].find("<<")].strip():  # type: ignore[index]
+                found[-1], until = "", document[1]
+    return RunFile(Language.SHELL, "\n".join(found))
+
+
+def _instruction(name: str, rest: str) -> str:
+    if name in ("ENV", "ARG"):
+        return f"export {rest}" if "=" in rest.split(" ")[0] else ""
+    if name == "ADD":
+        given = rest.split()
+        remote = [word for word in given[:-1] if "://" in word or word.startswith("git@")]
+        return "; ".join(f"curl -o {shlex.quote(given[-1])} {shlex.quote(word)}" for word in remote)
+    rest = rest.removeprefix("CMD ") if name == "HEALTHCHECK" else rest
+    if rest.lstrip().startswith("["):
+        try:
+            return shlex.join(map(str, json.loads(rest)))
+        except ValueError:
+            return rest
+    return "" if rest == "NONE" else rest
+
+
+UNIT_LINE = re.compile(r"(?i)\A[ \t]*+Exec\w*+\s*+=\s*+[-@:+!|]*+(.+)")
+DESKTOP_LINE = re.compile(r"(?i)\A[ \t]*+(?:Try)?Exec\s*+=\s*+(.+)")
+PROCESS_LINE = re.compile(r"\A[\w-]++:\s*+(.+)")
+SCHEDULED_LINE = re.compile(r"\A[ \t]*+(?:@\w++|(?:[\d*/,A-Za-z-]++\s++){5})\s*+(.+)")
+
+
+def _of_lines(command: re.Pattern[str]) -> Callable[[str], RunFile]:
+    """Return the reader of files in which a command is the first group of what an expression matches of a line."""
+
+    def read(content: str) -> RunFile:
+        matches = map(command.match, content.split("\n"))
+        return RunFile(Language.SHELL, "\n".join(match[1] if match is not None else "" for match in matches))
+
+    return read
+
+
+def _of_shell(content: str) -> RunFile:
+    """Hooks and settings that a shell reads; a hook may name another interpreter."""
+    first = content.partition("\n")[0]
+    if first.startswith("#!") and "python" in first:
+        return RunFile(Language.PYTHON, content)
+    return RunFile(Language.JAVASCRIPT if first.startswith("#!") and "node" in first else Language.SHELL, content)
+
+
+def _of_start_of_python(content: str) -> RunFile:
+    """A `.pth` file: lines that begin with `import` run at every start of Python."""
+    lines = content.split("\n")
+    return RunFile(Language.PYTHON, "\n".join(line if line.startswith(AT_START) else "" for line in lines))
+
+
+AT_START = ("import ", "import\t")
+SQL_END = re.compile(r"'(?:[^']|'')*+'|--[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)|(;)")
+
+
+def _of_sql(content: str) -> RunFile:
+    """The statements of SQL, as a client of a database is given them."""
+    found = CommandLines(content.count("\n") + 1)
+    start = 0
+    ends = [match.end() for match in SQL_END.finditer(content) if match[1]]
+    for end in (*ends, len(content)):
+        statement = content[start:end]
+        plain = re.sub(r"(?m)^[ \t]*+--.*", lambda match: " " * len(match[0]), statement)
+        if plain.strip(" \t\r\n;"):
+            line = content.count("\n", 0, start + len(plain) - len(plain.lstrip()))
+            found.put(line, f"psql -c {shlex.quote(' '.join(statement.split()))}")
+        start = end
+    return RunFile(Language.SHELL, found.code, unread=found.cut)
+
+
+KINDS_OF_FILES: tuple[tuple[re.Pattern[str], Callable[[str], RunFile]], ...] = (
+    (MAKEFILE, _of_recipes),
+    (re.compile(r"(?i)(?:\A|/)\.?justfile\Z"), _of_just),
+    (re.compile(r"(?i)(?:\A|/)(?:[\w-]++\.)?(?:docker|container)file(?:\.[\w-]++)?\Z"), _of_dockerfile),
+    (re.compile(r"(?i)(?:\A|/)(?:package|composer)\.json\Z"), _of_json),
+    (re.compile(r"(?i)(?:\A|/)\.vscode/(?:tasks|launch|settings|mcp)\.json\Z"), _of_json),
+    (re.compile(r"(?i)(?:\A|/)(?:\.devcontainer/)?\.?devcontainer\.json\Z"), _of_json),
+    (re.compile(r"(?i)(?:\A|/)\.(?:claude|codex|gemini|cursor|mcp)(?:/[\w.-]+)?\.json\Z"), _of_json),
+    (re.compile(r"(?i)(?:\A|/)\.mcp\.json\Z"), _of_json),
+    (
+        re.compile(
+            r"(?i)(?:\A|/)\.(?:github/(?:workflows|actions/[^/]+)/[^/]+|gitlab-ci[^/]*|circleci/[^/]+|travis|drone|woodpecker[^/]*)\.ya?ml\Z"
+        ),
+        _of_yaml,
+    ),
+    (
+        re.compile(
+            r"(?i)(?:\A|/)(?:azure-pipelines[^/]*|bitbucket-pipelines|action|appveyor|cloudbuild|buildspec[^/]*|lefthook)\.ya?ml\Z"
+        ),
+        _of_yaml,
+    ),
+    (
+        re.compile(
+            r"(?i)(?:\A|/)(?:\.pre-commit-(?:config|hooks)|taskfile[^/]*|(?:docker-)?compose[^/]*|skaffold|render|fly)\.ya?ml\Z"
+        ),
+        _of_yaml,
+    ),
+    (re.compile(r"(?i)\.sql\Z"), _of_sql),
+    (re.compile(r"(?i)\.(?:service|timer|socket|mount|path)\Z"), _of_lines(UNIT_LINE)),
+    (re.compile(r"(?i)\.desktop\Z"), _of_lines(DESKTOP_LINE)),
+    (re.compile(r"(?i)(?:\A|/)procfile(?:\.\w+)?\Z"), _of_lines(PROCESS_LINE)),
+    (
+        re.compile(r"(?i)(?:(?:\A|/)crontab|\.cron(?:tab)?)\Z"),
+        _of_lines(SCHEDULED_LINE),
+    ),
+    (re.compile(r"(?i)(?:\A|/)(?:\.envrc|\.husky/[^/.][^/]*|(?:\.git/)?hooks/[a-z-]+)\Z"), _of_shell),
+    (re.compile(r"(?i)\.pth\Z"), _of_start_of_python),
+    (re.compile(r"(?i)\.ipynb\Z"), _of_notebook),
+)
+"""Expressions over a path, and what reads a file of that kind; the first that is found counts."""

@@ -1,0 +1,34 @@
+"""Secrets that a program prints, where the agent reads them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from runner.risk.model.acts import VALUE_OF, Source
+from runner.risk.model.value import Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.risk.model.acts import Place, Trail
+
+SECRETIVE = re.compile(
+    r"(?i)token|secret|passw|api_?key|access_?key|private_?key|credential|\bpat\b|connection_?string"
+)
+NAMED = re.compile(
+    rf"(?:{VALUE_OF}|\$)(?=[A-Z])(?:[A-Z0-9_]*_)?(?:TOKEN|KEY|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS|PAT|DSN)"
+)
+"""Labels of values of variables in which secrets are kept."""
+KINDS = frozenset((Source.ENVIRONMENT, Source.SECRET, "environment-file", "private-key"))
+
+
+def secrets(labels: Iterable[str]) -> frozenset[str]:
+    """Return those of the labels that stand for something secret."""
+    return frozenset(label for label in labels if label in KINDS or NAMED.fullmatch(label))
+
+
+def note_shown(trail: Trail, name: str, labels: frozenset[str], place: Place) -> None:
+    """Note that what carries these labels is printed, if it is secret."""
+    if labels and (found := secrets(labels)):
+        trail.add("print", name, {"data": Value(labels=found)}, place)

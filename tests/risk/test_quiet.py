@@ -1,0 +1,72 @@
+"""Quiet danger: ordinary-looking code that loses data, shows secrets or trusts anybody; and code that looks like it.
+
+The cases are in `quiet/`, under headings `=== language: name`; `⟵` marks the lines that a person should look at. The
+`unseen` ones were written before the rules and are only counted, so that no rule is made for one of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from runner.model.assessment import Level
+from runner.model.request import Language, Request, Tool
+from runner.risk.assess import assess
+
+MARK = "⟵"
+FOUND_AT_LEAST, RAISED_AT_MOST = 0.85, 0.10
+NOT_YET = {"migrations shown": "npx fetches a program that is not there, whatever it is asked to do"}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One program, and the lines of it that matter."""
+
+    name: str
+    language: Language
+    code: str
+    lines: frozenset[int]
+
+    @property
+    def findings(self) -> set[int]:
+        """Every line with a finding of at least MEDIUM."""
+        assessment = assess(Request("id", "agent", Tool.CODE_EXECUTE, 0.0, self.language, self.code))
+        worst = [one for one in assessment.findings if one.level >= Level.MEDIUM]
+        return {line for one in worst for line in range(one.span.line, one.span.end_line + 1)}
+
+
+def cases(name: str) -> list[Case]:
+    parts = re.split(r"(?m)^=== (\w+): (.*)\n", (Path(__file__).parent / "quiet" / name).read_text("utf-8"))
+    found = []
+    for language, title, code in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        lines = frozenset(number for number, line in enumerate(code.split("\n"), 1) if MARK in line)
+        found.append(Case(title, Language(language), re.sub(rf" *{MARK}", "", code), lines))
+    return found
+
+
+def share(hits: list[bool]) -> float:
+    return sum(hits) / len(hits)
+
+
+@pytest.mark.parametrize("case", cases("danger.txt"), ids=lambda case: f"{case.language}: {case.name}")
+def test_quiet_danger_is_found_on_its_line(case: Case) -> None:
+    assert case.findings & case.lines
+
+
+@pytest.mark.parametrize("case", cases("harmless.txt"), ids=lambda case: f"{case.language}: {case.name}")
+def test_what_looks_like_it_is_not_raised(case: Case, request: pytest.FixtureRequest) -> None:
+    if case.name in NOT_YET:
+        request.applymarker(pytest.mark.xfail(strict=True, reason=NOT_YET[case.name]))
+    assert not case.findings
+
+
+def test_quiet_danger_that_no_rule_was_made_for_is_found() -> None:
+    unseen = cases("unseen-danger.txt")
+    assert share([bool(case.findings & case.lines) for case in unseen]) >= FOUND_AT_LEAST
+
+
+def test_what_no_rule_was_made_to_spare_is_seldom_raised() -> None:
+    assert share([bool(case.findings) for case in cases("unseen-harmless.txt")]) <= RAISED_AT_MOST
